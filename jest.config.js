@@ -1,0 +1,57 @@
+/** Tests that only `npm run test:full` runs are called `*.full.test.ts`. */
+const full = process.env.TEST_FULL === '1';
+
+/** A project is one folder of `test/`; its name is what `--selectProjects` takes. */
+function project(name, settings = {}) {
+  return {
+    displayName: name,
+    rootDir: '.',
+    roots: [`<rootDir>/test/${name}`],
+    testMatch: ['**/*.test.ts'],
+    testPathIgnorePatterns: ['/node_modules/', ...(full ? [] : ['\\.full\\.test\\.ts$'])],
+    extensionsToTreatAsEsm: ['.ts'],
+    moduleFileExtensions: ['ts', 'js', 'mjs', 'cjs', 'json', 'node'],
+    moduleNameMapper: {
+      '^nestjs-zookeeper-lock$': '<rootDir>/lib/index.ts',
+      // TypeScript's ESM imports name the file that will exist after compilation.
+      '^(\\.{1,2}/.*)\\.js$': '$1',
+    },
+    transform: {
+      '^.+\\.ts$': [
+        '@swc/jest',
+        {
+          jsc: {
+            target: 'es2022',
+            parser: { syntax: 'typescript', decorators: true },
+            transform: { legacyDecorator: true, decoratorMetadata: true },
+          },
+        },
+      ],
+    },
+    ...settings,
+  };
+}
+
+/** Needs a ZooKeeper: found once, before the first test of any of these projects. */
+const withZooKeeper = {
+  globalSetup: '<rootDir>/test/support/find-zookeeper/global-setup.js',
+  globalTeardown: '<rootDir>/test/support/find-zookeeper/global-teardown.js',
+};
+
+/** Needs clients of other makes besides; its tests have servers of their own. */
+const withNeighbours = { globalSetup: '<rootDir>/test/support/neighbours/global-setup.js' };
+
+export default {
+  projects: [
+    project('unit'),
+    project('simulation'),
+    project('package'),
+    project('contract', withZooKeeper),
+    project('integration', withZooKeeper),
+    project('e2e', withZooKeeper),
+    project('interop', withNeighbours),
+    // The suite that insists on a container; `scripts/testcontainers` makes sure that there is one.
+    ...(process.env.TEST_TESTCONTAINERS === '1' ? [project('testcontainers', withZooKeeper)] : []),
+  ],
+  testTimeout: 30_000,
+};

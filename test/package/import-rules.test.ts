@@ -1,0 +1,211 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import { join, sep } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { breaches } from './import-rules/check.js';
+import { HOME_OF_OPTIONAL_PEER, type Manifest } from './import-rules/packages.js';
+
+const root = join(import.meta.dirname, '..', '..');
+const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Manifest;
+
+function sourcesOf(...folders: string[]): Map<string, string> {
+  const files = folders.flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name)),
+  );
+  const paths = files.filter((file) => file.endsWith('.ts'));
+  return new Map(paths.map((path) => [path.split(sep).join('/'), readFileSync(join(root, path), 'utf8')]));
+}
+
+describe('the import rules', () => {
+  it('are kept by the library and the sample application', () => {
+    const sources = sourcesOf('lib', 'sample-app');
+
+    expect(sources.has('lib/index.ts')).toBe(true);
+    expect(breaches(sources, manifest)).toEqual([]);
+  });
+
+  it('know the home of every optional peer', () => {
+    const peers = Object.entries(manifest.peerDependenciesMeta ?? {}).filter(([, meta]) => meta.optional === true);
+
+    expect(peers.map(([name]) => name).sort()).toEqual(Object.keys(HOME_OF_OPTIONAL_PEER).sort());
+  });
+});
+
+/** A library that keeps every rule; each case below adds one offence to it. */
+const GOOD: Record<string, string> = {
+  'lib/index.ts': `export { openLocks } from './open.js'; export { Held } from './lock/handle.js';`,
+  'lib/open.ts': `import { Wire } from './session/wire/client.js'; const native = () => import('./session/native/client.js');`,
+  'lib/lock/handle.ts': `export class Held {}`,
+  'lib/lock/keys.ts': `export const keys = 1;`,
+  'lib/lock/errors.ts': `import { IntrinsicException } from '@nestjs/common';`,
+  'lib/queue/order.ts': `import type { Held } from '../lock/handle.js';`,
+  'lib/session/session.ts': `import { LockError } from '../lock/errors.js'; import { shared } from './core/shared.js';`,
+  'lib/session/core/shared.ts': `import type { Session } from '../session.js';`,
+  'lib/session/wire/client.ts': `import net from 'node:net'; import { shared } from '../core/shared.js';`,
+  'lib/session/native/client.ts': `import ZooKeeper from 'zookeeper';`,
+  'lib/session/simulator/ensemble.ts': `import type { Session } from '../session.js';`,
+  'lib/engine/acquire.ts': `import { order } from '../queue/order.js'; import type { Session } from '../session/session.js';`,
+  'lib/nest/module.ts': `import { Module } from '@nestjs/common'; import { openLocks } from '../open.js';`,
+  'lib/extras/metrics/counters.ts': `import { Held } from '../../lock/handle.js';`,
+  'lib/extras/testing/harness.ts': `import { Ensemble } from '../../session/simulator/ensemble.js';`,
+  'sample-app/main.ts': `import { Held } from 'nestjs-zookeeper-lock'; import './app.js';`,
+};
+
+const OFFENCES: { offence: string; path: string; source: string; expected: string }[] = [
+  {
+    offence: 'somebody inside imports index.ts',
+    path: 'lib/engine/x.ts',
+    source: `import { Held } from '../index.js';`,
+    expected: 'nobody inside imports index.ts',
+  },
+  {
+    offence: 'somebody inside imports the package by its name',
+    path: 'lib/nest/x.ts',
+    source: `import { Held } from 'nestjs-zookeeper-lock';`,
+    expected: 'nobody inside imports index.ts',
+  },
+  {
+    offence: 'a lock knows Nest outside its errors file',
+    path: 'lib/lock/x.ts',
+    source: `import { Logger } from '@nestjs/common';`,
+    expected: 'Nest is for lib/nest, the extras and lib/lock/errors.ts',
+  },
+  {
+    offence: 'a lock does input or output',
+    path: 'lib/lock/x.ts',
+    source: `import { readFile } from 'node:fs/promises';`,
+    expected: 'lock does no input or output',
+  },
+  {
+    offence: 'the queue looks at the session, be it for a type',
+    path: 'lib/queue/x.ts',
+    source: `import type { Session } from '../session/session.js';`,
+    expected: 'queue may not import port',
+  },
+  {
+    offence: 'the engine knows an implementation of the port',
+    path: 'lib/engine/x.ts',
+    source: `export { Wire } from '../session/wire/client.js';`,
+    expected: 'engine may not import wire',
+  },
+  {
+    offence: 'the engine loads an implementation of the port later',
+    path: 'lib/engine/x.ts',
+    source: `export const load = () => import('../session/simulator/ensemble.js');`,
+    expected: 'engine may not import simulator',
+  },
+  {
+    offence: 'one implementation of the port leans on another',
+    path: 'lib/session/simulator/x.ts',
+    source: `import { Wire } from '../wire/client.js';`,
+    expected: 'simulator may not import wire',
+  },
+  {
+    offence: 'what sessions share leans on one of them',
+    path: 'lib/session/core/x.ts',
+    source: `type Wire = import('../wire/client.js').Wire;`,
+    expected: 'core may not import wire',
+  },
+  {
+    offence: 'a session takes more of a lock than its errors and its time',
+    path: 'lib/session/wire/x.ts',
+    source: `import { keys } from '../../lock/keys.js';`,
+    expected: 'a session takes only errors, deadlines and the clock from lock',
+  },
+  {
+    offence: 'the composition root loads the native session with itself',
+    path: 'lib/open.ts',
+    source: `import { native } from './session/native/client.js';`,
+    expected: 'open.ts loads native on demand, by import()',
+  },
+  {
+    offence: 'an optional peer is imported outside its folder',
+    path: 'lib/session/wire/x.ts',
+    source: `import type ZooKeeper from 'zookeeper';`,
+    expected: 'the optional peer zookeeper is imported in lib/session/native/ alone',
+  },
+  {
+    offence: 'a static way leads from index.ts to an optional peer',
+    path: 'lib/open.ts',
+    source: `import { native } from './session/native/client.js';`,
+    expected: 'the optional peer zookeeper is loaded with index.ts',
+  },
+  {
+    offence: 'a package is used that only development has',
+    path: 'lib/session/wire/x.ts',
+    source: `import fc from 'fast-check';`,
+    expected: 'fast-check is no dependency and no peer of the package',
+  },
+  {
+    offence: 'an extra imports a file whose names are not public',
+    path: 'lib/extras/metrics/x.ts',
+    source: `import { order } from '../../queue/order.js';`,
+    expected: 'extras/metrics may not import queue',
+  },
+  {
+    offence: 'an extra imports another extra',
+    path: 'lib/extras/dashboard/x.ts',
+    source: `import { counters } from '../metrics/counters.js';`,
+    expected: 'extras/dashboard may not import extras/metrics',
+  },
+  {
+    offence: 'the library imports a test',
+    path: 'lib/engine/x.ts',
+    source: `import { help } from '../../test/support/help.js';`,
+    expected: 'it is outside lib',
+  },
+  {
+    offence: 'an import leads nowhere',
+    path: 'lib/engine/x.ts',
+    source: `import { gone } from './gone.js';`,
+    expected: 'there is no lib/engine/gone.ts',
+  },
+  {
+    offence: 'the name of a module is computed',
+    path: 'lib/engine/x.ts',
+    source: `export const load = (name: string) => import(name);`,
+    expected: 'a computed name cannot be checked',
+  },
+  {
+    offence: 'a folder appears that the rules do not know',
+    path: 'lib/helpers/x.ts',
+    source: `export const help = 1;`,
+    expected: 'lib/helpers/x.ts is in no folder that the rules know',
+  },
+  {
+    offence: 'the sample application imports the sources',
+    path: 'sample-app/x.ts',
+    source: `import { Held } from '../lib/lock/handle.js';`,
+    expected: 'the sample imports the package by its name',
+  },
+  {
+    offence: 'the sample application reaches inside the package',
+    path: 'sample-app/x.ts',
+    source: `import { Held } from 'nestjs-zookeeper-lock/dist/lib/lock/handle.js';`,
+    expected: 'it is inside the package',
+  },
+];
+
+describe('the checker of the import rules', () => {
+  const peers: Manifest = {
+    peerDependencies: { '@nestjs/common': '*', zookeeper: '*' },
+    peerDependenciesMeta: { zookeeper: { optional: true } },
+  };
+  const check = (sources: Record<string, string>) => breaches(new Map(Object.entries(sources)), peers);
+
+  it('has nothing against a library that keeps them', () => {
+    expect(check(GOOD)).toEqual([]);
+  });
+
+  it('does not take comments and texts for imports', () => {
+    expect(
+      check({ ...GOOD, 'lib/queue/x.ts': `// import '../index.js';\nexport const text = "import '../index.js'";` }),
+    ).toEqual([]);
+  });
+
+  it.each(OFFENCES)('reports when $offence', ({ path, source, expected }) => {
+    const reports = check({ ...GOOD, [path]: source });
+
+    expect(reports.join('\n')).toContain(expected);
+    expect(reports.join('\n')).toContain(path);
+  });
+});

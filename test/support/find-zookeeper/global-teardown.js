@@ -1,0 +1,3 @@
+export default async function globalTeardown() {
+  await globalThis[Symbol.for('nestjs-zookeeper-lock.test.shared-zookeeper')]?.stop();
+}
