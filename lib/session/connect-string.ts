@@ -1,0 +1,46 @@
+import { isIPv6 } from 'node:net';
+import { LockConfigurationError } from '../lock/errors.js';
+import type { Server } from './core/link.js';
+import { checkPath } from './paths.js';
+
+/** What `connect` names: an ensemble, or the one in this process. */
+export type ConnectTarget =
+  | { readonly kind: 'ensemble'; readonly servers: readonly Server[]; readonly chroot: string }
+  | { readonly kind: 'memory'; readonly name: string; readonly chroot: string };
+
+const DEFAULT_PORT = 2181;
+const EXAMPLE = "expected 'zk1:2181,zk2:2181,zk3:2181/chroot' or 'memory:'";
+
+/** Reads `host[:port][,host[:port]...][/chroot]` and `memory:[name][/chroot]`. IPv6 addresses stand in brackets. */
+export function parseConnectString(connect: string): ConnectTarget {
+  const slash = connect.indexOf('/');
+  const authority = slash === -1 ? connect : connect.slice(0, slash);
+  const chroot = readChroot(connect, slash === -1 ? '' : connect.slice(slash));
+  if (authority === 'memory') throw refusal(connect, "the ensemble in memory is written 'memory:', with a colon");
+  if (authority.startsWith('memory:')) return { kind: 'memory', name: authority.slice('memory:'.length), chroot };
+  const servers = authority.split(',').map((part) => readServer(connect, part.trim()));
+  return { kind: 'ensemble', servers, chroot };
+}
+
+function readChroot(connect: string, text: string): string {
+  const chroot = text === '/' ? '' : text;
+  if (chroot !== '' && checkPath(chroot) !== undefined) {
+    throw refusal(connect, `the chroot ${JSON.stringify(text)} is not a path ZooKeeper accepts`);
+  }
+  return chroot;
+}
+
+function readServer(connect: string, text: string): Server {
+  const match = /^(?:\[([^\s\]]+)\]|([^\s:[\]@]+))(?::(\d{1,5}))?$/.exec(text);
+  const address = match?.[1];
+  const host = address ?? match?.[2];
+  if (host === undefined || (address !== undefined && !isIPv6(address)))
+    throw refusal(connect, `${JSON.stringify(text)} is not host:port`);
+  const port = match?.[3] === undefined ? DEFAULT_PORT : Number(match[3]);
+  if (port < 1 || port > 65_535) throw refusal(connect, `port ${port} of ${host} is not between 1 and 65535`);
+  return { host, port };
+}
+
+function refusal(connect: string, reason: string): LockConfigurationError {
+  return new LockConfigurationError(`connect: ${reason} (in ${JSON.stringify(connect)}; ${EXAMPLE})`);
+}

@@ -1,0 +1,89 @@
+import type { Clock } from '../../lock/clock.js';
+import { SessionError } from '../errors.js';
+import { SingleCall } from './call.js';
+import { Connection, type ConnectionOwner, type Traffic } from './connection.js';
+import type { Dialer, HandshakeReply, Server } from './link.js';
+
+export interface Credentials {
+  readonly id: bigint;
+  readonly password: Uint8Array;
+}
+
+const NO_TRAFFIC: Traffic = {
+  onEvent: () => undefined,
+  onAnswered: () => undefined,
+  onWatchSet: () => undefined,
+  onWatchNotSet: () => undefined,
+};
+
+/**
+ * Ends a session that was given up although it may still live, so that its nodes do not stand in the way of its
+ * successor: asks each server once, by id and password, until one has closed it or knows it no longer.
+ */
+export class AbandonedSession implements ConnectionOwner {
+  readonly #credentials: Credentials;
+  readonly #clock: Clock;
+  readonly #dialer: Dialer;
+  readonly #patienceMs: number;
+  readonly #servers: Server[];
+  #connection: Connection | undefined;
+
+  constructor(credentials: Credentials, clock: Clock, dialer: Dialer, servers: readonly Server[], patienceMs: number) {
+    this.#credentials = credentials;
+    this.#clock = clock;
+    this.#dialer = dialer;
+    this.#servers = [...servers];
+    this.#patienceMs = patienceMs;
+    this.#tryNext();
+  }
+
+  onAttached(connection: Connection, reply: HandshakeReply): void {
+    connection.startLiveness(reply.timeoutMs, reply.timeoutMs);
+    void closeSession(connection).then(() => {
+      // Otherwise the connection was lost before the answer, and another server is being asked.
+      if (this.#connection === connection) this.stop();
+    });
+  }
+
+  onExpired(): void {
+    this.#connection = undefined;
+  }
+
+  onEnded(): void {
+    this.#tryNext();
+  }
+
+  onAuthFailed(): void {
+    // No credentials were sent.
+  }
+
+  stop(): void {
+    this.#connection?.destroy(closed);
+    this.#connection = undefined;
+    this.#servers.length = 0;
+  }
+
+  #tryNext(): void {
+    const server = this.#servers.shift();
+    if (server === undefined) return;
+    const { id, password } = this.#credentials;
+    // Transaction 0: a server that lags behind what we have seen may end the session all the same.
+    const offer = { sessionId: id, password, lastZxid: 0n, timeoutMs: this.#patienceMs };
+    const context = { clock: this.#clock, dialer: this.#dialer, chroot: '', owner: this, traffic: NO_TRAFFIC };
+    this.#connection = new Connection(server, offer, this.#patienceMs, context);
+  }
+}
+
+/** Asks the server to end the session; @returns whether it has, false when the connection went away before the answer */
+export async function closeSession(connection: Connection): Promise<boolean> {
+  const call = new SingleCall({ op: 'closeSession' });
+  connection.send(call);
+  return call.promise.then(
+    () => true,
+    () => false,
+  );
+}
+
+export function closed(): SessionError {
+  return new SessionError('CLOSED', 'The ZooKeeper session was closed');
+}

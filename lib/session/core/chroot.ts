@@ -1,0 +1,22 @@
+import { LockConfigurationError } from '../../lock/errors.js';
+import { failedWith, SessionError } from '../errors.js';
+import { ancestry } from '../paths.js';
+import { create, exists } from '../requests.js';
+import { Batch } from './call.js';
+import type { Connection } from './connection.js';
+
+/**
+ * Makes the chroot with its parents where they are missing.
+ * @returns whether it is there now, or why it never will be; false when the connection went away before that was known
+ */
+export async function ensureChroot(connection: Connection, chroot: string): Promise<boolean | LockConfigurationError> {
+  const batch = new Batch([...ancestry(chroot).map((path) => create(path, 'persistent')), exists(chroot)]);
+  for (const call of batch.calls) connection.send(call, '');
+  const outcomes = await batch.promise;
+  const found = outcomes.at(-1);
+  if (found instanceof SessionError && found.outcomeUnknown) return false;
+  if (found !== undefined && !(found instanceof SessionError)) return true;
+  const cause = outcomes.find((outcome) => outcome instanceof Error && !failedWith(outcome, 'NODE_EXISTS'));
+  const text = `connect: the chroot ${chroot} does not exist and could not be made. Create it, or allow this client to`;
+  return new LockConfigurationError(text, undefined, { cause });
+}

@@ -1,0 +1,162 @@
+import type { Clock, Timer } from '../../lock/clock.js';
+import { SessionError } from '../errors.js';
+import { ancestry } from '../paths.js';
+import { create, type Reply, type Request, set } from '../requests.js';
+import type { ProofOfLife } from './proof-of-life.js';
+
+const NO_DATA = new Uint8Array(0);
+/** The node deleted by somebody, then its container reaped between two of our creates: more is no coincidence. */
+const MAX_REPAIRS = 3;
+
+/** What the heartbeat needs to know of the session that is up. */
+export interface Pulse {
+  readonly proof: ProofOfLife;
+  readonly timeoutMs: number;
+  /** Names the session's own node. */
+  readonly sessionId: bigint;
+}
+
+interface Prover {
+  /** How much certainty it needs ahead. */
+  readonly forMs: number;
+  resolve(): void;
+  reject(error: SessionError): void;
+}
+
+/**
+ * Keeps a session certain that holds something, with writes to a small ephemeral node of its own: one when the last
+ * committed write is a quarter of S old, and sooner when less than a quarter of certainty is left and a write would gain
+ * some. Sessions that write anyway, or that hold nothing, cost no write.
+ */
+export class Heartbeat {
+  readonly #clock: Clock;
+  readonly #root: string;
+  readonly #batch: (requests: Request[]) => Promise<(Reply | SessionError)[]>;
+  readonly #provers = new Set<Prover>();
+  #holders = 0;
+  #pulse: Pulse | undefined;
+  #writtenAt = -Infinity;
+  #inFlight = false;
+  /** The session whose node exists. */
+  #nodeOf: bigint | undefined;
+  #failures = 0;
+  /** A write that the servers refuse is not tried again before this. */
+  #restUntil = -Infinity;
+  #timer: Timer | undefined;
+  /** Whether the next answer of the server decides when to write. */
+  #awaitsAnswer = false;
+
+  constructor(clock: Clock, namespace: string, batch: (requests: Request[]) => Promise<(Reply | SessionError)[]>) {
+    this.#clock = clock;
+    this.#root = `${namespace}/.sessions`;
+    this.#batch = batch;
+  }
+
+  /** The link is up. */
+  start(pulse: Pulse): void {
+    this.#pulse = pulse;
+    this.#failures = 0;
+    this.#restUntil = -Infinity;
+    this.#look();
+  }
+
+  /** The link is down, or gone for good: nothing can be proved now. */
+  stop(error: SessionError): void {
+    this.#pulse = undefined;
+    this.#disarm();
+    this.#rejectProvers(error);
+  }
+
+  hold(): () => void {
+    this.#holders += 1;
+    if (this.#holders === 1) this.#look();
+    let holding = true;
+    return () => {
+      if (!holding) return;
+      holding = false;
+      this.#holders -= 1;
+      if (this.#holders === 0 && this.#provers.size === 0) this.#disarm();
+    };
+  }
+
+  prove(forMs: number): Promise<void> {
+    return new Promise<void>((resolve, reject) => {
+      this.#provers.add({ forMs, resolve, reject });
+      this.#look();
+    });
+  }
+
+  /** An answer came; a committed write makes one of ours superfluous for a while. */
+  answered(sentAt: number, committed: boolean): void {
+    if (committed) this.#writtenAt = Math.max(this.#writtenAt, sentAt);
+    if (this.#awaitsAnswer || (committed && this.#provers.size > 0)) this.#look();
+  }
+
+  #look(): void {
+    this.#disarm();
+    const pulse = this.#pulse;
+    if (pulse === undefined) return;
+    const now = this.#clock.now();
+    this.#resolveProvers(pulse.proof.certainUntil - now);
+    if (this.#inFlight || (this.#holders === 0 && this.#provers.size === 0)) return;
+    const gainAt = pulse.proof.nextExtension();
+    const dueAt = Math.max(this.#restUntil, this.#provers.size > 0 ? gainAt : this.#heldDueAt(pulse, gainAt));
+    if (dueAt <= now) void this.#write(pulse);
+    else if (dueAt < Infinity) this.#timer = this.#clock.setTimer(dueAt - now, () => this.#look());
+    this.#awaitsAnswer = gainAt === Infinity;
+  }
+
+  #heldDueAt(pulse: Pulse, gainAt: number): number {
+    const quarterMs = pulse.timeoutMs / 4;
+    return Math.min(this.#writtenAt + quarterMs, Math.max(pulse.proof.certainUntil - quarterMs, gainAt));
+  }
+
+  async #write(pulse: Pulse): Promise<void> {
+    this.#inFlight = true;
+    this.#writtenAt = this.#clock.now();
+    const outcomes = await this.#batch(this.#requests(pulse));
+    this.#inFlight = false;
+    const failure = isFailure(outcomes.at(-1)) ? outcomes.find(isFailure) : undefined;
+    this.#nodeOf = failure === undefined ? pulse.sessionId : undefined;
+    if (this.#pulse === pulse) this.#note(failure, pulse);
+    this.#look();
+  }
+
+  /** A node or container that has vanished is made again at once; what is refused for good must not become a hot loop. */
+  #note(failure: SessionError | undefined, pulse: Pulse): void {
+    this.#failures = failure === undefined ? 0 : this.#failures + 1;
+    if (failure === undefined || (failure.code === 'NO_NODE' && this.#failures < MAX_REPAIRS)) return;
+    this.#restUntil = this.#clock.now() + pulse.timeoutMs / 4;
+    this.#rejectProvers(failure);
+  }
+
+  #requests(pulse: Pulse): Request[] {
+    const path = `${this.#root}/${BigInt.asUintN(64, pulse.sessionId).toString(16)}`;
+    if (this.#nodeOf === pulse.sessionId) return [set(path, NO_DATA)];
+    return [...ancestry(this.#root).map((parent) => create(parent, 'container')), create(path, 'ephemeral')];
+  }
+
+  #resolveProvers(certainMs: number): void {
+    for (const prover of this.#provers) {
+      if (certainMs <= prover.forMs) continue;
+      this.#provers.delete(prover);
+      prover.resolve();
+    }
+  }
+
+  #rejectProvers(error: SessionError): void {
+    for (const prover of this.#provers) prover.reject(error);
+    this.#provers.clear();
+  }
+
+  #disarm(): void {
+    this.#timer?.cancel();
+    this.#timer = undefined;
+    this.#awaitsAnswer = false;
+  }
+}
+
+/** The node that is there already is as good as made. */
+function isFailure(outcome: Reply | SessionError): outcome is SessionError {
+  return outcome instanceof SessionError && outcome.code !== 'NODE_EXISTS';
+}

@@ -1,0 +1,123 @@
+import type { CreateMode, MultiPart, Reply, Request, WatchEvent } from '../requests.js';
+
+/** A server of the connect string. */
+export interface Server {
+  readonly host: string;
+  readonly port: number;
+}
+
+export type WatchKind = 'data' | 'exists' | 'children';
+/** Which of a path's watches of this connection a `removeWatches` takes away. */
+export type RemovableWatch = 'children' | 'data' | 'any';
+
+/** What only the client itself sends; requests of its users are `Request`. */
+export type ControlRequest =
+  | { readonly op: 'auth'; readonly scheme: string; readonly credential: Uint8Array }
+  | {
+      readonly op: 'setWatches';
+      /** Changes after this transaction are told at once. */
+      readonly relativeZxid: bigint;
+      readonly data: readonly string[];
+      readonly exists: readonly string[];
+      readonly children: readonly string[];
+      /** Recursive persistent watches; needs ZooKeeper 3.6, as does setting them. */
+      readonly trees: readonly string[];
+    }
+  | { readonly op: 'removeWatches'; readonly path: string; readonly kind: RemovableWatch }
+  | { readonly op: 'ping' }
+  | { readonly op: 'closeSession' };
+
+export type LinkRequest = Request | ControlRequest;
+
+/** Replies to these do not queue behind those of ordinary requests, so each kind has a number of its own. */
+export const PING_XID = -2;
+export const AUTH_XID = -4;
+export const SET_WATCHES_XID = -8;
+
+/** The first frame of a connection: offers an old session, or asks for a new one (`sessionId` 0n). */
+export interface Handshake {
+  readonly lastZxid: bigint;
+  readonly timeoutMs: number;
+  readonly sessionId: bigint;
+  readonly password: Uint8Array;
+}
+export interface HandshakeReply {
+  /** What the server grants; 0 or less: the offered session has expired. */
+  readonly timeoutMs: number;
+  readonly sessionId: bigint;
+  readonly password: Uint8Array;
+}
+
+/** The part of a reply behind its header, read once it is known what was asked. Throws when it is malformed. */
+export interface ReplyBody {
+  read(request: LinkRequest): Reply;
+}
+
+/**
+ * One connection to one server, as the session's state machine sees it: over a socket (`wire`) or in memory
+ * (`simulator`). Frames sent in one turn of the event loop leave together.
+ */
+export interface Link {
+  handshake(handshake: Handshake): void;
+  /**
+   * Queues one request; every path in it gets `chroot` in front.
+   * @returns false, and sends nothing, when the frame is larger than servers accept
+   */
+  send(xid: number, request: LinkRequest, chroot: string): boolean;
+  /** The newest transaction any reply or event of this link has shown; 0n before the first. */
+  readonly lastZxid: bigint;
+  /** Says no more to the listener from now on, and frees the connection (after what was queued has left, if it can). */
+  destroy(): void;
+}
+
+/** Told by a link, never before `dial` has returned. After `onClosed` nothing more comes. */
+export interface LinkListener {
+  /** The connection stands: time for the handshake. */
+  onOpen(): void;
+  onHandshake(reply: HandshakeReply): void;
+  /** Any bytes came, whatever they mean. Precedes the calls for the frames in them. */
+  onActivity(): void;
+  /** @param errorNumber 0, or the server's error number. `body` is valid during the call only. */
+  onReply(xid: number, errorNumber: number, body: ReplyBody): void;
+  /** `event.path` is the server's: with the chroot. */
+  onEvent(event: WatchEvent): void;
+  /** Refused, reset, ended, malformed, unresolvable: the cause says. */
+  onClosed(cause: Error): void;
+}
+
+/** Makes links: name look-up, connection and encryption are its business; deadlines are the caller's. */
+export interface Dialer {
+  dial(server: Server, listener: LinkListener): Link;
+}
+
+/** The flags of a create, as they go over the wire. */
+export const CREATE_FLAGS: Readonly<Record<CreateMode, number>> = {
+  persistent: 0,
+  ephemeral: 1,
+  'persistent-sequential': 2,
+  'ephemeral-sequential': 3,
+  container: 4,
+};
+
+/** Whether a success of this request is a committed write, and so a proof of life. */
+export function isWrite(request: LinkRequest): boolean {
+  switch (request.op) {
+    case 'create':
+    case 'delete':
+    case 'set':
+      return true;
+    case 'multi':
+      return request.parts.some((part: MultiPart) => part.op !== 'check');
+    case 'exists':
+    case 'get':
+    case 'list':
+    case 'sync':
+    case 'watchTree':
+    case 'auth':
+    case 'setWatches':
+    case 'removeWatches':
+    case 'ping':
+    case 'closeSession':
+      return false;
+  }
+}

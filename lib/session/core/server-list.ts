@@ -1,0 +1,78 @@
+import type { Server } from './link.js';
+
+/** A server that is slow rather than dead is given more time in each further round. */
+const MIN_PATIENCE_MS = 250;
+const FIRST_PAUSE_MS = 50;
+const MAX_PAUSE_MS = 1_000;
+/** A connection that lasted less than this was no success: a server that takes us and hangs up must not be hammered. */
+const SHORT_LIFE_MS = 1_000;
+const MAX_FIRST_PAUSE_MS = 250;
+
+/**
+ * Which server to try next, for how long, and when to take breath: every server once a round, in random order, so that a
+ * fleet spreads itself; the one that failed us last comes last; a jittered pause between rounds.
+ */
+export class ServerList {
+  readonly #servers: readonly Server[];
+  readonly #random: () => number;
+  readonly #failures = new Map<string, string>();
+  #round: Server[] = [];
+  #rounds = 0;
+  #shortLives = 0;
+
+  constructor(servers: readonly Server[], random: () => number) {
+    this.#servers = servers;
+    this.#random = random;
+  }
+
+  /** @returns the next server of this round; undefined when all were tried */
+  next(): Server | undefined {
+    return this.#round.shift();
+  }
+
+  /** Starts over, after a success or a loss. */
+  restart(lastChoice?: Server): void {
+    this.#rounds = 0;
+    this.#failures.clear();
+    this.#shuffle();
+    const index = lastChoice === undefined ? -1 : this.#round.indexOf(lastChoice);
+    if (index !== -1) this.#round.push(...this.#round.splice(index, 1));
+  }
+
+  /** @returns the pause before the next round, in milliseconds */
+  endRound(): number {
+    const pauseMs = Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** this.#rounds);
+    this.#rounds += 1;
+    this.#shuffle();
+    return pauseMs * (0.5 + this.#random() / 2);
+  }
+
+  /** How long one attempt may take: in the first round all servers together get a third of the session's life. */
+  patienceMs(sessionTimeoutMs: number): number {
+    const firstMs = Math.max(MIN_PATIENCE_MS, sessionTimeoutMs / (3 * this.#servers.length));
+    return Math.min(Math.max(MIN_PATIENCE_MS, sessionTimeoutMs), firstMs * 2 ** this.#rounds);
+  }
+
+  /** Spreads the reconnects of a fleet whose server has just died; grows while connections do not last. */
+  firstPauseMs(livedMs: number): number {
+    this.#shortLives = livedMs < SHORT_LIFE_MS ? this.#shortLives + 1 : 0;
+    return this.#random() * Math.min(MAX_FIRST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.max(0, this.#shortLives - 1));
+  }
+
+  failed(server: Server, reason: string): void {
+    this.#failures.set(`${server.host}:${server.port}`, reason);
+  }
+
+  /** What went wrong with each server since the last success, for people. */
+  describeFailures(): string {
+    return [...this.#failures].map(([server, reason]) => `${server}: ${reason}`).join('; ');
+  }
+
+  #shuffle(): void {
+    this.#round = [...this.#servers];
+    for (let last = this.#round.length - 1; last > 0; last -= 1) {
+      const other = Math.floor(this.#random() * (last + 1));
+      [this.#round[last], this.#round[other]] = [this.#round[other]!, this.#round[last]!];
+    }
+  }
+}

@@ -1,0 +1,287 @@
+import { BehaviorSubject, type Observable } from 'rxjs';
+import type { Clock } from '../../lock/clock.js';
+import type { LockConfigurationError } from '../../lock/errors.js';
+import { certaintyMarginMs } from '../certainty.js';
+import { type ConnectionState, isUp } from '../connection-state.js';
+import { SessionError } from '../errors.js';
+import type { SessionSettings } from '../options.js';
+import { checkPath, withoutChroot } from '../paths.js';
+import type { MultiPart, Outcome, ReplyTo, Request, WatchEvent, Watcher } from '../requests.js';
+import type { Session, SessionIdentity } from '../session.js';
+import { Batch, type Call, SilentCall, SingleCall } from './call.js';
+import { ensureChroot } from './chroot.js';
+import type { Connection } from './connection.js';
+import { Heartbeat } from './heartbeat.js';
+import type { Dialer, RemovableWatch, WatchKind } from './link.js';
+import { ProofOfLife } from './proof-of-life.js';
+import { type Granted, type KeeperListener, SessionKeeper } from './session-keeper.js';
+import { watchFrames } from './watch-frames.js';
+import { WatchRegistry } from './watch-registry.js';
+
+const CLOSE_WITHIN_MS = 1_000;
+
+/**
+ * The port over any kind of link: the face of the session keeper. It is the single writer of the connection state, and
+ * the owner of what lives as long as a session: proof of life, watches, heartbeat.
+ */
+export class SessionClient implements Session, KeeperListener {
+  readonly clock: Clock;
+  readonly #settings: SessionSettings;
+  readonly #keeper: SessionKeeper;
+  readonly #heartbeat: Heartbeat;
+  readonly #watches = new WatchRegistry();
+  readonly #states = new BehaviorSubject<ConnectionState>('connecting');
+  readonly state$: Observable<ConnectionState> = this.#states.asObservable();
+  readonly #whenClosed: Promise<void>;
+  #markClosed!: () => void;
+  #closing = false;
+  #chrootIsThere = false;
+  #failure: LockConfigurationError | undefined;
+  /** The connection over which requests may go now. */
+  #connection: Connection | undefined;
+  #identity: { readonly id: bigint; timeoutMs: number } | undefined;
+  #proof: ProofOfLife | undefined;
+
+  constructor(settings: SessionSettings, dialer: Dialer) {
+    this.clock = settings.clock;
+    this.#settings = settings;
+    this.#whenClosed = new Promise((resolve) => (this.#markClosed = resolve));
+    this.#heartbeat = new Heartbeat(settings.clock, settings.namespace, (requests) => this.batch(requests));
+    this.#keeper = new SessionKeeper(settings, dialer, this);
+    this.#keeper.start();
+  }
+
+  get state(): ConnectionState {
+    return this.#states.value;
+  }
+
+  get identity(): SessionIdentity | undefined {
+    return this.#identity;
+  }
+
+  /** Why the session closed by itself. */
+  get failure(): LockConfigurationError | undefined {
+    return this.#failure;
+  }
+
+  describeFailures(): string {
+    return this.#keeper.describeFailures();
+  }
+
+  certainUntil(): number {
+    return this.#proof?.certainUntil ?? -Infinity;
+  }
+
+  certainSince(): number {
+    return this.#proof?.certainSince ?? Infinity;
+  }
+
+  keepCertain(): () => void {
+    return this.#heartbeat.hold();
+  }
+
+  async proveLife(forMs = 0): Promise<void> {
+    if (this.certainUntil() - this.clock.now() > forMs) return;
+    if (this.#connection === undefined || this.#closing) throw this.#unconnected();
+    const provableMs = this.#provableMs();
+    if (forMs >= provableMs) {
+      throw new SessionError(
+        'BAD_ARGUMENTS',
+        `No write can prove ${forMs} ms; less than ${provableMs} ms can be asked for`,
+      );
+    }
+    await this.#heartbeat.prove(forMs);
+  }
+
+  request<R extends Request>(request: R): Promise<ReplyTo<R>> {
+    const call = new SingleCall(request);
+    this.#send(call, request);
+    return call.promise as Promise<ReplyTo<R>>;
+  }
+
+  batch<const R extends readonly Request[]>(requests: R): Promise<{ [I in keyof R]: Outcome<R[I]> }> {
+    const batch = new Batch(requests);
+    requests.forEach((request, index) => this.#send(batch.calls[index]!, request));
+    return batch.promise as Promise<{ [I in keyof R]: Outcome<R[I]> }>;
+  }
+
+  unwatch(path: string, watcher: Watcher): void {
+    const unwanted = this.#watches.remove(path, watcher);
+    const connection = this.#connection;
+    if (connection === undefined) return;
+    connection.unwatchPending(path, watcher);
+    for (const kind of unwanted) this.#removeAtServer(connection, path, kind);
+  }
+
+  close(withinMs = CLOSE_WITHIN_MS): Promise<void> {
+    this.#beginClosing();
+    this.#keeper.close(withinMs);
+    return this.#whenClosed;
+  }
+
+  onUp(connection: Connection, granted: Granted, fresh: boolean): void {
+    const { serverTickMs, chroot } = this.#settings;
+    const { handshakeSentAt, lastReadAt } = connection;
+    if (fresh) this.#proof = new ProofOfLife(granted.timeoutMs, serverTickMs, handshakeSentAt);
+    if (fresh || this.#identity === undefined) this.#identity = { id: granted.id, timeoutMs: granted.timeoutMs };
+    this.#identity.timeoutMs = granted.timeoutMs;
+    this.#proof?.attached(handshakeSentAt, lastReadAt, granted.timeoutMs);
+    for (const frame of watchFrames(this.#watches, connection.offer.lastZxid, chroot)) connection.sendWatches(frame);
+    if (fresh) this.#chrootIsThere = chroot === '';
+    if (this.#chrootIsThere) this.#announce(connection, granted);
+    else void this.#announceWithChroot(connection, granted, chroot);
+  }
+
+  onDown(cause: Error): void {
+    this.#connection = undefined;
+    this.#heartbeat.stop(
+      new SessionError('CONNECTION_LOSS', 'The connection to ZooKeeper was lost', undefined, { cause }),
+    );
+    if (isUp(this.state)) this.#become('suspended');
+  }
+
+  onOutOfTouch(): void {
+    if (this.state === 'suspended') this.#become('lost');
+  }
+
+  onSessionEnded(error: SessionError): void {
+    this.#forgetSession(error);
+    if (this.state !== 'connecting' && this.state !== 'lost') this.#become('lost');
+  }
+
+  onFailing(failure: LockConfigurationError): void {
+    this.#failure = failure;
+    this.#beginClosing();
+  }
+
+  onClosed(): void {
+    this.#closing = true;
+    this.#forgetSession(this.#unconnected());
+    this.#become('closed');
+    this.#states.complete();
+    this.#markClosed();
+  }
+
+  onEvent(event: WatchEvent): void {
+    const { chroot } = this.#settings;
+    this.#watches.fire(chroot === '' ? event : { type: event.type, path: withoutChroot(chroot, event.path) });
+  }
+
+  onAnswered(sentAt: number, answeredAt: number, committed: boolean): void {
+    this.#proof?.answered(sentAt, answeredAt);
+    if (committed) this.#proof?.committed(sentAt, this.clock.now());
+    this.#heartbeat.answered(sentAt, committed);
+  }
+
+  onWatchSet(call: Call, found: boolean): void {
+    const { path, watcher, watchTable } = call;
+    if (path === undefined || watcher === undefined || watchTable === undefined) return;
+    if (!call.unwatched) this.#watches.add(kindOf(call, found), path, watcher);
+    else if (this.#connection !== undefined && !this.#watches.wants(path, watchTable)) {
+      this.#removeAtServer(this.#connection, path, watchTable);
+    }
+  }
+
+  /** A removal was put off for this call's sake, which did not set its watch after all. */
+  onWatchNotSet({ path, watchTable }: Call): void {
+    const connection = this.#connection;
+    if (path === undefined || watchTable === undefined || connection === undefined) return;
+    if (!connection.skippedRemovals.delete(`${watchTable}${path}`) || this.#watches.wants(path, watchTable)) return;
+    this.#removeAtServer(connection, path, watchTable);
+  }
+
+  async #announceWithChroot(connection: Connection, granted: Granted, chroot: string): Promise<void> {
+    const ready = await ensureChroot(connection, chroot);
+    // It may have ended in the same turn in which the answer came.
+    if (!connection.isAttached) return;
+    this.#chrootIsThere = ready === true;
+    if (ready === true) this.#announce(connection, granted);
+    else if (ready !== false) this.#keeper.fail(ready);
+  }
+
+  #announce(connection: Connection, granted: Granted): void {
+    if (this.#proof === undefined || this.#closing) return;
+    this.#connection = connection;
+    this.#heartbeat.start({ proof: this.#proof, timeoutMs: granted.timeoutMs, sessionId: granted.id });
+    this.#become(this.state === 'connecting' ? 'connected' : 'reconnected');
+    this.#watches.tellGap();
+  }
+
+  /** From now on the servers may end the session at any moment. */
+  #beginClosing(): void {
+    this.#closing = true;
+    this.#proof = undefined;
+    this.#heartbeat.stop(this.#unconnected());
+  }
+
+  /** What is left of S when the sample that a write vouches for is a tick old. */
+  #provableMs(): number {
+    const timeoutMs = this.#identity?.timeoutMs ?? 0;
+    return timeoutMs - certaintyMarginMs(timeoutMs) - this.#settings.serverTickMs;
+  }
+
+  #send(call: Call, request: Request): void {
+    const refusal = this.#refusal(request);
+    if (refusal === undefined && this.#connection !== undefined) this.#connection.send(call);
+    else call.settle(refusal ?? this.#unconnected());
+  }
+
+  #refusal(request: Request): SessionError | undefined {
+    if (this.#connection === undefined || this.#closing) return this.#unconnected();
+    if (request.op === 'multi') return firstRefusal(request.parts);
+    const refusal = firstRefusal([request]);
+    if (refusal !== undefined || !('watch' in request) || request.watch === undefined) return refusal;
+    return (
+      this.#watches.conflict(request.op === 'watchTree' ? 'trees' : 'data', request.path) ??
+      this.#connection.watchConflict(request)
+    );
+  }
+
+  #unconnected(): SessionError {
+    if (!this.#closing) {
+      return new SessionError(
+        'NOT_CONNECTED',
+        `There is no connection to ZooKeeper now (${this.state}); nothing was sent`,
+      );
+    }
+    return new SessionError('CLOSED', 'The ZooKeeper session was closed', undefined, { cause: this.#failure });
+  }
+
+  #removeAtServer(connection: Connection, path: string, kind: RemovableWatch): void {
+    // Taking it away would take it from a request that is under way, too.
+    if (connection.hasPendingWatchOn(path, kind)) connection.skippedRemovals.add(`${kind}${path}`);
+    else connection.send(new SilentCall({ op: 'removeWatches', path, kind }));
+  }
+
+  #forgetSession(error: SessionError): void {
+    this.#connection = undefined;
+    this.#identity = undefined;
+    this.#proof = undefined;
+    this.#heartbeat.stop(error);
+    this.#watches.tellLost();
+  }
+
+  #become(state: ConnectionState): void {
+    this.#states.next(state);
+  }
+}
+
+function firstRefusal(requests: readonly (Request | MultiPart)[]): SessionError | undefined {
+  for (const request of requests) {
+    if (request.op === 'multi') continue;
+    const refusal = checkPath(request.path, request.op === 'create' && request.mode.endsWith('sequential'));
+    if (refusal !== undefined) return refusal;
+  }
+  return undefined;
+}
+
+function kindOf(call: Call, found: boolean): WatchKind | 'trees' {
+  switch (call.watchTable) {
+    case 'children':
+      return 'children';
+    case 'any':
+      return 'trees';
+    default:
+      return call.request.op === 'exists' && !found ? 'exists' : 'data';
+  }
+}

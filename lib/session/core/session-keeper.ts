@@ -1,0 +1,257 @@
+import type { Timer } from '../../lock/clock.js';
+import { LockConfigurationError } from '../../lock/errors.js';
+import { serverError, SessionError } from '../errors.js';
+import type { SessionSettings } from '../options.js';
+import { AbandonedSession, closed, closeSession, type Credentials } from './abandoned-session.js';
+import { Connection, type ConnectionOwner, type Ending, type Traffic } from './connection.js';
+import type { Dialer, Handshake, HandshakeReply, Server } from './link.js';
+import { ServerList } from './server-list.js';
+
+const NO_PASSWORD = new Uint8Array(16);
+const FAIL_WITHIN_MS = 1_000;
+
+export interface Granted extends Credentials {
+  readonly timeoutMs: number;
+}
+
+/** Told what became of the link and of the session. */
+export interface KeeperListener extends Traffic {
+  /** A connection is attached. `fresh`: to a new session; all of an earlier one is gone. */
+  onUp(connection: Connection, granted: Granted, fresh: boolean): void;
+  onDown(cause: Error): void;
+  /** The link has been down for S: the servers may have ended the session. */
+  onOutOfTouch(): void;
+  /** The session is over; another will follow. */
+  onSessionEnded(error: SessionError): void;
+  /** Going on makes no sense: the session is being closed. */
+  onFailing(failure: LockConfigurationError): void;
+  /** The end, asked for or not. */
+  onClosed(): void;
+}
+
+/**
+ * Gets a session and keeps it: the only place that decides which server to try, what to offer it, and when a session is
+ * over. The old session is always offered first; a new one follows when a server says "expired", or when servers that do
+ * serve keep refusing ours because we have seen more than they have (their data was wiped).
+ */
+export class SessionKeeper implements ConnectionOwner {
+  readonly #settings: SessionSettings;
+  readonly #dialer: Dialer;
+  readonly #listener: KeeperListener;
+  readonly #servers: ServerList;
+  #state: 'trying' | 'attached' | 'closing' | 'closed' = 'trying';
+  #connection: Connection | undefined;
+  #granted: Granted | undefined;
+  #lastZxid = 0n;
+  #outOfTouch = false;
+  /** How sure we are that it is our session, not the server, that is the reason for a refusal. */
+  #doubt: 'none' | 'probing' | 'server serves others' = 'none';
+  /** A session opened only to see whether the server opens any. */
+  #probe: Connection | undefined;
+  #pause: Timer | undefined;
+  #outOfTouchTimer: Timer | undefined;
+  #closeTimer: Timer | undefined;
+  #abandoned: AbandonedSession | undefined;
+  #failure: LockConfigurationError | undefined;
+
+  constructor(settings: SessionSettings, dialer: Dialer, listener: KeeperListener) {
+    this.#settings = settings;
+    this.#dialer = dialer;
+    this.#listener = listener;
+    this.#servers = new ServerList(settings.servers, settings.random);
+  }
+
+  start(): void {
+    this.#servers.restart();
+    this.#tryNext();
+  }
+
+  describeFailures(): string {
+    return this.#servers.describeFailures();
+  }
+
+  /** Ends the session at the servers if that can be done within the time; `onClosed` tells when it is over. */
+  close(withinMs: number): void {
+    if (this.#state === 'closing' || this.#state === 'closed') return;
+    const attached = this.#state === 'attached';
+    this.#state = 'closing';
+    if (this.#granted === undefined) {
+      this.#finish();
+      return;
+    }
+    this.#closeTimer = this.#settings.clock.setTimer(withinMs, () => this.#finish());
+    if (attached) void this.#closeSession();
+  }
+
+  /** Gives up for good, as going on makes no sense. What the session has at the servers goes with it. */
+  fail(failure: LockConfigurationError): void {
+    this.#failure ??= failure;
+    this.#listener.onFailing(this.#failure);
+    this.close(FAIL_WITHIN_MS);
+  }
+
+  onAttached(connection: Connection, reply: HandshakeReply): void {
+    if (this.#doubt === 'probing') {
+      this.#endProbe(connection, reply.timeoutMs);
+      return;
+    }
+    const fresh = connection.offer.sessionId === 0n;
+    const { serverTickMs } = this.#settings;
+    this.#granted = { id: reply.sessionId, password: Uint8Array.from(reply.password), timeoutMs: reply.timeoutMs };
+    connection.startLiveness(reply.timeoutMs, serverTickMs);
+    if (this.#state === 'closing') {
+      void this.#closeSession();
+      return;
+    }
+    this.#state = 'attached';
+    if (reply.timeoutMs < 2 * serverTickMs) {
+      this.fail(tooShort(reply.timeoutMs, serverTickMs));
+      return;
+    }
+    this.#inTouch();
+    this.#servers.restart(connection.server);
+    for (const { scheme, credential } of this.#settings.auth) connection.sendAuth(scheme, credential);
+    this.#listener.onUp(connection, this.#granted, fresh);
+  }
+
+  onExpired(connection: Connection): void {
+    this.#endSession('The servers ended the session: nothing was heard of it for a whole session time-out');
+    if (this.#state === 'closing') this.#finish();
+    else this.#tryNext(connection.server);
+  }
+
+  onEnded(connection: Connection, ending: Ending, cause: Error): void {
+    this.#servers.failed(connection.server, cause.message);
+    // A probe ends with its session, and goes on from there.
+    if (this.#state === 'closed' || (ending === 'dropped' && connection === this.#probe)) return;
+    this.#connection = undefined;
+    if (ending === 'dropped') this.#reconnect(connection, cause);
+    else this.#retry(connection, ending);
+  }
+
+  onAuthFailed(errorNumber: number): void {
+    const cause = serverError(errorNumber, 'auth', undefined);
+    this.fail(new LockConfigurationError('auth: the servers refuse these credentials', undefined, { cause }));
+  }
+
+  #reconnect(connection: Connection, cause: Error): void {
+    if (connection.lastZxid > this.#lastZxid) this.#lastZxid = connection.lastZxid;
+    if (this.#state === 'attached') {
+      this.#state = 'trying';
+      this.#listener.onDown(cause);
+    }
+    const { clock } = this.#settings;
+    const silentMs = clock.now() - connection.lastReadAt;
+    this.#outOfTouchTimer?.cancel();
+    this.#outOfTouchTimer = clock.setTimer(Math.max(0, this.#timeoutMs() - silentMs), () => {
+      this.#outOfTouch = true;
+      this.#listener.onOutOfTouch();
+    });
+    this.#pause = clock.setTimer(this.#servers.firstPauseMs(clock.now() - connection.handshakeSentAt), () =>
+      this.#tryNext(),
+    );
+  }
+
+  /** An attempt failed. The one question is whether the session itself is the reason. */
+  #retry({ server }: Connection, ending: Ending): void {
+    const suspicious = this.#outOfTouch && this.#granted !== undefined && ending === 'refused';
+    if (suspicious && this.#doubt === 'none') {
+      this.#doubt = 'probing';
+      this.#tryNext(server);
+    } else if (suspicious && this.#doubt === 'server serves others') {
+      this.#abandon();
+      this.#tryNext(server);
+    } else {
+      this.#doubt = 'none';
+      this.#tryNext();
+    }
+  }
+
+  /** The server takes new sessions, so it does serve: offer it ours once more, in case it had only just begun to. */
+  #endProbe(probe: Connection, timeoutMs: number): void {
+    this.#doubt = 'server serves others';
+    this.#probe = probe;
+    const { server } = probe;
+    probe.startLiveness(timeoutMs, this.#settings.serverTickMs);
+    void closeSession(probe).then(() => {
+      probe.destroy(closed);
+      if (this.#connection === probe) this.#tryNext(server);
+    });
+  }
+
+  #abandon(): void {
+    if (this.#granted === undefined) return;
+    const { clock, servers } = this.#settings;
+    this.#abandoned?.stop();
+    this.#abandoned = new AbandonedSession(this.#granted, clock, this.#dialer, servers, this.#patienceMs());
+    this.#endSession(
+      'The servers refuse the session: they know less than it has seen. Was their data wiped or restored?',
+    );
+  }
+
+  #tryNext(server: Server | undefined = this.#servers.next()): void {
+    if (this.#state === 'closed') return;
+    const { clock } = this.#settings;
+    if (server === undefined) {
+      this.#pause = clock.setTimer(this.#servers.endRound(), () => this.#tryNext());
+      return;
+    }
+    const { chroot } = this.#settings;
+    const context = { clock, chroot, dialer: this.#dialer, owner: this, traffic: this.#listener };
+    this.#connection = new Connection(server, this.#offer(), this.#patienceMs(), context);
+  }
+
+  #offer(): Handshake {
+    const timeoutMs = this.#timeoutMs();
+    if (this.#granted === undefined || this.#doubt === 'probing') {
+      // A new session sees at least its own creation, so it may start on any server.
+      return { sessionId: 0n, password: NO_PASSWORD, lastZxid: 0n, timeoutMs };
+    }
+    return { sessionId: this.#granted.id, password: this.#granted.password, lastZxid: this.#lastZxid, timeoutMs };
+  }
+
+  #timeoutMs(): number {
+    return this.#granted?.timeoutMs ?? this.#settings.sessionTimeoutMs;
+  }
+
+  #patienceMs(): number {
+    return this.#servers.patienceMs(this.#timeoutMs());
+  }
+
+  #inTouch(): void {
+    this.#outOfTouchTimer?.cancel();
+    this.#outOfTouch = false;
+    this.#doubt = 'none';
+  }
+
+  #endSession(text: string): void {
+    this.#inTouch();
+    this.#granted = undefined;
+    this.#lastZxid = 0n;
+    this.#connection = undefined;
+    this.#listener.onSessionEnded(new SessionError('SESSION_EXPIRED', text));
+  }
+
+  async #closeSession(): Promise<void> {
+    const connection = this.#connection;
+    // Without an answer the next connection will do it, if there is one in time.
+    if (connection === undefined || (await closeSession(connection))) this.#finish();
+  }
+
+  #finish(): void {
+    if (this.#state === 'closed') return;
+    this.#state = 'closed';
+    for (const timer of [this.#pause, this.#outOfTouchTimer, this.#closeTimer]) timer?.cancel();
+    this.#abandoned?.stop();
+    this.#connection?.destroy(closed);
+    this.#connection = undefined;
+    this.#listener.onClosed();
+  }
+}
+
+function tooShort(grantedMs: number, tickMs: number): LockConfigurationError {
+  return new LockConfigurationError(
+    `sessionTimeoutMs: the servers granted ${grantedMs} ms, less than two of their ticks (serverTickMs: ${tickMs} ms). ` +
+      "Raise the servers' maxSessionTimeout, or set serverTickMs to their real tickTime",
+  );
+}

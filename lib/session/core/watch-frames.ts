@@ -1,0 +1,36 @@
+import { withChroot } from '../paths.js';
+import type { ControlRequest } from './link.js';
+import type { WatchRegistry } from './watch-registry.js';
+
+type SetWatches = Extract<ControlRequest, { op: 'setWatches' }>;
+type Kind = 'data' | 'exists' | 'children' | 'trees';
+
+/** In UTF-16 units, of which each takes three bytes at the most: well under the megabyte at which a server hangs up. */
+const MAX_PATH_UNITS = 128 * 1_024;
+const KINDS: readonly Kind[] = ['data', 'exists', 'children', 'trees'];
+
+/**
+ * The requests that set all watches again on a new connection, each small enough for a server. Paths carry the chroot,
+ * as they stand inside a list.
+ */
+export function* watchFrames(registry: WatchRegistry, relativeZxid: bigint, chroot: string): Generator<SetWatches> {
+  let paths = emptyPaths();
+  let units = 0;
+  for (const kind of KINDS) {
+    for (const path of registry.paths(kind)) {
+      const serverPath = withChroot(chroot, path);
+      if (units > 0 && units + serverPath.length > MAX_PATH_UNITS) {
+        yield { op: 'setWatches', relativeZxid, ...paths };
+        paths = emptyPaths();
+        units = 0;
+      }
+      paths[kind].push(serverPath);
+      units += serverPath.length;
+    }
+  }
+  if (units > 0) yield { op: 'setWatches', relativeZxid, ...paths };
+}
+
+function emptyPaths(): Record<Kind, string[]> {
+  return { data: [], exists: [], children: [], trees: [] };
+}

@@ -1,0 +1,98 @@
+/**
+ * Why a request of the session failed. The first four are about the link, the rest is the server's own answer.
+ *
+ * - `NOT_CONNECTED`: there was no link; the request was never sent
+ * - `CONNECTION_LOSS`: the link went away before the answer; the request may or may not have been carried out
+ * - `SESSION_EXPIRED`: the session has ended; its ephemeral nodes are gone or going
+ * - `CLOSED`: this client was closed; where the request had been sent, its outcome is unknown
+ * - `TOO_LARGE`: refused here, because the server answers a frame over its limit by cutting the connection
+ * - `ROLLED_BACK`: a part of a multi that failed because of another part
+ */
+export type SessionErrorCode =
+  | 'NOT_CONNECTED'
+  | 'CONNECTION_LOSS'
+  | 'SESSION_EXPIRED'
+  | 'CLOSED'
+  | 'TOO_LARGE'
+  | 'NO_NODE'
+  | 'NODE_EXISTS'
+  | 'NOT_EMPTY'
+  | 'BAD_VERSION'
+  | 'NO_CHILDREN_FOR_EPHEMERALS'
+  | 'NO_AUTH'
+  | 'AUTH_FAILED'
+  | 'INVALID_ACL'
+  | 'BAD_ARGUMENTS'
+  | 'NO_WATCHER'
+  | 'QUOTA_EXCEEDED'
+  | 'THROTTLED'
+  | 'UNIMPLEMENTED'
+  | 'ROLLED_BACK'
+  | 'SERVER_ERROR';
+
+/** The answer of a server that is not a result, with the number it uses on the wire. */
+const CODE_BY_NUMBER: ReadonlyMap<number, SessionErrorCode> = new Map([
+  [-2, 'ROLLED_BACK'],
+  [-4, 'CONNECTION_LOSS'],
+  [-6, 'UNIMPLEMENTED'],
+  [-8, 'BAD_ARGUMENTS'],
+  [-101, 'NO_NODE'],
+  [-102, 'NO_AUTH'],
+  [-103, 'BAD_VERSION'],
+  [-108, 'NO_CHILDREN_FOR_EPHEMERALS'],
+  [-110, 'NODE_EXISTS'],
+  [-111, 'NOT_EMPTY'],
+  [-112, 'SESSION_EXPIRED'],
+  [-114, 'INVALID_ACL'],
+  [-115, 'AUTH_FAILED'],
+  [-118, 'CONNECTION_LOSS'],
+  [-121, 'NO_WATCHER'],
+  [-124, 'AUTH_FAILED'],
+  [-125, 'QUOTA_EXCEEDED'],
+  [-127, 'THROTTLED'],
+]);
+
+/** What the port rejects with. `code` is the contract, the text is for people. */
+export class SessionError extends Error {
+  override readonly name = 'SessionError';
+
+  constructor(
+    readonly code: SessionErrorCode,
+    message: string,
+    readonly path?: string,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+  }
+
+  /** Whether the request may have been carried out although no answer came. */
+  get outcomeUnknown(): boolean {
+    return this.code === 'CONNECTION_LOSS' || this.code === 'SESSION_EXPIRED' || this.code === 'CLOSED';
+  }
+}
+
+/** Turns the error number of a reply into the error a caller sees. */
+export function serverError(number: number, operation: string, path: string | undefined): SessionError {
+  const code = CODE_BY_NUMBER.get(number) ?? 'SERVER_ERROR';
+  const subject = path === undefined ? operation : `${operation} ${path}`;
+  return new SessionError(code, `ZooKeeper answered ${code} (${number}) to: ${subject}`, path);
+}
+
+/** Whether `outcome` of a batch is an error with this code. */
+export function failedWith(outcome: unknown, code: SessionErrorCode): outcome is SessionError {
+  return outcome instanceof SessionError && outcome.code === code;
+}
+
+/** Whether the same request may succeed once the link is up again, or less busy. */
+export function isAboutTheLink({ code }: SessionError): boolean {
+  switch (code) {
+    case 'NOT_CONNECTED':
+    case 'CONNECTION_LOSS':
+    case 'SESSION_EXPIRED':
+    case 'CLOSED':
+    case 'THROTTLED':
+      return true;
+    default:
+      return false;
+  }
+}

@@ -1,0 +1,40 @@
+import { SessionError } from './errors.js';
+
+/** What servers refuse inside a segment: control characters, surrogates (so all beyond the BMP), private use, specials. */
+const REFUSED = '\\u0000-\\u001f\\u007f-\\u009f\\ud800-\\uf8ff\\ufff0-\\uffff';
+const VALID_PATH = new RegExp(`^(?:/|(?:/(?!\\.{1,2}(?:/|$))[^/${REFUSED}]+)+)$`);
+
+/**
+ * Refuses here, before any I/O, what a server would refuse.
+ * @param path absolute; for a sequential create it may end in `/`, as the server puts the number there
+ */
+export function checkPath(path: string, sequential = false): SessionError | undefined {
+  if (VALID_PATH.test(path)) return undefined;
+  if (sequential && path.length > 2 && path.endsWith('/') && VALID_PATH.test(path.slice(0, -1))) return undefined;
+  return new SessionError(
+    'BAD_ARGUMENTS',
+    `Not a path ZooKeeper accepts: ${JSON.stringify(path)}. It must be absolute, without empty, "." or ".." segments, ` +
+      'a "/" at the end, control or private-use characters, or characters beyond the BMP (emoji)',
+    path,
+  );
+}
+
+/** `path` as the servers know it. */
+export function withChroot(chroot: string, path: string): string {
+  if (chroot === '') return path;
+  return path === '/' ? chroot : chroot + path;
+}
+
+/** A server's path as this client's callers know it. */
+export function withoutChroot(chroot: string, path: string): string {
+  if (chroot === '') return path;
+  return path.length === chroot.length ? '/' : path.slice(chroot.length);
+}
+
+/** `/a/b/c` -> `/a`, `/a/b`, `/a/b/c`; nothing for '' and `/`. */
+export function ancestry(path: string): string[] {
+  const paths: string[] = [];
+  for (let end = path.indexOf('/', 1); end !== -1; end = path.indexOf('/', end + 1)) paths.push(path.slice(0, end));
+  if (path.length > 1) paths.push(path);
+  return paths;
+}

@@ -1,0 +1,191 @@
+import type { SessionError } from './errors.js';
+
+/** What ZooKeeper keeps about a node. Transaction and session ids are 64 bits wide, so they are bigints. */
+export interface Stat {
+  /** The transaction that created the node: strictly rising over the life of an ensemble. */
+  readonly czxid: bigint;
+  readonly mzxid: bigint;
+  /** Creation and modification time in milliseconds since 1970, by the server's wall clock. */
+  readonly ctime: number;
+  readonly mtime: number;
+  readonly version: number;
+  readonly cversion: number;
+  readonly aversion: number;
+  /** The session an ephemeral node belongs to; 0n for other nodes. */
+  readonly ephemeralOwner: bigint;
+  readonly dataLength: number;
+  readonly numChildren: number;
+  readonly pzxid: bigint;
+}
+
+export interface Acl {
+  /** Bits: read 1, write 2, create 4, delete 8, admin 16. */
+  readonly permissions: number;
+  readonly scheme: string;
+  readonly id: string;
+}
+
+export type CreateMode = 'persistent' | 'persistent-sequential' | 'ephemeral' | 'ephemeral-sequential' | 'container';
+
+/**
+ * - `created`, `deleted`, `changed`, `children`: what happened to `path`
+ * - `gap`: the link was away and a tree watch may have missed something: look again (one-shot watches miss nothing)
+ * - `lost`: the session has ended or was closed, the watch with it
+ */
+export interface WatchEvent {
+  readonly type: 'created' | 'deleted' | 'changed' | 'children' | 'gap' | 'lost';
+  readonly path: string;
+}
+
+/**
+ * Told once by a one-shot watch (`get`, `exists`, `list`), any number of times by a tree watch. It is called while
+ * replies are being read, possibly before the code that awaits the request which set it runs on; it must not throw.
+ */
+export interface Watcher {
+  onWatchEvent(event: WatchEvent): void;
+}
+
+export interface CreateRequest {
+  readonly op: 'create';
+  readonly path: string;
+  readonly mode: CreateMode;
+  readonly data?: Uint8Array | undefined;
+  /** Who may do what with the node. @default the session's `acl` option */
+  readonly acl?: readonly Acl[] | undefined;
+}
+export interface DeleteRequest {
+  readonly op: 'delete';
+  readonly path: string;
+  /** -1 for any. */
+  readonly version: number;
+}
+export interface SetRequest {
+  readonly op: 'set';
+  readonly path: string;
+  readonly data: Uint8Array;
+  /** -1 for any. */
+  readonly version: number;
+}
+/** Only inside a multi: fails the whole unless the node is there with this version (-1 for any). */
+export interface CheckRequest {
+  readonly op: 'check';
+  readonly path: string;
+  readonly version: number;
+}
+export interface ExistsRequest {
+  readonly op: 'exists';
+  readonly path: string;
+  /** Also waits for a node that is not there, and so stays at the server until it is created or removed: prefer `get`. */
+  readonly watch?: Watcher | undefined;
+}
+export interface GetRequest {
+  readonly op: 'get';
+  readonly path: string;
+  /** Set only when the node is there; told when it is changed or deleted. */
+  readonly watch?: Watcher | undefined;
+}
+export interface ListRequest {
+  readonly op: 'list';
+  readonly path: string;
+  /** Set only when the node is there; told when a child comes or goes, or the node is deleted. */
+  readonly watch?: Watcher | undefined;
+}
+/** Makes the reads behind it see all that was committed when the leader answered. */
+export interface SyncRequest {
+  readonly op: 'sync';
+  readonly path: string;
+}
+export type MultiPart = CreateRequest | DeleteRequest | SetRequest | CheckRequest;
+/** All parts or none, in one transaction. */
+export interface MultiRequest {
+  readonly op: 'multi';
+  readonly parts: readonly MultiPart[];
+}
+/** A persistent watch on a node and all below it. */
+export interface WatchTreeRequest {
+  readonly op: 'watchTree';
+  readonly path: string;
+  readonly watch: Watcher;
+}
+
+export type Request =
+  | CreateRequest
+  | DeleteRequest
+  | SetRequest
+  | ExistsRequest
+  | GetRequest
+  | ListRequest
+  | SyncRequest
+  | MultiRequest
+  | WatchTreeRequest;
+
+export interface Created {
+  readonly path: string;
+  readonly stat: Stat;
+}
+export interface NodeData {
+  /** A view into the received bytes: copy it to keep it for long. */
+  readonly data: Uint8Array;
+  readonly stat: Stat;
+}
+export interface Children {
+  /** Names, not paths, in no order. */
+  readonly children: readonly string[];
+  readonly stat: Stat;
+}
+/** One for each part of a multi, in order. A server sends no stat for creates in here: what is known is filled in, the times are 0. */
+export type MultiResult =
+  | ({ readonly op: 'create' } & Created)
+  | { readonly op: 'delete' }
+  | { readonly op: 'check' }
+  | { readonly op: 'set'; readonly stat: Stat };
+
+interface ReplyByOp {
+  create: Created;
+  delete: undefined;
+  set: Stat;
+  /** undefined: no such node. */
+  exists: Stat | undefined;
+  get: NodeData;
+  list: Children;
+  sync: undefined;
+  multi: readonly MultiResult[];
+  watchTree: undefined;
+}
+export type Reply = ReplyByOp[keyof ReplyByOp];
+export type ReplyTo<R extends Request> = ReplyByOp[R['op']];
+/** In a batch each request has an end of its own. */
+export type Outcome<R extends Request> = ReplyTo<R> | SessionError;
+
+const ANY_VERSION = -1;
+
+export function create(path: string, mode: CreateMode, data?: Uint8Array, acl?: readonly Acl[]): CreateRequest {
+  return { op: 'create', path, mode, data, acl };
+}
+export function remove(path: string, version = ANY_VERSION): DeleteRequest {
+  return { op: 'delete', path, version };
+}
+export function set(path: string, data: Uint8Array, version = ANY_VERSION): SetRequest {
+  return { op: 'set', path, data, version };
+}
+export function check(path: string, version = ANY_VERSION): CheckRequest {
+  return { op: 'check', path, version };
+}
+export function exists(path: string, watch?: Watcher): ExistsRequest {
+  return { op: 'exists', path, watch };
+}
+export function get(path: string, watch?: Watcher): GetRequest {
+  return { op: 'get', path, watch };
+}
+export function list(path: string, watch?: Watcher): ListRequest {
+  return { op: 'list', path, watch };
+}
+export function sync(path: string): SyncRequest {
+  return { op: 'sync', path };
+}
+export function multi(parts: readonly MultiPart[]): MultiRequest {
+  return { op: 'multi', parts };
+}
+export function watchTree(path: string, watch: Watcher): WatchTreeRequest {
+  return { op: 'watchTree', path, watch };
+}

@@ -1,0 +1,77 @@
+import type { Timeline } from '../time/timeline.js';
+
+interface Parcel<T> {
+  arrivesAt: number;
+  readonly message: T;
+}
+
+/**
+ * One direction of a connection: nothing overtakes, nothing is lost while it stands. What arrives together is handed
+ * over together, as frames of one segment are; a seeded timeline may split such a segment anywhere.
+ */
+export class Channel<T> {
+  readonly #timeline: Timeline;
+  readonly #drawDelayMs: () => number;
+  readonly #receive: (messages: readonly T[]) => void;
+  #underWay: Parcel<T>[] = [];
+  #armed = false;
+  #held = false;
+  #cut = false;
+
+  constructor(timeline: Timeline, drawDelayMs: () => number, receive: (messages: readonly T[]) => void) {
+    this.#timeline = timeline;
+    this.#drawDelayMs = drawDelayMs;
+    this.#receive = receive;
+  }
+
+  get pending(): number {
+    return this.#underWay.length;
+  }
+
+  /** @param extraMs on top of the channel's own delay; what is sent later waits behind it. */
+  send(message: T, extraMs = 0): void {
+    if (this.#cut) return;
+    this.#underWay.push({ arrivesAt: this.#timeline.now() + this.#drawDelayMs() + extraMs, message });
+    this.#arm();
+  }
+
+  /** A black hole, for now: what is sent waits here, as TCP keeps sending what is not acknowledged. */
+  hold(held: boolean): void {
+    if (held === this.#held) return;
+    this.#held = held;
+    if (held) return;
+    const arrivesAt = this.#timeline.now() + this.#drawDelayMs();
+    for (const parcel of this.#underWay) parcel.arrivesAt = Math.max(parcel.arrivesAt, arrivesAt);
+    this.#arm();
+  }
+
+  /** For good: what is under way is lost. */
+  cut(): void {
+    this.#cut = true;
+    this.#underWay = [];
+  }
+
+  #arm(): void {
+    const next = this.#underWay[0];
+    if (next === undefined || this.#armed || this.#held) return;
+    this.#armed = true;
+    this.#timeline.after(next.arrivesAt - this.#timeline.now(), () => this.#arrive());
+  }
+
+  #arrive(): void {
+    this.#armed = false;
+    if (this.#held) return;
+    const arrived = this.#underWay.splice(0, this.#segmentLength());
+    this.#arm();
+    if (arrived.length > 0) this.#receive(arrived.map((parcel) => parcel.message));
+  }
+
+  #segmentLength(): number {
+    const nowMs = this.#timeline.now();
+    let length = 0;
+    while ((this.#underWay[length]?.arrivesAt ?? Infinity) <= nowMs) length += 1;
+    const chance = this.#timeline.chance;
+    if (chance === undefined || length < 2 || chance.integer(4) > 0) return length;
+    return 1 + chance.integer(length);
+  }
+}

@@ -1,0 +1,62 @@
+import type { LinkRequest } from '../../core/link.js';
+import type { MultiPart } from '../../requests.js';
+
+/** `jute.maxbuffer`, as servers come: a larger frame costs the connection. */
+export const MAX_FRAME_BYTES = 0xf_ffff;
+
+const HEADER_BYTES = 8;
+const INT_BYTES = 4;
+const MULTI_HEADER_BYTES = 9;
+
+function stringBytes(text: string): number {
+  return INT_BYTES + Buffer.byteLength(text);
+}
+
+function partBytes(part: MultiPart): number {
+  const path = stringBytes(part.path);
+  switch (part.op) {
+    case 'create': {
+      const acl = (part.acl ?? []).reduce(
+        (sum, { scheme, id }) => sum + INT_BYTES + stringBytes(scheme) + stringBytes(id),
+        0,
+      );
+      return path + INT_BYTES + (part.data?.length ?? 0) + INT_BYTES + acl + INT_BYTES;
+    }
+    case 'set':
+      return path + INT_BYTES + part.data.length + INT_BYTES;
+    case 'delete':
+    case 'check':
+      return path + INT_BYTES;
+  }
+}
+
+/** How long the frame of a request (its paths with the chroot) would be on a real wire, without its length field. */
+export function frameBytes(request: LinkRequest): number {
+  switch (request.op) {
+    case 'create':
+    case 'set':
+    case 'delete':
+      return HEADER_BYTES + partBytes(request);
+    case 'multi':
+      return request.parts.reduce(
+        (sum, part) => sum + MULTI_HEADER_BYTES + partBytes(part),
+        HEADER_BYTES + MULTI_HEADER_BYTES,
+      );
+    case 'setWatches': {
+      const paths = [...request.data, ...request.exists, ...request.children, ...request.trees];
+      return paths.reduce((sum, path) => sum + stringBytes(path), HEADER_BYTES + 8 + 5 * INT_BYTES);
+    }
+    case 'exists':
+    case 'get':
+    case 'list':
+    case 'sync':
+    case 'watchTree':
+    case 'removeWatches':
+      return HEADER_BYTES + stringBytes(request.path) + INT_BYTES;
+    case 'auth':
+      return HEADER_BYTES + 2 * INT_BYTES + stringBytes(request.scheme) + request.credential.length;
+    case 'ping':
+    case 'closeSession':
+      return HEADER_BYTES;
+  }
+}

@@ -1,0 +1,32 @@
+import type { Dialer, Link, LinkListener, Server } from '../../core/link.js';
+import type { Ensemble } from '../server/ensemble.js';
+import type { Host } from '../time/host.js';
+import type { ClientNetwork } from './client-network.js';
+import { SimulatedLink } from './simulated-link.js';
+import { UnresolvableLink } from './unresolvable-link.js';
+
+const HOST_PREFIX = 'simulated-';
+
+/** The addresses under which an ensemble's servers are dialled. */
+export function addressesOf(ensemble: Ensemble): readonly Server[] {
+  return ensemble.servers.map(({ id }) => ({ host: `${HOST_PREFIX}${id}`, port: 2181 }));
+}
+
+/** Connects one client to the servers of an ensemble in memory. */
+export class SimulatedDialer implements Dialer {
+  readonly #ensemble: Ensemble;
+  readonly #host: Host;
+  readonly #network: ClientNetwork;
+
+  constructor(ensemble: Ensemble, host: Host, network: ClientNetwork) {
+    this.#ensemble = ensemble;
+    this.#host = host;
+    this.#network = network;
+  }
+
+  dial(address: Server, listener: LinkListener): Link {
+    const server = this.#ensemble.servers.find(({ id }) => address.host === `${HOST_PREFIX}${id}`);
+    if (server === undefined) return new UnresolvableLink(this.#host, address.host, listener);
+    return new SimulatedLink(this.#ensemble, this.#host, this.#network, server, listener);
+  }
+}

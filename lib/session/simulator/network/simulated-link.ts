@@ -1,0 +1,208 @@
+import type { Timer } from '../../../lock/clock.js';
+import type { Handshake, Link, LinkListener, LinkRequest } from '../../core/link.js';
+import { serverError } from '../../errors.js';
+import { ClientConnection } from '../server/client-connection.js';
+import type { Ensemble, Holdable } from '../server/ensemble.js';
+import type { ReplyMessage, ToClient, ToServer } from '../server/messages.js';
+import type { SimulatedServer } from '../server/server.js';
+import type { Host } from '../time/host.js';
+import { OK, ROLLED_BACK } from '../tree/error-numbers.js';
+import { Channel } from './channel.js';
+import { requestUnder } from './chroot.js';
+import type { ClientNetwork } from './client-network.js';
+import { frameBytes, MAX_FRAME_BYTES } from './frame-size.js';
+import { drawLatency } from './latency.js';
+import { clientEndpoint, serverEndpoint } from './partition.js';
+
+/** One connection of a simulated client to a simulated server. */
+export class SimulatedLink implements Link, Holdable {
+  readonly #ensemble: Ensemble;
+  readonly #host: Host;
+  readonly #network: ClientNetwork;
+  readonly #server: SimulatedServer;
+  readonly #listener: LinkListener;
+  readonly #toServer: Channel<ToServer>;
+  readonly #toClient: Channel<ToClient>;
+  readonly #keepAlive: Timer;
+  #connection: ClientConnection | undefined;
+  #lastZxid = 0n;
+  #isOver = false;
+
+  constructor(ensemble: Ensemble, host: Host, network: ClientNetwork, server: SimulatedServer, listener: LinkListener) {
+    this.#ensemble = ensemble;
+    this.#host = host;
+    this.#network = network;
+    this.#server = server;
+    this.#listener = listener;
+    const { timeline } = ensemble;
+    this.#toServer = new Channel(
+      timeline,
+      () => this.#drawLatency(),
+      (messages) => this.#atServer(messages),
+    );
+    this.#toClient = new Channel(
+      timeline,
+      () => this.#drawLatency(),
+      (messages) => this.#atClient(messages),
+    );
+    this.#keepAlive = timeline.keepAlive();
+    ensemble.clientLinks.add(this);
+    network.links.add(this);
+    this.refreshReach();
+    this.#toServer.send({ kind: 'connect' });
+  }
+
+  get lastZxid(): bigint {
+    return this.#lastZxid;
+  }
+
+  get server(): SimulatedServer {
+    return this.#server;
+  }
+
+  handshake(handshake: Handshake): void {
+    this.#toServer.send({ kind: 'handshake', handshake });
+  }
+
+  send(xid: number, asked: LinkRequest, chroot: string): boolean {
+    const request = requestUnder(chroot, this.#network.acl, asked);
+    if (frameBytes(request) > MAX_FRAME_BYTES) return false;
+    if (this.#isOver) return true;
+    if (this.#network.springs('lose-request', request.op)) this.cut('the connection was reset');
+    else this.#toServer.send({ kind: 'request', xid, request });
+    return true;
+  }
+
+  destroy(): void {
+    if (this.#isOver) return;
+    this.#end();
+    this.#toClient.cut();
+    this.#toServer.send({ kind: 'closed' });
+  }
+
+  /** The connection breaks and what is under way is lost. Both ends are told. */
+  cut(cause: string): void {
+    if (this.#isOver) return;
+    this.#toServer.cut();
+    this.#toClient.cut();
+    this.#forget();
+    const connection = this.#connection;
+    const serverHost = this.#server.host;
+    this.#ensemble.timeline.after(0, () => serverHost.deliver(() => connection?.receive({ kind: 'closed' })));
+    this.#ensemble.timeline.after(0, () => this.#host.deliver(() => this.#close(cause)));
+  }
+
+  refreshReach(): void {
+    const canTalk = this.#ensemble.partition.canTalk(
+      clientEndpoint(this.#network.clientName),
+      serverEndpoint(this.#server.id),
+    );
+    this.#toServer.hold(!canTalk || this.#network.isHeld('to-server'));
+    this.#toClient.hold(!canTalk || this.#network.isHeld('to-client'));
+  }
+
+  #atServer(messages: readonly ToServer[]): void {
+    for (const message of messages) {
+      if (message.kind === 'connect') {
+        this.#accept();
+        continue;
+      }
+      const connection = this.#connection;
+      this.#trace('->', message);
+      this.#server.host.deliver(() => connection?.receive(message));
+      if (message.kind === 'closed') this.#forget();
+    }
+  }
+
+  /** By the server's operating system: also while the server itself stands still. */
+  #accept(): void {
+    if (this.#network.refusesConnections || !this.#server.host.alive) {
+      this.#toClient.send({ kind: 'closed', cause: 'the connection was refused' });
+      return;
+    }
+    this.#connection = new ClientConnection(this.#server, this.#network.clientName, (message) => this.#reply(message));
+    this.#server.connections.add(this.#connection);
+    this.#toClient.send({ kind: 'connected' });
+  }
+
+  #reply(message: ToClient): void {
+    if (message.kind === 'reply' && this.#network.springs('lose-reply', message.op)) {
+      this.cut('the connection was reset');
+      return;
+    }
+    this.#toClient.send(message, message.kind === 'event' ? this.#network.watchDelayMs : 0);
+  }
+
+  #atClient(messages: readonly ToClient[]): void {
+    this.#host.deliver(() => {
+      if (this.#isOver) return;
+      if (messages.some((message) => message.kind !== 'connected' && message.kind !== 'closed')) {
+        this.#listener.onActivity();
+      }
+      for (const message of messages) {
+        // Any call of the listener may destroy this link.
+        if (this.#isOver) return;
+        this.#trace('<-', message);
+        this.#deliver(message);
+      }
+    });
+  }
+
+  #deliver(message: ToClient): void {
+    switch (message.kind) {
+      case 'connected':
+        this.#listener.onOpen();
+        return;
+      case 'handshake':
+        this.#listener.onHandshake(message.reply);
+        return;
+      case 'event':
+        this.#listener.onEvent(message.event);
+        return;
+      case 'reply':
+        if (message.zxid > this.#lastZxid) this.#lastZxid = message.zxid;
+        this.#listener.onReply(message.xid, message.errorNumber, { read: (request) => readReply(message, request) });
+        return;
+      case 'closed':
+        this.#toServer.cut();
+        this.#forget();
+        this.#close(message.cause);
+    }
+  }
+
+  #close(cause: string): void {
+    if (this.#isOver) return;
+    this.#end();
+    this.#listener.onClosed(new Error(`Simulated server ${this.#server.id}: ${cause}`));
+  }
+
+  #end(): void {
+    this.#isOver = true;
+    this.#keepAlive.cancel();
+    this.#network.links.delete(this);
+  }
+
+  /** Nothing is under way any more. */
+  #forget(): void {
+    this.#ensemble.clientLinks.delete(this);
+  }
+
+  #drawLatency(): number {
+    const { latencyMs } = this.#network;
+    return latencyMs === undefined ? this.#ensemble.drawClientLatency() : drawLatency(latencyMs, this.#ensemble.random);
+  }
+
+  #trace(arrow: '->' | '<-', message: ToServer | ToClient): void {
+    if (this.#ensemble.trace === undefined) return;
+    const what = JSON.stringify(message, (_key, value: unknown) => (typeof value === 'bigint' ? `${value}n` : value));
+    const atMs = this.#ensemble.timeline.now();
+    this.#ensemble.trace(`${atMs} ${this.#network.clientName} ${arrow} ${this.#server.id} ${what}`);
+  }
+}
+
+function readReply(message: ReplyMessage, request: LinkRequest): ReplyMessage['reply'] {
+  const culprit = message.partErrors?.find((errorNumber) => errorNumber !== OK && errorNumber !== ROLLED_BACK);
+  if (culprit === undefined) return message.reply;
+  const index = message.partErrors?.indexOf(culprit) ?? -1;
+  throw serverError(culprit, request.op, request.op === 'multi' ? request.parts[index]?.path : undefined);
+}

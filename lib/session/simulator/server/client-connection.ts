@@ -1,0 +1,228 @@
+import type { Handshake, LinkRequest } from '../../core/link.js';
+import type { MultiResult, Reply, WatchEvent } from '../../requests.js';
+import { authenticate, type Identity } from '../tree/acl.js';
+import { AUTH_FAILED, OK, SESSION_MOVED } from '../tree/error-numbers.js';
+import type { ChangeResult, Transaction } from '../tree/transaction.js';
+import type { ToClient, ToServer, Write } from './messages.js';
+import { answer, isRead, type ReadRequest } from './reads.js';
+import { grantedTimeoutMs } from './settings.js';
+import { passwordOf, samePassword } from './session-password.js';
+import type { SimulatedServer } from './server.js';
+
+/** A request in its place in the order of its session. */
+interface Queued {
+  readonly xid: number;
+  readonly request: LinkRequest | { readonly op: 'createSession' };
+  /** Of a read that the leader has refused already. */
+  readonly errorNumber: number;
+  /** A write before its commit, or a sync before the leader's answer: all behind it wait. */
+  isWaiting: boolean;
+  outcome?: { readonly transaction: Transaction; readonly results: readonly ChangeResult[] };
+}
+
+const HANDSHAKE_XID = 0;
+
+/** A server's end of a client's connection. Whatever comes over it is answered in the order in which it came. */
+export class ClientConnection {
+  sessionId = 0n;
+  timeoutMs = 0;
+  readonly identities: Identity[] = [];
+  readonly #server: SimulatedServer;
+  readonly #send: (message: ToClient) => void;
+  #state: 'new' | 'attaching' | 'established' | 'closed' = 'new';
+  readonly #queue: Queued[] = [];
+  /** Sent before the session was there. */
+  #early: Extract<ToServer, { kind: 'request' }>[] = [];
+
+  constructor(
+    server: SimulatedServer,
+    readonly clientName: string,
+    send: (message: ToClient) => void,
+  ) {
+    this.#server = server;
+    this.#send = send;
+  }
+
+  receive(message: Exclude<ToServer, { kind: 'connect' }>): void {
+    if (this.#state === 'closed') return;
+    switch (message.kind) {
+      case 'handshake':
+        this.#onHandshake(message.handshake);
+        return;
+      case 'request':
+        if (this.#state === 'established') this.#onRequest(message.xid, message.request);
+        else this.#early.push(message);
+        return;
+      case 'closed':
+        this.#state = 'closed';
+        this.#server.forget(this);
+    }
+  }
+
+  /** The server's side hangs up. */
+  close(cause: string): void {
+    if (this.#state === 'closed') return;
+    this.#state = 'closed';
+    this.#server.forget(this);
+    this.#send({ kind: 'closed', cause });
+  }
+
+  notify(event: WatchEvent): void {
+    if (this.#state === 'closed') return;
+    this.#server.traffic.events += 1;
+    this.#send({ kind: 'event', event });
+  }
+
+  /** The leader knows this session, or it has ended. */
+  onRevalidated(valid: boolean): void {
+    if (this.#state !== 'attaching') return;
+    if (!valid) {
+      this.#send({ kind: 'handshake', reply: { timeoutMs: 0, sessionId: 0n, password: new Uint8Array(16) } });
+      this.close('the session has expired');
+      return;
+    }
+    this.#state = 'established';
+    const { sessionId, timeoutMs } = this;
+    this.#send({ kind: 'handshake', reply: { timeoutMs, sessionId, password: passwordOf(sessionId) } });
+    const early = this.#early;
+    this.#early = [];
+    for (const { xid, request } of early) this.#onRequest(xid, request);
+  }
+
+  #onHandshake(handshake: Handshake): void {
+    const server = this.#server;
+    if (!server.role.isServing) {
+      this.close('this server has no leader and serves nobody');
+      return;
+    }
+    if (handshake.lastZxid > server.tree.lastZxid) {
+      this.close('the client has seen a later state than this server');
+      return;
+    }
+    this.#state = 'attaching';
+    this.timeoutMs = grantedTimeoutMs(handshake.timeoutMs, server.settings.tickMs);
+    if (handshake.sessionId === 0n) {
+      this.sessionId = server.newSessionId();
+      this.#write(HANDSHAKE_XID, { op: 'createSession' }, { op: 'createSession', timeoutMs: this.timeoutMs });
+      return;
+    }
+    this.sessionId = handshake.sessionId;
+    server.closeConnectionsOf(this.sessionId, 'the client has come back on another connection', this);
+    if (!samePassword(handshake.password, passwordOf(this.sessionId))) {
+      this.onRevalidated(false);
+      return;
+    }
+    server.role.revalidate(server.awaitRevalidation(this), this.sessionId, this.timeoutMs);
+  }
+
+  #onRequest(xid: number, request: LinkRequest): void {
+    const server = this.#server;
+    if (this.#state === 'closed') return;
+    server.traffic.count(request.op);
+    server.role.touch(this.sessionId, this.timeoutMs);
+    if (request.op === 'auth') {
+      this.#authenticate(xid, request.scheme, request.credential);
+      return;
+    }
+    if (isRead(request)) {
+      this.#read(xid, request);
+      return;
+    }
+    switch (request.op) {
+      case 'create':
+      case 'delete':
+      case 'set':
+        this.#write(xid, request, { op: 'single', part: request });
+        return;
+      case 'multi':
+        this.#write(xid, request, { op: 'multi', parts: request.parts });
+        return;
+      case 'closeSession':
+        this.#write(xid, request, { op: 'closeSession' });
+    }
+  }
+
+  /** Outside of the order of requests, as in ZooKeeper. */
+  #authenticate(xid: number, scheme: string, credential: Uint8Array): void {
+    const identity = authenticate(scheme, credential);
+    if (identity !== undefined) this.identities.push(identity);
+    const errorNumber = identity === undefined ? AUTH_FAILED : OK;
+    this.#send({ kind: 'reply', xid, op: 'auth', zxid: 0n, errorNumber, reply: undefined });
+    if (identity === undefined) this.close('authentication failed');
+  }
+
+  #read(xid: number, request: ReadRequest): void {
+    const server = this.#server;
+    const isWaiting = request.op === 'sync' && server.role.name === 'following';
+    const queued: Queued = { xid, request, errorNumber: server.role.check(this.sessionId), isWaiting };
+    this.#queue.push(queued);
+    if (isWaiting) {
+      const requestId = server.await(() => {
+        queued.isWaiting = false;
+        this.#answerWhatIsReady();
+      });
+      server.role.sync(requestId);
+    } else {
+      this.#answerWhatIsReady();
+    }
+  }
+
+  #write(xid: number, request: Queued['request'], write: Write): void {
+    const queued: Queued = { xid, request, errorNumber: OK, isWaiting: true };
+    this.#queue.push(queued);
+    const requestId = this.#server.await((transaction, results) => {
+      if (transaction !== undefined) queued.outcome = { transaction, results };
+      queued.isWaiting = false;
+      this.#answerWhatIsReady();
+    });
+    const origin = { serverId: this.#server.id, requestId };
+    this.#server.role.submit({ origin, sessionId: this.sessionId, identities: [...this.identities], write });
+  }
+
+  #answerWhatIsReady(): void {
+    for (let next = this.#queue[0]; next !== undefined && !next.isWaiting; next = this.#queue[0]) {
+      this.#queue.shift();
+      if (this.#state !== 'closed') this.#answer(next);
+    }
+  }
+
+  #answer(queued: Queued): void {
+    const { request } = queued;
+    const errorNumber = queued.outcome?.transaction.errorNumber ?? queued.errorNumber;
+    if (errorNumber === SESSION_MOVED) {
+      this.close('the session has moved to another server');
+    } else if (request.op === 'createSession') {
+      this.onRevalidated(true);
+    } else if (errorNumber !== OK) {
+      this.#reply(queued, request.op, errorNumber, undefined);
+    } else if (isRead(request)) {
+      const { tree, watches, chance } = this.#server;
+      const answered = answer(tree, watches, this, request, chance);
+      this.#reply(queued, request.op, answered.errorNumber, answered.reply);
+    } else {
+      this.#reply(queued, request.op, OK, replyOf(request.op, queued.outcome?.results ?? []));
+      if (request.op === 'closeSession') this.close('the session was closed');
+    }
+  }
+
+  #reply(queued: Queued, op: LinkRequest['op'], errorNumber: number, reply: Reply): void {
+    const partErrors = queued.outcome?.transaction.partErrors;
+    const zxid = this.#server.tree.lastZxid;
+    this.#send({ kind: 'reply', xid: queued.xid, op, zxid, errorNumber, reply, partErrors });
+  }
+}
+
+function replyOf(op: LinkRequest['op'], results: readonly ChangeResult[]): Reply {
+  if (op === 'multi') return results as readonly MultiResult[];
+  const result = results[0];
+  switch (result?.op) {
+    case 'create':
+      return { path: result.path, stat: result.stat };
+    case 'set':
+      return result.stat;
+    case 'delete':
+    case 'check':
+    case undefined:
+      return undefined;
+  }
+}

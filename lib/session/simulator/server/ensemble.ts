@@ -1,0 +1,149 @@
+import type { Timer } from '../../../lock/clock.js';
+import { drawLatency } from '../network/latency.js';
+import { Partition, serverEndpoint } from '../network/partition.js';
+import type { SeededRandom } from '../time/random.js';
+import type { Timeline } from '../time/timeline.js';
+import type { Constituency } from './constituency.js';
+import { elect, leaderInReachOf, lookingServers, type Electorate } from './election.js';
+import { Leader } from './leader.js';
+import type { PeerLink } from './peer-link.js';
+import { SimulatedServer } from './server.js';
+import type { EnsembleSettings } from './settings.js';
+import { Traffic } from './traffic.js';
+
+/** What follows the network's changes: a link of a client. */
+export interface Holdable {
+  refreshReach(): void;
+}
+
+export type Trace = (line: string) => void;
+
+/** The servers, the network between them, and who leads. */
+export class Ensemble implements Electorate, Constituency {
+  readonly servers: readonly SimulatedServer[];
+  readonly traffic = new Traffic();
+  readonly partition = new Partition(() => this.#onReachChanged());
+  readonly clientLinks = new Set<Holdable>();
+  readonly random: SeededRandom;
+  readonly #peerLinks = new Set<PeerLink>();
+  #election: Timer | undefined;
+  #commitsAreHeld = false;
+
+  constructor(
+    readonly timeline: Timeline,
+    readonly settings: EnsembleSettings,
+    random: SeededRandom,
+    readonly trace?: Trace,
+  ) {
+    this.random = random;
+    const surroundings = {
+      timeline,
+      settings,
+      traffic: this.traffic,
+      random,
+      onLooking: () => this.#callElection(),
+    };
+    this.servers = Array.from({ length: settings.servers }, (_, index) => new SimulatedServer(index + 1, surroundings));
+    this.#holdElection();
+  }
+
+  get serverCount(): number {
+    return this.servers.length;
+  }
+
+  get commitsAreHeld(): boolean {
+    return this.#commitsAreHeld;
+  }
+
+  /** The leader in office; an old one that is cut off may believe that it still is, too. */
+  get leader(): SimulatedServer | undefined {
+    return this.servers
+      .filter((server) => server.host.alive && server.role.isServing && server.role.name === 'leading')
+      .sort((one, other) => other.currentEpoch - one.currentEpoch)[0];
+  }
+
+  get isServing(): boolean {
+    return this.leader !== undefined;
+  }
+
+  /** Every server that is up serves. */
+  get isWhole(): boolean {
+    return this.servers.every((server) => !server.host.alive || server.role.isServing);
+  }
+
+  server(id: number): SimulatedServer {
+    const server = this.servers[id - 1];
+    if (server === undefined) throw new Error(`There is no server ${id}: this ensemble has 1 to ${this.serverCount}.`);
+    return server;
+  }
+
+  canTalk(one: SimulatedServer, other: SimulatedServer): boolean {
+    return this.partition.canTalk(serverEndpoint(one.id), serverEndpoint(other.id));
+  }
+
+  drawPeerLatency(): number {
+    return drawLatency(this.settings.peerLatencyMs, this.random);
+  }
+
+  drawClientLatency(): number {
+    return drawLatency(this.settings.clientLatencyMs, this.random);
+  }
+
+  holdCommits(held: boolean): void {
+    this.#commitsAreHeld = held;
+    for (const { role } of this.servers) {
+      if (!held && role instanceof Leader) role.commitWhatIsLogged();
+    }
+  }
+
+  onPeerLink(link: PeerLink): void {
+    for (const known of this.#peerLinks) {
+      if (known.isFinished) this.#peerLinks.delete(known);
+    }
+    this.#peerLinks.add(link);
+    this.#refresh(link);
+  }
+
+  onServing(): void {
+    this.considerElection();
+  }
+
+  /** There may be somebody to elect a leader, or to join one. */
+  considerElection(): void {
+    if (lookingServers(this).length > 0) this.#callElection();
+  }
+
+  #callElection(): void {
+    if (this.#election !== undefined) return;
+    this.#election = this.timeline.after(drawLatency(this.settings.electionMs, this.random), () => {
+      this.#election = undefined;
+      this.#holdElection();
+    });
+  }
+
+  #holdElection(): void {
+    for (const server of lookingServers(this)) {
+      const leader = leaderInReachOf(server, this);
+      if (leader?.role instanceof Leader) leader.role.attach(server);
+    }
+    const result = elect(this);
+    if (result !== undefined) {
+      const { leader, followers, epoch } = result;
+      for (const voter of [leader, ...followers]) voter.acceptedEpoch = epoch;
+      const role = new Leader(leader, this, this.serverCount > 1 ? epoch : undefined);
+      leader.role = role;
+      for (const follower of followers) role.attach(follower);
+      role.begin();
+    }
+    this.considerElection();
+  }
+
+  #onReachChanged(): void {
+    for (const link of this.#peerLinks) this.#refresh(link);
+    for (const link of this.clientLinks) link.refreshReach();
+  }
+
+  #refresh(link: PeerLink): void {
+    link.hold(!this.canTalk(this.server(link.leaderId), this.server(link.followerId)));
+  }
+}

@@ -1,0 +1,156 @@
+import { Channel } from '../network/channel.js';
+import type { Transaction } from '../tree/transaction.js';
+import type { ToFollower, WriteRequest } from './messages.js';
+import type { PeerLink } from './peer-link.js';
+import type { Role } from './role.js';
+import type { SimulatedServer } from './server.js';
+import type { EnsembleSettings } from './settings.js';
+
+/** Logs what its leader proposes, carries out what it commits, and serves its clients from what it has. */
+export class Follower implements Role {
+  readonly name = 'following';
+  isServing = false;
+  readonly #server: SimulatedServer;
+  readonly #settings: EnsembleSettings;
+  #link: PeerLink | undefined;
+  /** Not yet committed, in order. */
+  #proposed: Transaction[] = [];
+  /** What the leader has not been told of the life of sessions. */
+  #touched = new Map<bigint, number>();
+  /** Commits and syncs, where this server takes its time to carry them out. */
+  readonly #committed: Channel<() => void>;
+  /** Not yet carried out: on their way there, or waiting for a server that stands still. */
+  #stepsBehind = 0;
+  #lastHeardAt: number;
+  #isStopped = false;
+
+  constructor(server: SimulatedServer, settings: EnsembleSettings) {
+    this.#server = server;
+    this.#settings = settings;
+    this.#lastHeardAt = server.host.clock.now();
+    const { host } = server;
+    this.#committed = new Channel(
+      server.timeline,
+      () => server.applyLagMs,
+      (steps) => {
+        for (const step of steps) host.deliver(step);
+      },
+    );
+  }
+
+  follow(link: PeerLink): void {
+    this.#link = link;
+    this.#server.role = this;
+    this.#watchSilence();
+  }
+
+  onMessages(messages: readonly ToFollower[]): void {
+    for (const message of messages) {
+      if (this.#isStopped) return;
+      this.#lastHeardAt = this.#server.host.clock.now();
+      this.#onMessage(message);
+    }
+  }
+
+  submit(request: WriteRequest): void {
+    this.#link?.toLeader.send({ kind: 'write', request });
+  }
+
+  sync(requestId: number): void {
+    this.#link?.toLeader.send({ kind: 'sync', requestId });
+  }
+
+  revalidate(requestId: number, sessionId: bigint, timeoutMs: number): void {
+    this.#link?.toLeader.send({ kind: 'revalidate', requestId, sessionId, timeoutMs });
+  }
+
+  touch(sessionId: bigint, timeoutMs: number): void {
+    this.#touched.set(sessionId, timeoutMs);
+  }
+
+  /** Only the leader knows. */
+  check(): number {
+    return 0;
+  }
+
+  onSessionClosed(sessionId: bigint): void {
+    this.#touched.delete(sessionId);
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    this.isServing = false;
+    this.#committed.cut();
+    if (this.#link?.isOpen === true) this.#link.closeAtFollower();
+  }
+
+  #onMessage(message: ToFollower): void {
+    const link = this.#link;
+    switch (message.kind) {
+      case 'newLeader':
+        this.#server.tree = message.tree;
+        this.#server.log = [];
+        this.#server.currentEpoch = message.epoch;
+        link?.toLeader.send({ kind: 'following' });
+        for (const transaction of message.proposals) this.#propose(transaction);
+        return;
+      case 'upToDate':
+        this.isServing = true;
+        return;
+      case 'proposal':
+        this.#propose(message.transaction);
+        return;
+      case 'commit': {
+        const transaction = this.#proposed.shift();
+        if (transaction?.zxid !== message.zxid)
+          throw new Error('The simulated leader commits what it has not proposed.');
+        this.#inOrder(() => this.#server.carryOut(transaction));
+        return;
+      }
+      case 'ping':
+        link?.toLeader.send({ kind: 'touched', sessions: this.#touched });
+        this.#touched = new Map();
+        return;
+      case 'synced':
+        this.#inOrder(() => this.#server.synced(message.requestId));
+        return;
+      case 'revalidated':
+        this.#server.revalidated(message.requestId, message.valid);
+        return;
+      case 'closed':
+        this.#server.look();
+    }
+  }
+
+  #propose(transaction: Transaction): void {
+    this.#proposed.push(transaction);
+    this.#server.append(transaction, () => {
+      if (!this.#isStopped) this.#link?.toLeader.send({ kind: 'ack', zxid: transaction.zxid });
+    });
+  }
+
+  #inOrder(step: () => void): void {
+    if (this.#server.applyLagMs === 0 && this.#stepsBehind === 0) {
+      step();
+      return;
+    }
+    this.#stepsBehind += 1;
+    this.#committed.send(() => {
+      this.#stepsBehind -= 1;
+      if (!this.#isStopped) step();
+    });
+  }
+
+  /** Cut off, it goes on serving for a while: it cannot know. */
+  #watchSilence(): void {
+    const limitTicks = this.isServing ? this.#settings.syncLimitTicks : this.#settings.initLimitTicks;
+    const leftMs = this.#lastHeardAt + limitTicks * this.#settings.tickMs - this.#server.host.clock.now();
+    if (leftMs <= 0) {
+      this.#server.look();
+      return;
+    }
+    this.#server.host.setTimer(leftMs, () => {
+      if (!this.#isStopped) this.#watchSilence();
+    });
+  }
+}

@@ -1,0 +1,70 @@
+import type { Handshake, HandshakeReply, LinkRequest } from '../../core/link.js';
+import type { MultiPart, Reply, WatchEvent } from '../../requests.js';
+import type { Identity } from '../tree/acl.js';
+import type { Origin, Transaction } from '../tree/transaction.js';
+import type { Tree } from '../tree/tree.js';
+
+/** From a client's machine to a server's. Paths carry the chroot. */
+export type ToServer =
+  | { readonly kind: 'connect' }
+  | { readonly kind: 'handshake'; readonly handshake: Handshake }
+  | { readonly kind: 'request'; readonly xid: number; readonly request: LinkRequest }
+  | { readonly kind: 'closed' };
+
+export interface ReplyMessage {
+  readonly kind: 'reply';
+  readonly xid: number;
+  readonly op: LinkRequest['op'];
+  readonly zxid: bigint;
+  readonly errorNumber: number;
+  readonly reply: Reply;
+  /** Of a refused multi, whose own error number is 0. */
+  readonly partErrors?: readonly number[] | undefined;
+}
+
+export type ToClient =
+  | { readonly kind: 'connected' }
+  | { readonly kind: 'handshake'; readonly reply: HandshakeReply }
+  | ReplyMessage
+  | { readonly kind: 'event'; readonly event: WatchEvent }
+  | { readonly kind: 'closed'; readonly cause: string };
+
+/** What becomes a transaction. */
+export type Write =
+  | { readonly op: 'single'; readonly part: MultiPart }
+  | { readonly op: 'multi'; readonly parts: readonly MultiPart[] }
+  | { readonly op: 'createSession'; readonly timeoutMs: number }
+  | { readonly op: 'closeSession' }
+  | { readonly op: 'reap'; readonly path: string };
+
+export interface WriteRequest {
+  readonly origin: Origin | undefined;
+  readonly sessionId: bigint;
+  readonly identities: readonly Identity[];
+  readonly write: Write;
+}
+
+export type ToLeader =
+  | { readonly kind: 'write'; readonly request: WriteRequest }
+  | { readonly kind: 'sync'; readonly requestId: number }
+  | { readonly kind: 'revalidate'; readonly requestId: number; readonly sessionId: bigint; readonly timeoutMs: number }
+  | { readonly kind: 'ack'; readonly zxid: bigint }
+  | { readonly kind: 'following' }
+  /** Answers the leader's ping: the only way in which it learns of the life of sessions here. */
+  | { readonly kind: 'touched'; readonly sessions: ReadonlyMap<bigint, number> }
+  | { readonly kind: 'closed' };
+
+export type ToFollower =
+  | {
+      readonly kind: 'newLeader';
+      readonly epoch: number;
+      readonly tree: Tree;
+      readonly proposals: readonly Transaction[];
+    }
+  | { readonly kind: 'upToDate' }
+  | { readonly kind: 'proposal'; readonly transaction: Transaction }
+  | { readonly kind: 'commit'; readonly zxid: bigint }
+  | { readonly kind: 'ping' }
+  | { readonly kind: 'synced'; readonly requestId: number }
+  | { readonly kind: 'revalidated'; readonly requestId: number; readonly valid: boolean }
+  | { readonly kind: 'closed' };

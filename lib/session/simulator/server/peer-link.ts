@@ -1,0 +1,45 @@
+import { Channel } from '../network/channel.js';
+import type { Timeline } from '../time/timeline.js';
+import type { ToFollower, ToLeader } from './messages.js';
+
+/** The connection of a follower to its leader. */
+export class PeerLink {
+  readonly toLeader: Channel<ToLeader>;
+  readonly toFollower: Channel<ToFollower>;
+  isOpen = true;
+
+  constructor(
+    readonly leaderId: number,
+    readonly followerId: number,
+    timeline: Timeline,
+    drawDelayMs: () => number,
+    atLeader: (messages: readonly ToLeader[]) => void,
+    atFollower: (messages: readonly ToFollower[]) => void,
+  ) {
+    this.toLeader = new Channel(timeline, drawDelayMs, atLeader);
+    this.toFollower = new Channel(timeline, drawDelayMs, atFollower);
+  }
+
+  /** Closed, and both ends know. */
+  get isFinished(): boolean {
+    return !this.isOpen && this.toLeader.pending === 0 && this.toFollower.pending === 0;
+  }
+
+  hold(held: boolean): void {
+    this.toLeader.hold(held);
+    this.toFollower.hold(held);
+  }
+
+  /** One end closes; the other learns of it behind what was sent before. */
+  closeAtLeader(): void {
+    this.isOpen = false;
+    this.toLeader.cut();
+    this.toFollower.send({ kind: 'closed' });
+  }
+
+  closeAtFollower(): void {
+    this.isOpen = false;
+    this.toFollower.cut();
+    this.toLeader.send({ kind: 'closed' });
+  }
+}

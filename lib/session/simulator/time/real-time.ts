@@ -1,0 +1,40 @@
+import { clearImmediate, setImmediate } from 'node:timers';
+import type { Timer } from '../../../lock/clock.js';
+import type { Timeline } from './timeline.js';
+
+const LONGEST_INTERVAL_MS = 0x7fff_ffff;
+
+/**
+ * The machine's own time. No timer here keeps the process alive: an embedded ensemble must not, and an open link holds
+ * on to the process by itself, as a socket does.
+ */
+export class RealTime implements Timeline {
+  readonly chance = undefined;
+
+  now(): number {
+    return performance.now();
+  }
+
+  wallNow(): number {
+    return Date.now();
+  }
+
+  after(delayMs: number, run: () => void): Timer {
+    if (delayMs <= 0) {
+      // Not `unref`: such an immediate does not wake an event loop that has nothing else to do.
+      const immediate = setImmediate(run);
+      return { cancel: () => clearImmediate(immediate) };
+    }
+    const timeout = setTimeout(run, delayMs).unref();
+    return { cancel: () => clearTimeout(timeout) };
+  }
+
+  keepAlive(): Timer {
+    const handle = setInterval(() => undefined, LONGEST_INTERVAL_MS);
+    return { cancel: () => clearInterval(handle) };
+  }
+
+  noteOutsideCall(): void {
+    // The event loop itself gives promises their turn.
+  }
+}

@@ -1,0 +1,20 @@
+import type { Timer } from '../../../lock/clock.js';
+import type { SeededRandom } from './random.js';
+
+/** The time an ensemble lives in: virtual, under a test's control, or the machine's own. */
+export interface Timeline {
+  /** Monotonic milliseconds. */
+  now(): number;
+  /** Milliseconds since 1970, for `ctime` and `mtime`. */
+  wallNow(): number;
+  after(delayMs: number, run: () => void): Timer;
+  /**
+   * Where chance may decide (the order of what happens at one instant, how frames fall into segments, the order of
+   * names in a list); undefined where everything happens in the order in which it was asked for.
+   */
+  readonly chance: SeededRandom | undefined;
+  /** Something is open that a real process would be kept alive by, until this is cancelled. */
+  keepAlive(): Timer;
+  /** Code outside of the simulator was called: its promises must get their turn before the next event. */
+  noteOutsideCall(): void;
+}

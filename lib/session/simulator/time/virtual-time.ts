@@ -1,0 +1,109 @@
+import { setImmediate } from 'node:timers';
+import type { Timer } from '../../../lock/clock.js';
+import { EventHeap, ScheduledEvent } from './event-heap.js';
+import type { SeededRandom } from './random.js';
+import type { Timeline } from './timeline.js';
+
+/** 2024-01-01: the wall clock of every virtual world starts here, so that runs can be compared. */
+const WALL_CLOCK_START_MS = 1_704_067_200_000;
+/** So many events without time moving on is a loop, not a schedule. */
+const MAX_EVENTS_AT_ONE_INSTANT = 1_000_000;
+
+/** Every promise that can go on does so before a macrotask runs, however long the chain. */
+function promisesHadTheirTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
+/** Time that moves only when a test says so, from event to event. */
+export class VirtualTime implements Timeline {
+  readonly #heap = new EventHeap();
+  #nowMs = 0;
+  #order = 0;
+  #outsideWasCalled = false;
+  #running = false;
+  #eventsAtThisInstant = 0;
+
+  /** @param chance decides the order of events of the same instant; without it they happen as they were scheduled. */
+  constructor(readonly chance: SeededRandom | undefined) {}
+
+  now(): number {
+    return this.#nowMs;
+  }
+
+  wallNow(): number {
+    return WALL_CLOCK_START_MS + Math.floor(this.#nowMs);
+  }
+
+  after(delayMs: number, run: () => void): Timer {
+    const tieBreak = this.chance === undefined ? 0 : this.chance.word();
+    const event = new ScheduledEvent(this.#nowMs + Math.max(0, delayMs), tieBreak, this.#order, run);
+    this.#order += 1;
+    this.#heap.push(event);
+    return event;
+  }
+
+  keepAlive(): Timer {
+    return { cancel: () => undefined };
+  }
+
+  noteOutsideCall(): void {
+    this.#outsideWasCalled = true;
+  }
+
+  /** When the next event is due; undefined when nothing will ever happen. */
+  nextAt(): number | undefined {
+    return this.#heap.peek()?.atMs;
+  }
+
+  /**
+   * Runs events until `done` holds, and says whether it does; else time ends up at `limitAt`. Code that waits for
+   * promises gets its turn before `done` is asked.
+   */
+  async run(done: () => boolean, limitAt: number): Promise<boolean> {
+    if (this.#running) throw new Error('Virtual time is already running: await one run before starting the next.');
+    this.#running = true;
+    try {
+      await promisesHadTheirTurn();
+      while (!done()) {
+        if (!this.#step(limitAt)) return done();
+        if (this.#outsideWasCalled) {
+          this.#outsideWasCalled = false;
+          await promisesHadTheirTurn();
+        }
+      }
+      return true;
+    } finally {
+      this.#running = false;
+    }
+  }
+
+  /** As `run`, where no code outside of the simulator takes part. */
+  runAlone(done: () => boolean, limitAt: number): boolean {
+    while (!done()) {
+      if (!this.#step(limitAt)) return done();
+    }
+    return true;
+  }
+
+  #step(limitAt: number): boolean {
+    const next = this.#heap.peek();
+    if (next === undefined || next.atMs > limitAt) {
+      this.#moveTo(Math.max(this.#nowMs, limitAt));
+      return false;
+    }
+    this.#heap.pop();
+    this.#moveTo(next.atMs);
+    this.#eventsAtThisInstant += 1;
+    if (this.#eventsAtThisInstant > MAX_EVENTS_AT_ONE_INSTANT) {
+      throw new Error(`Virtual time stands still at ${this.#nowMs} ms: something reschedules itself without delay.`);
+    }
+    next.run();
+    return true;
+  }
+
+  #moveTo(nowMs: number): void {
+    if (nowMs === this.#nowMs) return;
+    this.#nowMs = nowMs;
+    this.#eventsAtThisInstant = 0;
+  }
+}

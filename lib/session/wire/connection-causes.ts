@@ -1,0 +1,60 @@
+import { types } from 'node:util';
+import type { Server } from '../core/link.js';
+import { MalformedFrameError } from './malformed-frame-error.js';
+
+const WHAT_HAPPENED: ReadonlyMap<string, string> = new Map([
+  ['ECONNREFUSED', 'refused the connection'],
+  ['ECONNRESET', 'reset the connection'],
+  ['EPIPE', 'closed the connection'],
+  ['ETIMEDOUT', 'does not answer'],
+  ['EHOSTUNREACH', 'cannot be reached'],
+  ['ENETUNREACH', 'cannot be reached'],
+  ['EADDRNOTAVAIL', 'cannot be reached'],
+  ['EAFNOSUPPORT', 'cannot be reached'],
+]);
+
+/** `zk1:2181`, with the address behind it when that is another word: `zk1:2181 (10.0.0.3)`. */
+export function serverName(server: Server, address: string | undefined): string {
+  const host = server.host.includes(':') && !server.host.startsWith('[') ? `[${server.host}]` : server.host;
+  const name = `${host}:${server.port}`;
+  return address === undefined || host === address || host === `[${address}]` ? name : `${name} (${address})`;
+}
+
+/** What a tired person can act on, with the system's own error as its cause. */
+export function brokenConnection(name: string, error: Error, secure: boolean): Error {
+  const code = codeOf(error);
+  const known = code === undefined ? undefined : WHAT_HAPPENED.get(code);
+  if (code !== undefined && known !== undefined) return new Error(`${name} ${known} (${code})`, { cause: error });
+  const problem = secure ? `the TLS connection to ${name} failed` : `the connection to ${name} failed`;
+  const suffix = code === undefined ? '' : ` (${code})`;
+  return new Error(`${problem}: ${error.message}${suffix}`, { cause: error });
+}
+
+export function unresolvedName(server: Server, error: Error): Error {
+  const code = codeOf(error);
+  const reason = code === undefined ? error.message : code;
+  return new Error(`${serverName(server, undefined)}: the name cannot be resolved (${reason})`, { cause: error });
+}
+
+/** The server hung up without an error. One that has no quorum does so at once. */
+export function hangUp(name: string, handshaken: boolean): Error {
+  const text = handshaken
+    ? `${name} closed the connection`
+    : `${name} closed the connection instead of opening a session: it may not be serving now (no quorum), or expect TLS`;
+  return new Error(text);
+}
+
+/** Anything but a malformed frame is a defect of our own: it is handed on as it is. */
+export function unreadableReply(name: string, error: Error): Error {
+  if (!(error instanceof MalformedFrameError)) return error;
+  return new MalformedFrameError(`${name} sent what is no reply of ZooKeeper: ${error.message}`, { cause: error });
+}
+
+/** Errors of Node itself are no `instanceof Error` where a test runner has globals of its own. */
+export function asError(thrown: unknown): Error {
+  return types.isNativeError(thrown) ? thrown : new Error(String(thrown));
+}
+
+function codeOf(error: Error): string | undefined {
+  return 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+}

@@ -1,0 +1,91 @@
+import type { LinkListener } from '../core/link.js';
+import { FrameSplitter, type FrameSink } from './frame-splitter.js';
+import { JuteReader } from './jute-reader.js';
+import { readHandshakeReply, readWatchEvent } from './records.js';
+import { FrameReplyBody, type ReplyContext } from './replies-codec.js';
+
+const EVENT_XID = -1;
+
+/** Tells a listener what the bytes of a connection say. */
+export class FrameInput implements FrameSink, ReplyContext {
+  readonly #listener: LinkListener;
+  readonly #splitter = new FrameSplitter(this);
+  readonly #reader = new JuteReader();
+  readonly #body = new FrameReplyBody(this.#reader, this);
+  #handshaken = false;
+  #stopped = false;
+  #sessionId = 0n;
+  /** Two halves each: one bigint for each reply would be garbage. */
+  #lastHigh = 0;
+  #lastLow = 0;
+  #replyHigh = 0;
+  #replyLow = 0;
+
+  constructor(listener: LinkListener) {
+    this.#listener = listener;
+  }
+
+  get handshaken(): boolean {
+    return this.#handshaken;
+  }
+
+  get lastZxid(): bigint {
+    return joined(this.#lastHigh, this.#lastLow);
+  }
+
+  get replyZxid(): bigint {
+    return joined(this.#replyHigh, this.#replyLow);
+  }
+
+  get sessionId(): bigint {
+    return this.#sessionId;
+  }
+
+  /** @throws MalformedFrameError, and whatever the listener throws */
+  push(chunk: Buffer): void {
+    this.#listener.onActivity();
+    if (this.#stopped) return;
+    try {
+      this.#splitter.push(chunk);
+    } finally {
+      this.#reader.clear();
+    }
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    this.#splitter.stop();
+  }
+
+  onFrame(bytes: Buffer, start: number, end: number): void {
+    this.#reader.reset(bytes, start, end);
+    if (this.#handshaken) return this.#onReply();
+    const reply = readHandshakeReply(this.#reader);
+    this.#handshaken = true;
+    this.#sessionId = reply.sessionId;
+    this.#listener.onHandshake(reply);
+  }
+
+  #onReply(): void {
+    const reader = this.#reader;
+    const xid = reader.int();
+    this.#replyHigh = reader.int();
+    this.#replyLow = reader.int() >>> 0;
+    this.#keepNewest(this.#replyHigh, this.#replyLow);
+    const errorNumber = reader.int();
+    if (xid !== EVENT_XID) return this.#listener.onReply(xid, errorNumber, this.#body);
+    const event = readWatchEvent(reader);
+    if (event !== undefined) this.#listener.onEvent(event);
+  }
+
+  /** Events, and answers of a server that has nothing to count, carry -1 or 0. */
+  #keepNewest(high: number, low: number): void {
+    if (high < this.#lastHigh || (high === this.#lastHigh && low <= this.#lastLow)) return;
+    this.#lastHigh = high;
+    this.#lastLow = low;
+  }
+}
+
+function joined(high: number, low: number): bigint {
+  return (BigInt(high) << 32n) | BigInt(low);
+}

@@ -1,0 +1,95 @@
+import { MalformedFrameError } from './malformed-frame-error.js';
+
+const NOTHING = Buffer.alloc(0);
+/** How Java writes that a text, a buffer or a list is not there. */
+const NULL_LENGTH = -1;
+const TWO_TO_32 = 2 ** 32;
+
+/**
+ * Reads Jute, the serialization of ZooKeeper, out of a part of a buffer. Every read is checked against the end of that
+ * part, and a count against what is left, so no input makes it loop or allocate beyond the input's own size.
+ */
+export class JuteReader {
+  #bytes: Buffer = NOTHING;
+  #position = 0;
+  #end = 0;
+
+  /** Reads from `bytes[start]` up to, not including, `bytes[end]`. */
+  reset(bytes: Buffer, start: number, end: number): void {
+    this.#bytes = bytes;
+    this.#position = start;
+    this.#end = end;
+  }
+
+  /** Lets go of the bytes. */
+  clear(): void {
+    this.reset(NOTHING, 0, 0);
+  }
+
+  get remaining(): number {
+    return this.#end - this.#position;
+  }
+
+  boolean(): boolean {
+    return this.#bytes[this.#take(1)] !== 0;
+  }
+
+  int(): number {
+    return this.#bytes.readInt32BE(this.#take(4));
+  }
+
+  long(): bigint {
+    return this.#bytes.readBigInt64BE(this.#take(8));
+  }
+
+  /** A long that is known to be small, a time for example: exact up to 2 ** 53. */
+  longAsNumber(): number {
+    const start = this.#take(8);
+    return this.#bytes.readInt32BE(start) * TWO_TO_32 + this.#bytes.readUInt32BE(start + 4);
+  }
+
+  /** A view, not a copy. */
+  buffer(): Buffer {
+    const length = this.#length();
+    const start = this.#take(length);
+    return this.#bytes.subarray(start, start + length);
+  }
+
+  string(): string {
+    const length = this.#length();
+    const start = this.#take(length);
+    return this.#bytes.toString('utf8', start, start + length);
+  }
+
+  /** The number of elements of a list whose elements take `elementBytes` each, or more. */
+  count(elementBytes: number): number {
+    const count = this.#length();
+    if (count * elementBytes > this.remaining) {
+      throw new MalformedFrameError(`a list of ${count} does not fit into the ${this.remaining} bytes that are left`);
+    }
+    return count;
+  }
+
+  strings(): string[] {
+    const count = this.count(4);
+    const texts: string[] = [];
+    for (let read = 0; read < count; read += 1) texts.push(this.string());
+    return texts;
+  }
+
+  #length(): number {
+    const length = this.int();
+    if (length >= 0) return length;
+    if (length === NULL_LENGTH) return 0;
+    throw new MalformedFrameError(`a length of ${length}`);
+  }
+
+  #take(count: number): number {
+    const start = this.#position;
+    if (count > this.#end - start) {
+      throw new MalformedFrameError(`${count} bytes expected where ${this.#end - start} are left`);
+    }
+    this.#position = start + count;
+    return start;
+  }
+}

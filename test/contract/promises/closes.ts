@@ -1,0 +1,154 @@
+import { describe, expect, it } from '@jest/globals';
+import { SessionError } from '../../../lib/session/errors.js';
+import { create, exists, get, set, sync } from '../../../lib/session/requests.js';
+import type { ContractClient } from '../worlds/contract-client.js';
+import type { HarmableWorld } from '../worlds/contract-world.js';
+
+const DATA = Buffer.from('data');
+const WITHIN_MS = 300;
+
+export function closesContract(world: () => HarmableWorld): void {
+  async function closeTakes(client: ContractClient): Promise<number> {
+    const calledAt = world().now();
+    await world().settle(client.session.close(WITHIN_MS));
+    return world().now() - calledAt;
+  }
+
+  async function expectTheEnd(client: ContractClient): Promise<void> {
+    const { session, log } = client;
+    expect(session.state).toBe('closed');
+    expect(log.completed).toBe(true);
+    expect(session.identity).toBeUndefined();
+    expect([session.certainUntil(), session.certainSince()]).toEqual([-Infinity, Infinity]);
+    expect(await client.failure(get('/'))).toMatchObject({ code: 'CLOSED' });
+    expect(await client.askAll([get('/')])).toEqual([expect.objectContaining({ code: 'CLOSED' })]);
+    expect(await client.failureOf(session.proveLife())).toMatchObject({ code: 'CLOSED' });
+    const states: string[] = [];
+    session.state$.subscribe((state) => states.push(state));
+    expect(states).toEqual([]);
+    expect(log.states.at(-1)).toBe('closed');
+  }
+
+  describe('close', () => {
+    it('when connected: ephemeral nodes and watches are gone at once, the end is told', async () => {
+      const [client, other] = await Promise.all([world().open(), world().open()]);
+      await client.whenUp();
+      await other.whenUp();
+      await client.askAll([
+        create('/mine', 'ephemeral'),
+        create('/stays', 'persistent'),
+        get('/stays', client.watcher()),
+      ]);
+
+      expect(await closeTakes(client)).toBeLessThan(WITHIN_MS + world().slackMs);
+
+      const [, mine, stays] = await other.askAll([sync('/'), exists('/mine'), exists('/stays')]);
+      expect([mine === undefined, stays === undefined]).toEqual([true, false]);
+      expect(await world().watchCount()).toBe(0);
+      expect(client.sent('closeSession')).toHaveLength(1);
+      await expectTheEnd(client);
+    });
+
+    it('settles what was asked before it, and refuses what is asked after', async () => {
+      const client = await (await world().open()).whenUp();
+      await client.ask(create('/node', 'persistent'));
+
+      const before = client.session.batch([set('/node', DATA), get('/node')]);
+      const closed = client.session.close(WITHIN_MS);
+      const after = client.session.batch([set('/node', DATA)]);
+      await world().settle(closed);
+
+      expect(await world().settle(before)).toMatchObject([{ version: 1 }, { stat: { version: 1 } }]);
+      expect(await world().settle(after)).toEqual([expect.objectContaining({ code: 'CLOSED' })]);
+      expect(client.sent('set')).toHaveLength(1);
+    });
+
+    it('before there is a session: at once, and none comes afterwards', async () => {
+      const client = await world().open();
+
+      expect(await closeTakes(client)).toBeLessThan(world().slackMs);
+      await world().pass(WITHIN_MS);
+
+      expect(client.log.states).toEqual(['connecting', 'closed']);
+      await expectTheEnd(client);
+    });
+
+    it('while no server can be reached', async () => {
+      const client = await world().open();
+      await client.link.refuse();
+
+      expect(await closeTakes(client)).toBeLessThan(WITHIN_MS + world().slackMs);
+
+      await expectTheEnd(client);
+    });
+
+    it('while suspended: within its time, and the nodes go with the session', async () => {
+      const [client, other] = await Promise.all([world().open(), world().open()]);
+      await client.whenUp();
+      await other.whenUp();
+      await client.ask(create('/mine', 'ephemeral'));
+      await client.link.refuse();
+      await client.whenState('suspended');
+
+      expect(await closeTakes(client)).toBeLessThan(WITHIN_MS + world().slackMs);
+
+      expect(client.log.states).toEqual(['connecting', 'connected', 'suspended', 'closed']);
+      await expectTheEnd(client);
+      await world().until('the node is gone', async () => {
+        const [, found] = await other.askAll([sync('/mine'), exists('/mine')]);
+        return found === undefined;
+      });
+    });
+
+    it('while suspended, when the link comes back in time: the session is ended at the servers', async () => {
+      const [client, other] = await Promise.all([world().open(), world().open()]);
+      await client.whenUp();
+      await other.whenUp();
+      await client.ask(create('/mine', 'ephemeral'));
+      client.link.cut();
+      await client.whenState('suspended');
+
+      await world().settle(client.session.close(world().timeoutMs));
+
+      const [, found] = await other.askAll([sync('/mine'), exists('/mine')]);
+      expect(found).toBeUndefined();
+      expect(client.log.states).toEqual(['connecting', 'connected', 'suspended', 'closed']);
+    });
+
+    it('while lost: within its time', async () => {
+      const client = await (await world().open()).whenUp();
+      await client.link.refuse();
+      await client.whenState('lost');
+
+      expect(await closeTakes(client)).toBeLessThan(WITHIN_MS + world().slackMs);
+
+      expect(client.log.states).toEqual(['connecting', 'connected', 'suspended', 'lost', 'closed']);
+      await expectTheEnd(client);
+    });
+
+    it('over a link that swallows everything: within its time, and all calls settle', async () => {
+      const client = await (await world().open()).whenUp();
+      client.link.blackHole();
+      const calls = client.session.batch([set('/node', DATA), get('/node')]);
+
+      expect(await closeTakes(client)).toBeLessThan(WITHIN_MS + world().slackMs);
+
+      const outcomes = await world().settle(calls);
+      expect(outcomes.map((outcome) => (outcome instanceof SessionError ? outcome.code : 'answered'))).toEqual([
+        'CLOSED',
+        'CLOSED',
+      ]);
+      await expectTheEnd(client);
+    });
+
+    it('more than once: the same end, told once', async () => {
+      const client = await (await world().open()).whenUp();
+
+      await world().settle(Promise.all([client.session.close(), client.session.close(WITHIN_MS)]));
+      await world().settle(client.session.close());
+
+      expect(client.log.states).toEqual(['connecting', 'connected', 'closed']);
+      expect(client.sent('closeSession')).toHaveLength(1);
+    });
+  });
+}

@@ -1,0 +1,125 @@
+import { describe, expect, it } from '@jest/globals';
+import { create, exists, get, list, remove, set, sync, watchTree } from '../../../lib/session/requests.js';
+import type { ContractClient } from '../worlds/contract-client.js';
+import type { HarmableWorld } from '../worlds/contract-world.js';
+
+const DATA = Buffer.from('data');
+
+export function watchesAndLinksContract(world: () => HarmableWorld): void {
+  async function twoClients(): Promise<[ContractClient, ContractClient]> {
+    const [client, other] = await Promise.all([world().open(), world().open()]);
+    await client.whenUp();
+    await other.whenUp();
+    return [client, other];
+  }
+
+  describe('a watch and a reconnect inside the session', () => {
+    it('goes on after it: changed, deleted, created and children are told', async () => {
+      const [client, other] = await twoClients();
+      const watcher = client.watcher();
+      await client.askAll([
+        create('/changed', 'persistent'),
+        create('/deleted', 'persistent'),
+        create('/box', 'persistent'),
+      ]);
+      await client.askAll([
+        get('/changed', watcher),
+        exists('/deleted', watcher),
+        exists('/created', watcher),
+        list('/box', watcher),
+      ]);
+
+      await client.reconnect();
+      await client.ask(sync('/'));
+      expect(watcher.told).toEqual([]);
+      await other.askAll([
+        set('/changed', DATA),
+        remove('/deleted'),
+        create('/created', 'persistent'),
+        create('/box/child', 'persistent'),
+      ]);
+
+      await world().until('all four are told', () => watcher.told.length >= 4);
+      expect([...watcher.told].sort()).toEqual([
+        'changed /changed',
+        'children /box',
+        'created /created',
+        'deleted /deleted',
+      ]);
+    });
+
+    it('tells what happened while the link was away', async () => {
+      const [client, other] = await twoClients();
+      const watcher = client.watcher();
+      await client.askAll([
+        create('/changed', 'persistent'),
+        create('/deleted', 'persistent'),
+        create('/box', 'persistent'),
+      ]);
+      await client.askAll([
+        get('/changed', watcher),
+        get('/deleted', watcher),
+        exists('/created', watcher),
+        list('/box', watcher),
+        list('/deleted', watcher),
+      ]);
+      await client.link.refuse();
+      await client.whenState('suspended');
+      const { ups } = client.log;
+      await other.askAll([
+        set('/changed', DATA),
+        remove('/deleted'),
+        create('/created', 'persistent'),
+        create('/box/child', 'persistent'),
+      ]);
+      expect(watcher.told).toEqual([]);
+
+      await client.link.pass();
+      await client.whenUpAgain(ups);
+
+      await world().until('all four are told', () => watcher.told.length >= 4);
+      await client.ask(sync('/'));
+      expect([...watcher.told].sort()).toEqual([
+        'changed /changed',
+        'children /box',
+        'created /created',
+        'deleted /deleted',
+      ]);
+    });
+
+    it('whose event was on its way when the link went down is told after it', async () => {
+      const [client, other] = await twoClients();
+      const watcher = client.watcher();
+      await client.askAll([create('/node', 'ephemeral'), exists('/node', watcher)]);
+      client.link.blackHole('to-client');
+      const [, removed] = await other.askAll([sync('/node'), remove('/node')]);
+      expect(removed).toBeUndefined();
+      expect(watcher.told).toEqual([]);
+      const { ups } = client.log;
+
+      client.link.cut();
+      await client.link.pass();
+      await client.whenUpAgain(ups);
+
+      await world().until('the deletion is told', () => watcher.told.length > 0);
+      expect(watcher.told).toEqual(['deleted /node']);
+    });
+
+    it('a tree watch goes on, and says that there is a gap', async () => {
+      const [client, other] = await twoClients();
+      const watcher = client.watcher();
+      await client.askAll([create('/tree', 'persistent'), watchTree('/tree', watcher)]);
+      await client.link.refuse();
+      await client.whenState('suspended');
+      const { ups } = client.log;
+      await other.ask(create('/tree/missed', 'persistent'));
+
+      await client.link.pass();
+      await client.whenUpAgain(ups);
+      await other.ask(create('/tree/seen', 'persistent'));
+
+      await world().until('the later one is told', () => watcher.told.includes('created /tree/seen'));
+      expect(watcher.told).toEqual(['gap /tree', 'created /tree/seen']);
+    });
+  });
+}

@@ -1,0 +1,241 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { setImmediate as turn } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { get, set } from '../../lib/session/requests.js';
+import { MalformedFrameError } from '../../lib/session/wire/malformed-frame-error.js';
+import type { NameResolver, ResolutionListener } from '../../lib/session/wire/resolve.js';
+import { SocketDialer } from '../../lib/session/wire/socket-link.js';
+import { FrameSplitter } from '../support/proxy/frames.js';
+import { readRequest } from '../support/proxy/records.js';
+import { OpenLink } from './wire-codec-open-link.js';
+
+const dialer = new SocketDialer({ acl: [] });
+const servers: Server[] = [];
+const sockets: Socket[] = [];
+
+afterEach(() => {
+  for (const socket of sockets.splice(0)) socket.destroy();
+  for (const server of servers.splice(0)) server.close();
+});
+
+async function listen(onConnection: (socket: Socket) => void, host = '127.0.0.1'): Promise<number> {
+  const server = createServer((socket) => {
+    sockets.push(socket);
+    socket.on('error', () => socket.destroy());
+    onConnection(socket);
+  });
+  servers.push(server);
+  server.listen(0, host);
+  await once(server, 'listening');
+  return (server.address() as AddressInfo).port;
+}
+
+async function unusedPort(): Promise<number> {
+  const port = await listen(() => undefined);
+  const server = servers.pop();
+  server?.close();
+  await once(server ?? createServer(), 'close');
+  return port;
+}
+
+/** Answers when told to; nothing before. */
+class HeldResolver implements NameResolver {
+  listener: ResolutionListener | undefined;
+  cancelled = false;
+
+  resolve(_: string, listener: ResolutionListener) {
+    this.listener = listener;
+    return { cancel: () => void (this.cancelled = true) };
+  }
+}
+
+class LinkEndedByHandshake extends OpenLink {
+  override onHandshake(): void {
+    this.told.push('handshake');
+    this.link.destroy();
+  }
+}
+
+describe('why a connection failed', () => {
+  it('refused', async () => {
+    const port = await unusedPort();
+    const { message } = await new OpenLink(dialer, '127.0.0.1', port).closed;
+
+    expect(message).toBe(`127.0.0.1:${port} refused the connection (ECONNREFUSED)`);
+  });
+
+  it('a name that cannot be resolved', async () => {
+    const resolver = new HeldResolver();
+    const client = new OpenLink(new SocketDialer({ acl: [], resolver }), 'zk1', 2181);
+    await turn();
+    resolver.listener?.onUnresolved(Object.assign(new Error('getaddrinfo'), { code: 'ENOTFOUND' }));
+
+    expect((await client.closed).message).toBe('zk1:2181: the name cannot be resolved (ENOTFOUND)');
+  });
+
+  it('the address is named where the name is another word', async () => {
+    const port = await unusedPort();
+    const resolver = new HeldResolver();
+    const client = new OpenLink(new SocketDialer({ acl: [], resolver }), 'zk1', port);
+    await turn();
+    resolver.listener?.onResolved(['127.0.0.1']);
+
+    expect((await client.closed).message).toBe(`zk1:${port} (127.0.0.1) refused the connection (ECONNREFUSED)`);
+  });
+
+  it('a port that is none', async () => {
+    const { message } = await new OpenLink(dialer, '127.0.0.1', 99_999).closed;
+
+    expect(message).toMatch(/127\.0\.0\.1:99999 failed: .*ERR_SOCKET_BAD_PORT/);
+  });
+
+  it('a server that hangs up at once', async () => {
+    const port = await listen((socket) => socket.end());
+
+    expect((await new OpenLink(dialer, '127.0.0.1', port).closed).message).toMatch(/may not be serving now/);
+  });
+
+  it('a server that speaks something else', async () => {
+    const port = await listen((socket) => socket.resume().write('HTTP/1.1 400 Bad Request\r\n\r\n'));
+    const client = new OpenLink(dialer, '127.0.0.1', port);
+    const cause = await client.closed;
+
+    expect(cause).toBeInstanceOf(MalformedFrameError);
+    expect(cause.message).toMatch(/^127\.0\.0\.1:\d+ sent .*HTTP/);
+    await once(sockets[0] ?? createServer(), 'close');
+    expect(client.told).toEqual(['open', 'activity', 'closed']);
+  });
+});
+
+describe('addresses', () => {
+  it.each(['127.0.0.1', '::1'])('reaches localhost in one attempt when it listens on %s alone', async (address) => {
+    const port = await listen((socket) => socket.end(), address);
+    const client = new OpenLink(dialer, 'localhost', port);
+    await client.closed;
+
+    expect(client.told[0]).toBe('open');
+  });
+
+  it('takes the spare when the first address is silent', async () => {
+    const port = await listen((socket) => socket.end(), '::1');
+    const resolver = new HeldResolver();
+    const client = new OpenLink(new SocketDialer({ acl: [], resolver }), 'zk1', port);
+    await turn();
+    // From a block kept for documentation: packets to it come back as unreachable, or never.
+    resolver.listener?.onResolved(['192.0.2.1', '::1']);
+    await client.closed;
+
+    expect(client.told[0]).toBe('open');
+  });
+});
+
+describe('destroy', () => {
+  it('lets what was queued leave, then ends the connection', async () => {
+    const received: Buffer[] = [];
+    const ended = new Promise<void>((resolve) => {
+      void listen((socket) => {
+        socket.on('data', (chunk: Buffer) => received.push(chunk));
+        socket.on('end', resolve);
+      }).then(async (port) => {
+        const client = new OpenLink(dialer, '127.0.0.1', port);
+        await client.connected;
+        client.link.send(1, set('/last', Buffer.alloc(900_000), -1), '');
+        client.link.send(2, { op: 'closeSession' }, '');
+        client.link.destroy();
+      });
+    });
+    await ended;
+
+    const [, ...requests] = new FrameSplitter().push(Buffer.concat(received));
+    expect(requests.map((frame) => readRequest(frame).opcode)).toEqual(['setData', 'closeSession']);
+  });
+
+  it('says nothing more, in whatever state', async () => {
+    const port = await listen((socket) => socket.write(Buffer.alloc(64)));
+    const starting = new OpenLink(dialer, '127.0.0.1', port);
+    starting.link.destroy();
+
+    const connecting = new OpenLink(dialer, '127.0.0.1', port);
+    await new Promise<void>((resolve) => process.nextTick(resolve));
+    connecting.link.destroy();
+
+    const resolver = new HeldResolver();
+    const resolving = new OpenLink(new SocketDialer({ acl: [], resolver }), 'zk1', port);
+    await turn();
+    resolving.link.destroy();
+    resolver.listener?.onResolved(['127.0.0.1']);
+
+    const open = new OpenLink(dialer, '127.0.0.1', port);
+    await open.connected;
+    open.link.destroy();
+    open.link.destroy();
+    expect(open.link.send(1, get('/a'), '')).toBe(true);
+
+    // A whole connection later, all that could have come has come.
+    const later = new OpenLink(dialer, '127.0.0.1', port);
+    await later.closed;
+    expect(resolver.cancelled).toBe(true);
+    expect([starting, connecting, resolving, open].map(({ told }) => told)).toEqual([[], [], [], ['open']]);
+  });
+
+  it('says nothing of the frames behind the one whose listener destroyed the link', async () => {
+    const handshakeReply = Buffer.alloc(4 + 37);
+    handshakeReply.writeInt32BE(37);
+    handshakeReply.writeInt32BE(16, 20);
+    const event = Buffer.concat([
+      Buffer.from('00000019ffffffffffffffffffffffff000000000000000100000003', 'hex'),
+      Buffer.from('0000000161', 'hex'),
+    ]);
+    const port = await listen((socket) => socket.resume().write(Buffer.concat([handshakeReply, event])));
+    const client = new LinkEndedByHandshake(dialer, '127.0.0.1', port);
+    await client.connected;
+    const [socket] = sockets;
+    await once(socket ?? createServer(), 'close');
+
+    expect(client.told).toEqual(['open', 'activity', 'handshake']);
+  });
+
+  it('drops the connection soon when the server takes nothing', async () => {
+    const port = await listen((socket) => socket.pause());
+    const opened: Socket[] = [];
+    class WatchedDialer extends SocketDialer {
+      override open(...target: Parameters<SocketDialer['open']>): Socket {
+        const socket = super.open(...target);
+        opened.push(socket);
+        return socket;
+      }
+    }
+    const client = new OpenLink(new WatchedDialer({ acl: [] }), '127.0.0.1', port);
+    await client.connected;
+    const bytes = 40_000_000;
+    for (let sent = 0; sent < bytes; sent += 1_000_000) client.link.send(1, set('/a', Buffer.alloc(1_000_000), -1), '');
+    const [socket] = opened;
+    if (socket === undefined) throw new Error('No socket was opened.');
+    client.link.destroy();
+    expect(socket.writableLength).toBeGreaterThan(0);
+    await once(socket, 'close');
+
+    expect(client.told).toEqual(['open']);
+  });
+
+  it.each(['served', 'silent', 'refused'])('does not keep the process alive: %s', async (scene) => {
+    const answer = Buffer.alloc(4 + 37);
+    answer.writeInt32BE(37);
+    const port =
+      scene === 'refused'
+        ? await unusedPort()
+        : await listen((socket) => (scene === 'served' ? socket.write(answer) : socket.pause()));
+    const script = fileURLToPath(new URL('wire-codec-exit.ts', import.meta.url));
+    const flags = ['--import', '@swc-node/register/esm-register', '--disable-warning=ExperimentalWarning'];
+    const child = spawn(process.execPath, [...flags, script, String(port)], { stdio: ['ignore', 'pipe', 'inherit'] });
+    let output = '';
+    child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
+    const [code] = (await once(child, 'close')) as [number];
+
+    expect({ code, output }).toEqual({ code: 0, output: expect.stringMatching(/^\d+$/) });
+    expect(Number(output)).toBeLessThan(200);
+  });
+});

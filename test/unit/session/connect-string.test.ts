@@ -1,0 +1,90 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { LockConfigurationError } from '../../../lib/lock/errors.js';
+import { parseConnectString } from '../../../lib/session/connect-string.js';
+
+function hosts(connect: string): string[] {
+  const target = parseConnectString(connect);
+  if (target.kind !== 'ensemble') throw new Error(`an ensemble was expected, not ${target.kind}`);
+  return target.servers.map(({ host, port }) => `${host} ${port}`);
+}
+
+describe('A connect string that names an ensemble', () => {
+  it('has servers, of which those without a port listen on 2181', () => {
+    expect(hosts('zk1:2182,zk2,10.0.0.3:2183')).toEqual(['zk1 2182', 'zk2 2181', '10.0.0.3 2183']);
+  });
+
+  it('may have spaces around the commas', () => {
+    expect(hosts(' zk1:2182 , zk2 ')).toEqual(['zk1 2182', 'zk2 2181']);
+  });
+
+  it('has IPv6 addresses in brackets', () => {
+    expect(hosts('[::1]:2182,[fe80::2],[::ffff:10.0.0.1]:1')).toEqual([
+      '::1 2182',
+      'fe80::2 2181',
+      '::ffff:10.0.0.1 1',
+    ]);
+  });
+
+  it.each([
+    ['zk1', ''],
+    ['zk1/', ''],
+    ['zk1:2181,zk2:2181/a/b', '/a/b'],
+    ['[::1]:2181/ü', '/ü'],
+  ])('%s: the chroot is "%s"', (connect, chroot) => {
+    expect(parseConnectString(connect)).toMatchObject({ kind: 'ensemble', chroot });
+  });
+});
+
+describe('A connect string that names the ensemble in this process', () => {
+  it.each([
+    ['memory:', '', ''],
+    ['memory:tests', 'tests', ''],
+    ['memory:tests/a', 'tests', '/a'],
+  ])('%s', (connect, name, chroot) => {
+    expect(parseConnectString(connect)).toEqual({ kind: 'memory', name, chroot });
+  });
+});
+
+describe('Anything else is a configuration error that quotes it', () => {
+  it.each([
+    '',
+    ',',
+    'zk1,',
+    ':2181',
+    'zk1:',
+    'zk1:port',
+    'zk1:0',
+    'zk1:65536',
+    'zk1:123456',
+    'zk1:-1',
+    'zk1 zk2',
+    '::1',
+    '[::1',
+    '[]:2181',
+    'user@zk1',
+    'zookeeper://zk1:2181',
+    'zk1/a/',
+    'zk1//a',
+    'zk1/a/../b',
+    'zk1/\u0000',
+    'zk1/🔒',
+  ])('%j', (connect) => {
+    expect(() => parseConnectString(connect)).toThrow(LockConfigurationError);
+    expect(() => parseConnectString(connect)).toThrow(JSON.stringify(connect));
+  });
+
+  it('whatever the text, it is read or refused, never anything else', () => {
+    const text = fc.oneof(fc.string(), fc.stringMatching(/^[\w.:,[\]/ -]*$/));
+    fc.assert(
+      fc.property(text, (connect) => {
+        try {
+          const target = parseConnectString(connect);
+          if (target.kind === 'ensemble') expect(target.servers.length).toBeGreaterThan(0);
+        } catch (error) {
+          expect(error).toBeInstanceOf(LockConfigurationError);
+        }
+      }),
+    );
+  });
+});

@@ -1,0 +1,124 @@
+import { describe, expect, it } from '@jest/globals';
+import { closed } from '../../../../lib/session/core/abandoned-session.js';
+import { SilentCall } from '../../../../lib/session/core/call.js';
+import { PING_XID } from '../../../../lib/session/core/link.js';
+import { create, get, list, multi, remove, set, sync, type Request } from '../../../../lib/session/requests.js';
+import { stat } from '../../support/session-world.js';
+import { ConnectionProbe, NEW_SESSION, OLD_SESSION } from './connection-probe.js';
+
+describe('How a connection begins', () => {
+  it('offers the session as soon as it stands, and notes when', () => {
+    const probe = new ConnectionProbe(OLD_SESSION);
+    probe.clock.pass(300);
+    probe.link.open();
+    expect(probe.link.offer).toBe(OLD_SESSION);
+    expect(probe.connection.handshakeSentAt).toBe(1_300);
+    probe.link.grant(6_000);
+    expect(probe.told).toEqual(['attached']);
+    expect(probe.clock.timers).toBe(0);
+  });
+
+  it('is given up when it cannot be reached, or the handshake is not answered, within its patience', () => {
+    const unreachable = new ConnectionProbe();
+    unreachable.clock.pass(1_000);
+    expect(unreachable.told).toEqual(['unreachable: it could not be reached within 1000 ms']);
+    const silent = new ConnectionProbe();
+    silent.link.open();
+    silent.clock.pass(1_000);
+    expect(silent.told).toEqual(['unreachable: it did not answer the handshake within 1000 ms']);
+    expect(silent.link.destroyed).toBe(true);
+    expect(silent.clock.timers).toBe(0);
+  });
+
+  it('tells a refusal of the handshake from a server that is not there', () => {
+    const away = new ConnectionProbe();
+    away.link.hangUp(new Error('no route'));
+    expect(away.told).toEqual(['unreachable: no route']);
+    const refusing = new ConnectionProbe();
+    refusing.link.open();
+    refusing.link.hangUp(new Error('hung up'));
+    expect(refusing.told).toEqual(['refused: hung up']);
+  });
+
+  it('says when the offered session has ended', () => {
+    const probe = new ConnectionProbe(OLD_SESSION);
+    probe.link.expire();
+    expect(probe.told).toEqual(['expired']);
+    expect(probe.link.destroyed).toBe(true);
+    expect(probe.clock.timers).toBe(0);
+  });
+
+  it('takes a server that grants no new session for one that refuses, not for the end of a session', () => {
+    const probe = new ConnectionProbe(NEW_SESSION);
+    probe.link.expire();
+    expect(probe.told).toEqual(['refused: it granted no session']);
+  });
+});
+
+describe('What proves life', () => {
+  it.each<[string, Request, boolean]>([
+    ['a create', create('/a', 'ephemeral'), true],
+    ['a delete', remove('/a'), true],
+    ['a set', set('/a', new Uint8Array(0)), true],
+    ['a multi that writes', multi([remove('/a')]), true],
+    ['a multi that only checks', multi([{ op: 'check', path: '/a', version: 1 }]), false],
+    ['a read', get('/a'), false],
+    ['a list', list('/a'), false],
+    ['a sync', sync('/a'), false],
+  ])('%s', (_, request, proves) => {
+    const probe = ConnectionProbe.attached();
+    probe.send(request);
+    probe.clock.pass(40);
+    probe.link.answer(request.op === 'multi' ? [] : { path: '/a', stat: stat() });
+    expect(probe.answered).toEqual([{ sentAt: 1_000, answeredAt: 1_040, committed: proves }]);
+  });
+
+  it('not a write that failed, although the server answered it', () => {
+    const probe = ConnectionProbe.attached();
+    probe.send(create('/a', 'ephemeral'));
+    probe.link.answer(-110);
+    expect(probe.answered).toEqual([{ sentAt: 1_000, answeredAt: 1_000, committed: false }]);
+  });
+
+  it('a ping counts from when it was sent', () => {
+    const probe = ConnectionProbe.attached();
+    probe.clock.pass(2_000);
+    probe.clock.pass(30);
+    probe.link.reply(PING_XID, undefined);
+    expect(probe.answered).toEqual([{ sentAt: 3_000, answeredAt: 3_030, committed: false }]);
+  });
+});
+
+describe('How a connection ends', () => {
+  it('after two thirds of S without a byte, and every call settles', async () => {
+    const probe = ConnectionProbe.attached();
+    const call = probe.send(sync('/'));
+    probe.clock.pass(4_000);
+    expect(probe.told.at(-1)).toBe('dropped: nothing was heard of it for 4000 ms');
+    await expect(call.promise).rejects.toMatchObject({ code: 'CONNECTION_LOSS', outcomeUnknown: true });
+    expect(probe.clock.timers).toBe(0);
+  });
+
+  it('is told once', () => {
+    const probe = ConnectionProbe.attached();
+    probe.link.listener.onClosed(new Error('reset'));
+    probe.link.listener.onClosed(new Error('again'));
+    expect(probe.told).toEqual(['attached', 'dropped: reset']);
+  });
+
+  it('a call that comes too late settles, too', async () => {
+    const probe = ConnectionProbe.attached();
+    probe.link.hangUp();
+    await expect(probe.send(sync('/')).promise).rejects.toMatchObject({ code: 'CONNECTION_LOSS' });
+  });
+
+  it('given up by its owner it tells nothing, and calls settle as the owner says', async () => {
+    const probe = ConnectionProbe.attached();
+    const call = probe.send(sync('/'));
+    probe.connection.send(new SilentCall({ op: 'closeSession' }));
+    probe.connection.destroy(closed);
+    await expect(call.promise).rejects.toMatchObject({ code: 'CLOSED' });
+    expect(probe.told).toEqual(['attached']);
+    expect(probe.clock.timers).toBe(0);
+  });
+});

@@ -1,0 +1,211 @@
+import { describe, expect, it } from '@jest/globals';
+import { SessionError } from '../../../../lib/session/errors.js';
+import { HeartbeatRig, S, TICK } from './heartbeat-rig.js';
+
+const QUARTER = S / 4;
+
+describe('The heartbeat of a session that holds something', () => {
+  it('writes every quarter of S, and certainty never ends', async () => {
+    const rig = new HeartbeatRig();
+    rig.start();
+    rig.exchange(true);
+    rig.heartbeat.hold();
+    for (let step = 0; step < 60; step += 1) {
+      await rig.advance(1_000);
+      expect(rig.isCertain).toBe(true);
+    }
+    expect(rig.writes.length).toBeGreaterThanOrEqual(60_000 / QUARTER - 2);
+    expect(rig.writes.length).toBeLessThanOrEqual(60_000 / QUARTER + 1);
+  });
+
+  it('costs a session that writes anyway no write', async () => {
+    const rig = new HeartbeatRig();
+    rig.start();
+    rig.exchange(true);
+    rig.heartbeat.hold();
+    for (let step = 0; step < 60; step += 1) {
+      await rig.advance(1_000);
+      rig.exchange(true);
+    }
+    expect(rig.writes).toEqual([]);
+  });
+
+  it('costs an idle session no write, neither before nor after it holds', async () => {
+    const rig = new HeartbeatRig();
+    rig.start();
+    await rig.advance(3 * S);
+    expect(rig.writes).toEqual([]);
+    rig.exchange(true);
+    const letGo = rig.heartbeat.hold();
+    letGo();
+    await rig.advance(3 * S);
+    expect(rig.writes).toEqual([]);
+  });
+
+  it('goes on until the last of several holders lets go, each counted once', async () => {
+    const rig = new HeartbeatRig();
+    rig.start();
+    rig.exchange(true);
+    const first = rig.heartbeat.hold();
+    const second = rig.heartbeat.hold();
+    first();
+    first();
+    await rig.advance(S);
+    const count = rig.writes.length;
+    expect(count).toBeGreaterThan(0);
+    second();
+    await rig.advance(S);
+    expect(rig.writes.length).toBe(count);
+  });
+
+  it('writes sooner when certainty is short and a write would gain some', async () => {
+    const rig = new HeartbeatRig();
+    rig.start();
+    await rig.advance(S - 1_500);
+    rig.exchange();
+    // The session's only write so far is just answered, but vouches for nothing new: its own creation is all that is proved.
+    rig.heartbeat.answered(rig.clock.now(), true);
+    rig.heartbeat.hold();
+    await rig.clock.advance(0);
+    expect(rig.writtenAt).toEqual([S - 1_500]);
+    await rig.clock.advance(rig.latencyMs);
+    expect(rig.proof.certainUntil).toBeGreaterThan(S);
+  });
+
+  it('has one write under way, not more', async () => {
+    const rig = new HeartbeatRig();
+    rig.latencyMs = S;
+    rig.start();
+    rig.heartbeat.hold();
+    void rig.heartbeat.prove(0).catch(() => undefined);
+    await rig.advance(S - 1);
+    expect(rig.writes).toHaveLength(1);
+  });
+
+  it('stops with the link, starts again with it, and leaves no timer', async () => {
+    const rig = new HeartbeatRig();
+    rig.start();
+    rig.exchange(true);
+    rig.heartbeat.hold();
+    expect(rig.clock.timers).toBe(1);
+    rig.heartbeat.stop(new SessionError('CONNECTION_LOSS', 'cut'));
+    expect(rig.clock.timers).toBe(0);
+    await rig.advance(S);
+    expect(rig.writes).toEqual([]);
+    rig.start();
+    expect(rig.writes).toHaveLength(1);
+  });
+});
+
+describe('Who waits for a proof of life', () => {
+  it('gets it with the first write that can prove it', async () => {
+    const rig = new HeartbeatRig();
+    await rig.advance(S + 1_000);
+    expect(rig.isCertain).toBe(false);
+    rig.start();
+    const proved = rig.heartbeat.prove(0);
+    await rig.clock.advance(rig.latencyMs);
+    await proved;
+    expect(rig.isCertain).toBe(true);
+    expect(rig.writes).toHaveLength(1);
+  });
+
+  it('waits for a request to become ripe when none is, and for an answer when there was none', async () => {
+    const rig = new HeartbeatRig();
+    rig.clock.block(S + 5_000);
+    rig.start();
+    const proved = rig.heartbeat.prove(0);
+    await rig.clock.advance(500);
+    expect(rig.writes).toEqual([]);
+    rig.exchange();
+    await rig.clock.advance(TICK - 1);
+    expect(rig.writes).toEqual([]);
+    await rig.clock.advance(1);
+    expect(rig.writes).toHaveLength(1);
+    await rig.clock.advance(rig.latencyMs);
+    await proved;
+  });
+
+  it('is served by a write of the session itself', async () => {
+    const rig = new HeartbeatRig();
+    rig.clock.block(S);
+    rig.start();
+    rig.exchange();
+    const proved = rig.heartbeat.prove(0);
+    await rig.clock.advance(TICK - 1);
+    rig.clock.block(1);
+    rig.exchange(true);
+    await proved;
+    expect(rig.isCertain).toBe(true);
+    await rig.clock.advance(S);
+    expect(rig.writes).toEqual([]);
+  });
+
+  it('is told when the link goes away first', async () => {
+    const rig = new HeartbeatRig();
+    rig.clock.block(S);
+    rig.start();
+    const proved = rig.heartbeat.prove(0);
+    rig.heartbeat.stop(new SessionError('SESSION_EXPIRED', 'over'));
+    await expect(proved).rejects.toMatchObject({ code: 'SESSION_EXPIRED' });
+    expect(rig.clock.timers).toBe(0);
+  });
+});
+
+describe("The session's own node", () => {
+  it('is made with its containers at the first beat, and written from then on', async () => {
+    const rig = new HeartbeatRig('/app/locks');
+    rig.start();
+    rig.heartbeat.hold();
+    await rig.advance(S);
+    expect(rig.writes[0]?.requests).toEqual([
+      'create /app',
+      'create /app/locks',
+      'create /app/locks/.sessions',
+      'create /app/locks/.sessions/1234',
+    ]);
+    expect(rig.writes[1]?.requests).toEqual(['set /app/locks/.sessions/1234']);
+  });
+
+  it('is named by the unsigned id of the session', () => {
+    const rig = new HeartbeatRig();
+    rig.sessionId = -2n;
+    rig.start();
+    rig.heartbeat.hold();
+    expect(rig.writes[0]?.requests).toContain('create /.sessions/fffffffffffffffe');
+  });
+
+  it('that is there already, after a lost reply, is as good as made', async () => {
+    const rig = new HeartbeatRig();
+    rig.start();
+    rig.refuse = ({ op }) => (op === 'create' ? 'NODE_EXISTS' : undefined);
+    rig.heartbeat.hold();
+    await rig.advance(S);
+    expect(rig.writes[1]?.requests).toEqual(['set /.sessions/1234']);
+    expect(rig.isCertain).toBe(true);
+  });
+
+  it('is made again when somebody deleted it', async () => {
+    const rig = new HeartbeatRig();
+    rig.start();
+    rig.heartbeat.hold();
+    await rig.advance(TICK);
+    rig.refuse = ({ op }) => (op === 'set' ? 'NO_NODE' : undefined);
+    await rig.advance(S);
+    expect(rig.writes[1]?.requests).toEqual(['set /.sessions/1234']);
+    expect(rig.writes[2]?.requests.at(-1)).toBe('create /.sessions/1234');
+    expect(rig.isCertain).toBe(true);
+  });
+
+  it('is made anew for a new session', async () => {
+    const rig = new HeartbeatRig();
+    rig.start();
+    rig.heartbeat.hold();
+    await rig.advance(TICK);
+    rig.heartbeat.stop(new SessionError('SESSION_EXPIRED', 'over'));
+    rig.sessionId = 0x5678n;
+    await rig.clock.advance(S);
+    rig.start();
+    expect(rig.writes.at(-1)?.requests.at(-1)).toBe('create /.sessions/5678');
+  });
+});

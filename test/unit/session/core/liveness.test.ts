@@ -1,0 +1,172 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { Liveness } from '../../../../lib/session/core/liveness.js';
+import { ManualClock } from '../../support/manual-clock.js';
+
+const S = 6_000;
+const TICK = 3_000;
+
+/** A connection's liveness, and what it did when. */
+class Patient {
+  readonly clock: ManualClock;
+  readonly pings: number[] = [];
+  silentMs: number | undefined;
+  readonly liveness: Liveness;
+  /** After this long the server answers a ping; undefined: never. */
+  answersAfterMs: number | undefined;
+  readonly #startedAt: number;
+
+  constructor(timeoutMs = S, tickMs = TICK, startAt = 1_000) {
+    this.clock = new ManualClock(startAt);
+    this.#startedAt = startAt;
+    this.liveness = new Liveness(this.clock, timeoutMs, tickMs, startAt, {
+      sendPing: () => this.#ping(),
+      onSilence: (silentMs) => (this.silentMs = silentMs),
+    });
+  }
+
+  get elapsed(): number {
+    return this.clock.now() - this.#startedAt;
+  }
+
+  #ping(): void {
+    this.pings.push(this.elapsed);
+    this.liveness.sent(this.clock.now());
+    if (this.answersAfterMs === undefined) return;
+    this.clock.setTimer(this.answersAfterMs, () => this.liveness.heard(this.clock.now()));
+  }
+}
+
+describe('An idle connection', () => {
+  it('pings every third of S', () => {
+    const patient = new Patient();
+    patient.answersAfterMs = 10;
+    patient.clock.pass(10_000);
+    expect(patient.pings).toEqual([2_000, 4_000, 6_000, 8_000, 10_000]);
+    expect(patient.silentMs).toBeUndefined();
+  });
+
+  it('pings every tick where that is shorter', () => {
+    const patient = new Patient(S, 500);
+    patient.answersAfterMs = 10;
+    patient.clock.pass(2_000);
+    expect(patient.pings).toEqual([500, 1_000, 1_500, 2_000]);
+  });
+
+  it('does not ping while requests are sent anyway', () => {
+    const patient = new Patient();
+    for (let step = 0; step < 100; step += 1) {
+      patient.clock.pass(100);
+      patient.liveness.sent(patient.clock.now());
+      patient.liveness.heard(patient.clock.now());
+    }
+    expect(patient.pings).toEqual([]);
+    patient.clock.pass(2_000);
+    expect(patient.pings).toEqual([12_000]);
+  });
+
+  it('has one timer, however many requests pass, and none once stopped', () => {
+    const patient = new Patient();
+    for (let request = 0; request < 1_000; request += 1) {
+      patient.liveness.sent(patient.clock.now());
+      patient.liveness.heard(patient.clock.now());
+    }
+    expect(patient.clock.timers).toBe(1);
+    patient.liveness.stop();
+    expect(patient.clock.timers).toBe(0);
+  });
+
+  it('never spins: an instant at which a ping is due ends with a ping, for any fraction of a millisecond', () => {
+    fc.assert(
+      fc.property(
+        fc.double({ min: 0, max: 1e9, noNaN: true }),
+        fc.double({ min: 100, max: 60_000, noNaN: true }),
+        (startAt, timeoutMs) => {
+          const patient = new Patient(timeoutMs, timeoutMs, startAt);
+          let timersSet = 0;
+          const setTimer = patient.clock.setTimer.bind(patient.clock);
+          patient.clock.setTimer = (delayMs, callback) => {
+            timersSet += 1;
+            if (timersSet > 100) throw new Error('the timer is set again and again without a ping');
+            return setTimer(delayMs, callback);
+          };
+          patient.clock.pass(timeoutMs / 2);
+          expect(patient.pings).toHaveLength(1);
+        },
+      ),
+    );
+  });
+});
+
+describe('A silent connection', () => {
+  it('is given up two thirds of S after the last byte', () => {
+    const patient = new Patient();
+    patient.clock.pass(1_000);
+    patient.liveness.heard(patient.clock.now());
+    patient.clock.pass(3_999);
+    expect(patient.silentMs).toBeUndefined();
+    patient.clock.pass(1);
+    expect(patient.silentMs).toBe(4_000);
+    expect(patient.clock.timers).toBe(0);
+  });
+
+  it('is not kept by what we send into it', () => {
+    const patient = new Patient();
+    for (let step = 0; step < 40; step += 1) {
+      patient.clock.pass(100);
+      patient.liveness.sent(patient.clock.now());
+    }
+    expect(patient.silentMs).toBe(4_000);
+  });
+});
+
+describe('After a blocked event loop (a timer that fired late)', () => {
+  it('a loop blocked until 0.9 S after the last request costs nothing: one ping of grace, and its answer counts', () => {
+    const patient = new Patient();
+    patient.answersAfterMs = 5;
+    patient.clock.block(0.9 * S);
+    patient.clock.pass(0);
+    expect(patient.silentMs).toBeUndefined();
+    expect(patient.pings).toEqual([0.9 * S]);
+    patient.clock.pass(10 * S);
+    expect(patient.silentMs).toBeUndefined();
+  });
+
+  it('the grace lasts a third of S and no longer', () => {
+    const patient = new Patient();
+    patient.clock.block(0.9 * S);
+    patient.clock.pass(S / 3 - 1);
+    expect(patient.silentMs).toBeUndefined();
+    patient.clock.pass(1);
+    expect(patient.silentMs).toBeCloseTo(0.9 * S + S / 3);
+  });
+
+  it('there is no second grace for the same silence, even when that timer is late, too', () => {
+    const patient = new Patient();
+    patient.clock.block(0.9 * S);
+    patient.clock.pass(0);
+    patient.clock.block(S);
+    patient.clock.pass(0);
+    expect(patient.silentMs).toBeCloseTo(1.9 * S);
+    expect(patient.clock.timers).toBe(0);
+  });
+
+  it('a byte ends the grace, and the next silence has its own', () => {
+    const patient = new Patient();
+    patient.clock.block(0.9 * S);
+    patient.clock.pass(0);
+    patient.liveness.heard(patient.clock.now());
+    patient.clock.block(0.9 * S);
+    patient.clock.pass(0);
+    expect(patient.silentMs).toBeUndefined();
+    expect(patient.pings).toHaveLength(2);
+  });
+
+  it('a timer that is only a little late is no excuse', () => {
+    const patient = new Patient();
+    patient.clock.pass(3_999);
+    patient.clock.block(100);
+    patient.clock.pass(0);
+    expect(patient.silentMs).toBe(4_099);
+  });
+});

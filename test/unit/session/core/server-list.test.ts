@@ -1,0 +1,120 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { ServerList } from '../../../../lib/session/core/server-list.js';
+
+const SERVERS = ['a', 'b', 'c', 'd'].map((host) => ({ host, port: 2181 }));
+const random = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
+
+function round(list: ServerList): string[] {
+  const hosts: string[] = [];
+  for (let server = list.next(); server !== undefined; server = list.next()) hosts.push(server.host);
+  return hosts;
+}
+
+/** Answers with these numbers, over and over. */
+function sequence(numbers: readonly number[]): () => number {
+  let index = 0;
+  return () => numbers[index++ % numbers.length]!;
+}
+
+describe('The order of servers', () => {
+  it('has every server once in each round, whatever the dice say', () => {
+    fc.assert(
+      fc.property(fc.array(random, { minLength: 1 }), (numbers) => {
+        const list = new ServerList(SERVERS, sequence(numbers));
+        list.restart();
+        for (let rounds = 0; rounds < 3; rounds += 1) {
+          expect(round(list).sort()).toEqual(['a', 'b', 'c', 'd']);
+          list.endRound();
+        }
+      }),
+    );
+  });
+
+  it('puts the server that was in use last, so that one that has just failed us is not the first to be asked', () => {
+    fc.assert(
+      fc.property(fc.array(random, { minLength: 1 }), fc.constantFrom(...SERVERS), (numbers, last) => {
+        const list = new ServerList(SERVERS, sequence(numbers));
+        list.restart(last);
+        expect(round(list).at(-1)).toBe(last.host);
+      }),
+    );
+  });
+
+  it('lets each server be the first for a part of a fleet', () => {
+    const firsts = new Set<string>();
+    for (let client = 0; client < 64; client += 1) {
+      const list = new ServerList(
+        SERVERS,
+        sequence([client / 64, ((client * 7) % 64) / 64, ((client * 13) % 64) / 64]),
+      );
+      list.restart();
+      firsts.add(list.next()!.host);
+    }
+    expect([...firsts].sort()).toEqual(['a', 'b', 'c', 'd']);
+  });
+});
+
+describe('The patience with one server', () => {
+  it('gives all servers of the first round a third of S together, and each further round twice as much', () => {
+    const list = new ServerList(SERVERS.slice(0, 3), () => 0);
+    list.restart();
+    expect(list.patienceMs(9_000)).toBe(1_000);
+    list.endRound();
+    expect(list.patienceMs(9_000)).toBe(2_000);
+    list.endRound();
+    expect(list.patienceMs(9_000)).toBe(4_000);
+    list.restart();
+    expect(list.patienceMs(9_000)).toBe(1_000);
+  });
+
+  it('is never above S and never below a quarter of a second, however long the search', () => {
+    const list = new ServerList(SERVERS, () => 0);
+    list.restart();
+    expect(list.patienceMs(300)).toBe(250);
+    for (let rounds = 0; rounds < 2_000; rounds += 1) list.endRound();
+    expect(list.patienceMs(9_000)).toBe(9_000);
+    expect(list.patienceMs(100)).toBe(250);
+  });
+});
+
+describe('The pauses', () => {
+  it('between rounds double from 50 ms to a second, jittered between half and whole', () => {
+    for (const dice of [0, 0.5, 0.999]) {
+      const list = new ServerList(SERVERS, () => dice);
+      list.restart();
+      for (let rounds = 0; rounds < 2_000; rounds += 1) {
+        const fullMs = Math.min(1_000, 50 * 2 ** rounds);
+        const pauseMs = list.endRound();
+        expect(pauseMs).toBeGreaterThanOrEqual(fullMs / 2);
+        expect(pauseMs).toBeLessThanOrEqual(fullMs);
+        expect(pauseMs).toBeCloseTo(fullMs * (0.5 + dice / 2), 6);
+      }
+    }
+  });
+
+  it('before the first attempt spreads a fleet over 50 ms', () => {
+    expect(new ServerList(SERVERS, () => 0).firstPauseMs(60_000)).toBe(0);
+    expect(new ServerList(SERVERS, () => 0.5).firstPauseMs(60_000)).toBe(25);
+  });
+
+  it('grows while servers take us and hang up at once, so that nobody is hammered', () => {
+    const list = new ServerList(SERVERS, () => 0.5);
+    const pausesMs = [10, 10, 10, 10, 10, 10].map((livedMs) => list.firstPauseMs(livedMs));
+    expect(pausesMs).toEqual([25, 50, 100, 125, 125, 125]);
+    expect(list.firstPauseMs(5_000)).toBe(25);
+  });
+});
+
+describe('What is told of failures', () => {
+  it('names each server with its last reason, until one succeeds', () => {
+    const list = new ServerList(SERVERS, () => 0);
+    list.restart();
+    list.failed(SERVERS[0]!, 'refused');
+    list.failed(SERVERS[1]!, 'silent');
+    list.failed(SERVERS[0]!, 'unresolvable');
+    expect(list.describeFailures()).toBe('a:2181: unresolvable; b:2181: silent');
+    list.restart(SERVERS[2]);
+    expect(list.describeFailures()).toBe('');
+  });
+});

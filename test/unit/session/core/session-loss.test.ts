@@ -1,0 +1,159 @@
+import { describe, expect, it } from '@jest/globals';
+import { create, get, remove, sync } from '../../../../lib/session/requests.js';
+import { SessionWorld, stat, THREE_SERVERS } from '../../support/session-world.js';
+
+describe('When the link goes down', () => {
+  it('every outstanding call settles with the loss, calls made later with "not connected", and nothing is sent twice', async () => {
+    const world = SessionWorld.connected();
+    const { client } = world;
+    const single = client.request(create('/a', 'ephemeral'));
+    const batch = client.batch([remove('/b'), get('/c')]);
+    world.link.answer(stat() && { path: '/a', stat: stat() });
+    await expect(single).resolves.toMatchObject({ path: '/a' });
+    world.link.hangUp(new Error('reset'));
+    expect(client.state).toBe('suspended');
+    expect(await batch).toMatchObject([{ code: 'CONNECTION_LOSS' }, { code: 'CONNECTION_LOSS' }]);
+    await expect(client.request(get('/d'))).rejects.toMatchObject({ code: 'NOT_CONNECTED', outcomeUnknown: false });
+    expect(await client.batch([sync('/')])).toMatchObject([{ code: 'NOT_CONNECTED' }]);
+    const link = await world.nextLink();
+    link.grant(10_000);
+    expect(link.sent).toEqual([]);
+  });
+
+  it('the old session is offered first, with its password and the newest transaction seen', async () => {
+    const world = SessionWorld.connected({ servers: THREE_SERVERS });
+    world.link.lastZxid = 77n;
+    world.link.hangUp();
+    const link = await world.nextLink();
+    link.open();
+    expect(link.offer).toMatchObject({ sessionId: 0x1234n, lastZxid: 77n, timeoutMs: 10_000 });
+    expect([...link.offer!.password.slice(0, 3)]).toEqual([1, 2, 3]);
+  });
+
+  it('the newest transaction is not forgotten over a connection that saw less', async () => {
+    const world = SessionWorld.connected();
+    world.link.lastZxid = 77n;
+    world.link.hangUp();
+    const second = await world.nextLink();
+    second.grant(10_000);
+    second.lastZxid = 5n;
+    second.hangUp();
+    const third = await world.nextLink();
+    third.open();
+    expect(third.offer?.lastZxid).toBe(77n);
+  });
+
+  it('the same session back is "reconnected", with the same identity object', async () => {
+    const world = SessionWorld.connected();
+    const { identity } = world.client;
+    world.link.hangUp();
+    expect(world.client.identity).toBe(identity);
+    (await world.nextLink()).grant(10_000);
+    expect(world.states).toEqual(['connecting', 'connected', 'suspended', 'reconnected']);
+    expect(world.client.identity).toBe(identity);
+  });
+
+  it('a re-attach is no proof of life, and may bring another S', async () => {
+    const world = SessionWorld.connected();
+    const before = world.client.certainUntil();
+    await world.clock.advance(2_000);
+    world.link.hangUp();
+    const second = await world.nextLink();
+    second.grant(10_000);
+    expect(world.client.certainUntil()).toBe(before);
+    second.hangUp();
+    const third = await world.nextLink();
+    third.open();
+    const sentAt = world.clock.now();
+    third.grant(4_000);
+    expect(world.client.certainUntil()).toBe(sentAt + 4_000 - 80);
+    expect(world.client.identity?.timeoutMs).toBe(4_000);
+  });
+
+  it('silence for two thirds of S is such an end, a byte in time is not', async () => {
+    const world = SessionWorld.connected({}, 6_000);
+    await world.clock.advance(3_900);
+    world.link.reply(-2, undefined);
+    await world.clock.advance(3_900);
+    expect(world.client.state).toBe('connected');
+    await world.clock.advance(100);
+    expect(world.client.state).toBe('suspended');
+  });
+});
+
+describe('When the link stays down', () => {
+  it('the session is "lost" S after the last byte, not before, and comes back with the same identity if it survived', async () => {
+    const world = SessionWorld.connected();
+    const { identity } = world.client;
+    await world.clock.advance(1_500);
+    world.link.reply(-2, undefined);
+    await world.clock.advance(1_500);
+    world.dialer.onDial = (link) => link.hangUp();
+    world.link.hangUp();
+    await world.clock.advance(8_499);
+    expect(world.client.state).toBe('suspended');
+    await world.clock.advance(1);
+    expect(world.client.state).toBe('lost');
+    expect(world.client.identity).toBe(identity);
+    world.dialer.onDial = () => undefined;
+    (await world.nextLink()).grant(10_000);
+    expect(world.states).toEqual(['connecting', 'connected', 'suspended', 'lost', 'reconnected']);
+    expect(world.client.identity).toBe(identity);
+  });
+
+  it('a link in time takes the threat away', async () => {
+    const world = SessionWorld.connected();
+    world.link.hangUp();
+    (await world.nextLink()).grant(10_000);
+    for (let step = 0; step < 10; step += 1) {
+      await world.clock.advance(2_000);
+      world.link.reply(-2, undefined);
+    }
+    expect(world.states).toEqual(['connecting', 'connected', 'suspended', 'reconnected']);
+  });
+});
+
+describe('When a server says that the session has ended', () => {
+  it('it is "lost", watches are told, and a new session with another identity follows at once', async () => {
+    const world = SessionWorld.connected();
+    const events: string[] = [];
+    const { identity } = world.client;
+    void world.client.request(get('/a', { onWatchEvent: ({ type, path }) => events.push(`${type} ${path}`) }));
+    world.link.answer({ data: new Uint8Array(0), stat: stat() });
+    world.link.hangUp();
+    const link = await world.nextLink();
+    link.expire();
+    expect(world.client.state).toBe('lost');
+    expect(events).toEqual(['lost /a']);
+    expect(world.client.identity).toBeUndefined();
+    expect(world.client.certainUntil()).toBe(-Infinity);
+    expect(world.client.certainSince()).toBe(Infinity);
+    const fresh = world.link;
+    expect(fresh).not.toBe(link);
+    fresh.grant(10_000, 0x9999n);
+    expect(fresh.offer).toMatchObject({ sessionId: 0n, lastZxid: 0n, timeoutMs: 10_000 });
+    expect(world.states).toEqual(['connecting', 'connected', 'suspended', 'lost', 'reconnected']);
+    expect(world.client.identity).not.toBe(identity);
+    expect(world.client.identity?.id).toBe(0x9999n);
+    expect(fresh.operations()).toEqual([]);
+  });
+
+  it('"lost" is told once, however it was found out', async () => {
+    const world = SessionWorld.connected();
+    await world.loseTouch();
+    const link = await world.nextLink();
+    link.expire();
+    expect(world.states).toEqual(['connecting', 'connected', 'suspended', 'lost']);
+  });
+
+  it('who waits for a proof of life is told at the cut', async () => {
+    const world = SessionWorld.connected();
+    world.clock.block(9_900);
+    world.link.reply(-2, undefined);
+    const proof = world.client.proveLife();
+    const failed = expect(proof).rejects.toMatchObject({ code: 'CONNECTION_LOSS' });
+    world.link.hangUp();
+    await failed;
+    await expect(world.client.proveLife()).rejects.toMatchObject({ code: 'NOT_CONNECTED' });
+  });
+});

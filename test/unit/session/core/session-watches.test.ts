@@ -1,0 +1,194 @@
+import { describe, expect, it } from '@jest/globals';
+import { exists, get, list, watchTree, type WatchEvent, type Watcher } from '../../../../lib/session/requests.js';
+import { SessionWorld, stat } from '../../support/session-world.js';
+
+const NODE = { data: new Uint8Array(0), stat: stat() };
+const CHILDREN = { children: [], stat: stat() };
+const NO_NODE = -101;
+const NO_WATCHER = -121;
+
+class Recorder implements Watcher {
+  readonly events: string[] = [];
+
+  onWatchEvent({ type, path }: WatchEvent): void {
+    this.events.push(`${type} ${path}`);
+  }
+}
+
+/** What the server was asked to forget. */
+function removals(world: SessionWorld): string[] {
+  return world.link.sent.flatMap(({ request }) =>
+    request.op === 'removeWatches' ? [`${request.kind} ${request.path}`] : [],
+  );
+}
+
+function ask(world: SessionWorld, request: Parameters<SessionWorld['client']['request']>[0]): void {
+  void world.client.request(request).catch(() => undefined);
+}
+
+describe('A watch is set when the server says so', () => {
+  it('get and list set one where the node is, exists also where it is not', () => {
+    const world = SessionWorld.connected();
+    const watcher = new Recorder();
+    for (const request of [get('/a', watcher), list('/b', watcher), exists('/c', watcher), exists('/d', watcher)]) {
+      ask(world, request);
+    }
+    world.link.answer(NODE);
+    world.link.answer(NO_NODE);
+    world.link.answer(stat());
+    world.link.answer(NO_NODE);
+    world.link.event('changed', '/a');
+    world.link.event('children', '/b');
+    world.link.event('deleted', '/c');
+    world.link.event('created', '/d');
+    expect(watcher.events).toEqual(['changed /a', 'deleted /c', 'created /d']);
+  });
+
+  it('watches are set again on the next connection, each as what it was, from the newest transaction seen', async () => {
+    const world = SessionWorld.connected();
+    const watcher = new Recorder();
+    for (const request of [get('/a', watcher), list('/b', watcher), exists('/c', watcher), exists('/d', watcher)]) {
+      ask(world, request);
+    }
+    ask(world, watchTree('/t', watcher));
+    for (const answer of [NODE, CHILDREN, stat(), NO_NODE, undefined]) world.link.answer(answer);
+    world.link.lastZxid = 42n;
+    world.link.hangUp();
+    const link = await world.nextLink();
+    link.grant(10_000);
+    expect(link.sent.map(({ request }) => request)).toEqual([
+      { op: 'setWatches', relativeZxid: 42n, data: ['/a', '/c'], exists: ['/d'], children: ['/b'], trees: ['/t'] },
+    ]);
+    expect(watcher.events).toEqual(['gap /t']);
+  });
+
+  it('one that has fired is not set again', async () => {
+    const world = SessionWorld.connected();
+    ask(world, get('/a', new Recorder()));
+    world.link.answer(NODE);
+    world.link.event('deleted', '/a');
+    world.link.hangUp();
+    const link = await world.nextLink();
+    link.grant(10_000);
+    expect(link.sent).toEqual([]);
+  });
+});
+
+describe('Taking a watch back', () => {
+  it('asks the server to forget it, and is told nothing more', () => {
+    const world = SessionWorld.connected();
+    const watcher = new Recorder();
+    ask(world, get('/a', watcher));
+    world.link.answer(NODE);
+    world.client.unwatch('/a', watcher);
+    expect(removals(world)).toEqual(['data /a']);
+    world.link.event('changed', '/a');
+    expect(watcher.events).toEqual([]);
+    world.link.answer(NO_WATCHER);
+    expect(world.client.state).toBe('connected');
+  });
+
+  it('before the answer of the get: the removal follows the answer', () => {
+    const world = SessionWorld.connected();
+    const watcher = new Recorder();
+    ask(world, get('/a', watcher));
+    world.client.unwatch('/a', watcher);
+    expect(removals(world)).toEqual([]);
+    world.link.answer(NODE);
+    expect(removals(world)).toEqual(['data /a']);
+    world.link.event('changed', '/a');
+    expect(watcher.events).toEqual([]);
+  });
+
+  it('before the answer of a get that finds nothing: there is nothing to remove', () => {
+    const world = SessionWorld.connected();
+    const watcher = new Recorder();
+    ask(world, get('/a', watcher));
+    world.client.unwatch('/a', watcher);
+    world.link.answer(NO_NODE);
+    expect(removals(world)).toEqual([]);
+  });
+
+  it("while somebody else's get on the same path is under way: that one's watch must live", () => {
+    const world = SessionWorld.connected();
+    const [mine, theirs] = [new Recorder(), new Recorder()];
+    ask(world, get('/a', mine));
+    world.link.answer(NODE);
+    ask(world, get('/a', theirs));
+    world.client.unwatch('/a', mine);
+    expect(removals(world)).toEqual([]);
+    world.link.answer(NODE);
+    world.link.event('changed', '/a');
+    expect([mine.events, theirs.events]).toEqual([[], ['changed /a']]);
+  });
+
+  it('two gets on one path, the first taken back before its answer: the second keeps the watch', () => {
+    const world = SessionWorld.connected();
+    const [mine, theirs] = [new Recorder(), new Recorder()];
+    ask(world, get('/a', mine));
+    ask(world, get('/a', theirs));
+    world.client.unwatch('/a', mine);
+    world.link.answer(NODE);
+    expect(removals(world)).toEqual([]);
+    world.link.answer(NODE);
+    world.client.unwatch('/a', theirs);
+    expect(removals(world)).toEqual(['data /a']);
+  });
+
+  it('asked for again right after it was taken back, it is set behind the removal and lives', () => {
+    const world = SessionWorld.connected();
+    const watcher = new Recorder();
+    ask(world, get('/a', watcher));
+    world.link.answer(NODE);
+    world.client.unwatch('/a', watcher);
+    ask(world, get('/a', watcher));
+    expect(world.link.operations()).toEqual(['get', 'removeWatches', 'get']);
+    world.link.answer();
+    world.link.answer(NODE);
+    world.link.event('changed', '/a');
+    expect(watcher.events).toEqual(['changed /a']);
+  });
+
+  it('while suspended: it is not set again', async () => {
+    const world = SessionWorld.connected();
+    const watcher = new Recorder();
+    ask(world, get('/a', watcher));
+    world.link.answer(NODE);
+    world.link.hangUp();
+    world.client.unwatch('/a', watcher);
+    const link = await world.nextLink();
+    link.grant(10_000);
+    expect(link.sent).toEqual([]);
+  });
+
+  it('of a path that is not watched costs nothing', () => {
+    const world = SessionWorld.connected();
+    world.client.unwatch('/a', new Recorder());
+    expect(world.link.sent).toEqual([]);
+  });
+
+  it('by another watcher told of the same event: it is not told any more', () => {
+    const world = SessionWorld.connected();
+    const second = new Recorder();
+    const first: Watcher = { onWatchEvent: ({ path }) => world.client.unwatch(path, second) };
+    ask(world, get('/a', first));
+    ask(world, get('/a', second));
+    world.link.answer(NODE);
+    world.link.answer(NODE);
+    world.link.event('changed', '/a');
+    expect(second.events).toEqual([]);
+  });
+});
+
+describe('A tree watch and another watch on one path', () => {
+  it('are refused before anything is sent', async () => {
+    const world = SessionWorld.connected();
+    const watcher = new Recorder();
+    ask(world, watchTree('/t', watcher));
+    world.link.answer();
+    await expect(world.client.request(list('/t', watcher))).rejects.toMatchObject({ code: 'BAD_ARGUMENTS' });
+    expect(world.link.operations()).toEqual(['watchTree']);
+    ask(world, list('/t'));
+    expect(world.link.operations()).toEqual(['watchTree', 'list']);
+  });
+});
