@@ -1,0 +1,113 @@
+import type { Clock, Timer } from '../lock/clock.js';
+
+/** Something that is to happen at an instant, unless it is cancelled first. */
+export class Alarm implements Timer {
+  constructor(
+    readonly at: number,
+    public callback: (() => void) | undefined,
+    readonly owner: Alarms,
+  ) {}
+
+  cancel(): void {
+    if (this.callback === undefined) return;
+    this.callback = undefined;
+    this.owner.cancelled();
+  }
+}
+
+/**
+ * Any number of instants on one timer: a heap, of which the timer knows the earliest. Cancelling only marks; what was
+ * marked is dropped when it comes up, or when it makes up most of the heap.
+ */
+export class Alarms {
+  readonly #clock: Clock;
+  #heap: Alarm[] = [];
+  #live = 0;
+  #timer: Timer | undefined;
+  #timerAt = Infinity;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  set(at: number, callback: () => void): Alarm {
+    const alarm = new Alarm(at, callback, this);
+    this.#push(alarm);
+    this.#live += 1;
+    if (at < this.#timerAt) this.#arm(at);
+    return alarm;
+  }
+
+  cancelled(): void {
+    this.#live -= 1;
+    if (this.#live === 0) {
+      this.#heap.length = 0;
+      this.#disarm();
+    } else if (this.#heap.length > 64 && this.#heap.length > 4 * this.#live) {
+      const live = this.#heap.filter(({ callback }) => callback !== undefined);
+      this.#heap = [];
+      for (const alarm of live) this.#push(alarm);
+    }
+  }
+
+  #fire(): void {
+    this.#timer = undefined;
+    this.#timerAt = Infinity;
+    const now = this.#clock.now();
+    for (
+      let next = this.#heap[0];
+      next !== undefined && (next.callback === undefined || next.at <= now);
+      next = this.#heap[0]
+    ) {
+      this.#pop();
+      const { callback } = next;
+      if (callback === undefined) continue;
+      next.callback = undefined;
+      this.#live -= 1;
+      callback();
+    }
+    const next = this.#heap[0];
+    if (next !== undefined && next.at < this.#timerAt) this.#arm(next.at);
+  }
+
+  #arm(at: number): void {
+    this.#timer?.cancel();
+    this.#timerAt = at;
+    this.#timer = this.#clock.setTimer(Math.max(0, at - this.#clock.now()), () => this.#fire());
+  }
+
+  #disarm(): void {
+    this.#timer?.cancel();
+    this.#timer = undefined;
+    this.#timerAt = Infinity;
+  }
+
+  #push(alarm: Alarm): void {
+    const heap = this.#heap;
+    let index = heap.length;
+    heap.push(alarm);
+    while (index > 0) {
+      const parent = (index - 1) >> 1;
+      if (heap[parent]!.at <= alarm.at) break;
+      heap[index] = heap[parent]!;
+      index = parent;
+    }
+    heap[index] = alarm;
+  }
+
+  #pop(): void {
+    const heap = this.#heap;
+    const last = heap.pop();
+    if (last === undefined || heap.length === 0) return;
+    let index = 0;
+    for (;;) {
+      let child = 2 * index + 1;
+      if (child >= heap.length) break;
+      if (child + 1 < heap.length && heap[child + 1]!.at < heap[child]!.at) child += 1;
+      if (heap[child]!.at >= last.at) break;
+      heap[index] = heap[child]!;
+      index = child;
+    }
+    heap[index] = last;
+  }
+}

@@ -1,0 +1,38 @@
+import { hostname } from 'node:os';
+import { Subject } from 'rxjs';
+import type { LockEvent } from '../lock/events.js';
+import type { Session } from '../session/session.js';
+import { Alarms } from './alarms.js';
+import type { EngineContext, EngineSettings } from './context.js';
+import { HoldHistory } from './hold-history.js';
+import { Holders } from './holders.js';
+import { Interrupts } from './interrupts.js';
+import { Janitor } from './janitor.js';
+import { Parents } from './parents.js';
+import { Uplink } from './uplink.js';
+
+/** Puts the parts of one lock service together. The janitor hears of a new link first, so that leftovers go first. */
+export function buildContext(
+  session: Session,
+  settings: EngineSettings,
+  events = new Subject<LockEvent>(),
+): EngineContext {
+  const uplink = new Uplink(session);
+  const janitor = new Janitor(session, uplink);
+  const alarms = new Alarms(session.clock);
+  return {
+    session,
+    settings,
+    uplink,
+    janitor,
+    alarms,
+    events,
+    clock: session.clock,
+    client: { clientId: settings.randomUuid(), host: hostname(), pid: process.pid },
+    interrupts: new Interrupts(alarms),
+    // A key with a lock-delay remembers its last holder between holds.
+    parents: new Parents(settings.lockDelayMs > 0 ? 'persistent' : 'container'),
+    holders: new Holders(session, alarms, uplink, settings.onSuspended),
+    history: new HoldHistory(),
+  };
+}

@@ -1,0 +1,52 @@
+import type { Subject } from 'rxjs';
+import type { Clock } from '../lock/clock.js';
+import type { LockEvent } from '../lock/events.js';
+import type { LockScope } from '../lock/handle.js';
+import type { Session } from '../session/session.js';
+import type { Alarms } from './alarms.js';
+import type { HoldHistory } from './hold-history.js';
+import type { Holders } from './holders.js';
+import type { Interrupts } from './interrupts.js';
+import type { Janitor } from './janitor.js';
+import type { Parents } from './parents.js';
+import type { Uplink } from './uplink.js';
+
+/** What the engine was told once, resolved and checked. */
+export interface EngineSettings {
+  /** '' or the absolute path in front of every key. */
+  readonly namespace: string;
+  /** 'process': the degraded mode, over an ensemble in memory. Its locks have no token. */
+  readonly scope: LockScope;
+  readonly waitMs: number;
+  readonly shutdownGraceMs: number;
+  readonly onSuspended: 'continue' | 'stop';
+  /** 0: none. */
+  readonly lockDelayMs: number;
+  /** Names contenders; the simulator's is seeded. */
+  readonly randomUuid: () => string;
+  /** In [0, 1). */
+  readonly random: () => number;
+}
+
+/** What the parts of one lock service share. */
+export interface EngineContext {
+  readonly session: Session;
+  readonly clock: Clock;
+  readonly settings: EngineSettings;
+  readonly client: ClientIdentity;
+  readonly uplink: Uplink;
+  readonly alarms: Alarms;
+  readonly interrupts: Interrupts;
+  readonly janitor: Janitor;
+  readonly parents: Parents;
+  readonly holders: Holders;
+  readonly history: HoldHistory;
+  readonly events: Subject<LockEvent>;
+}
+
+/** Who this lock service is, as its contenders tell others. */
+export interface ClientIdentity {
+  readonly clientId: string;
+  readonly host: string;
+  readonly pid: number;
+}

@@ -1,0 +1,142 @@
+import { LockConfigurationError, LockUnavailableError } from '../lock/errors.js';
+import { contenderId, namePrefix } from '../queue/node-name.js';
+import { failedWith, isAboutTheLink, SessionError } from '../session/errors.js';
+import { type Children, create, type Created, type CreateRequest, get, list } from '../session/requests.js';
+import type { SessionIdentity } from '../session/session.js';
+import { encodeContender } from './contender-data.js';
+import type { EngineContext } from './context.js';
+import type { Interrupt } from './interrupt.js';
+import { listBehindWrites } from './list-behind-writes.js';
+import { type LockRequest, OwnWatch, type Place } from './place.js';
+
+/** A contender that has just taken its place, with what it saw; undefined: it must look. */
+export interface Enqueued {
+  readonly place: Place;
+  readonly children: readonly string[] | undefined;
+}
+
+/**
+ * Takes a place at the end of the queue in one round trip: parents where they may be missing, the contender, and a list.
+ * Goes on until it stands in a session that is up, or is interrupted; in the latter case whatever it may have created is
+ * removed in the background.
+ */
+export async function enqueue(context: EngineContext, request: LockRequest, interrupt: Interrupt): Promise<Enqueued> {
+  const { session, uplink, parents, janitor, settings } = context;
+  const { queuePath } = request;
+  for (;;) {
+    if (!uplink.isUp) await interrupt.guard(uplink.whenUp());
+    const { identity } = session;
+    if (identity === undefined) continue;
+    const id = contenderId(settings.randomUuid());
+    const requests = [...parents.missing(queuePath), contender(context, request, id), list(queuePath)];
+    let outcomes: Awaited<ReturnType<typeof session.batch<typeof requests>>>;
+    try {
+      outcomes = await interrupt.guard(session.batch(requests));
+    } catch (interruption) {
+      // Behind the create on the same link, or on the next one: it finds what the create may have left.
+      void janitor.sweep(queuePath, id);
+      throw interruption;
+    }
+    const created = outcomes.at(-2) as Created | SessionError;
+    const listed = outcomes.at(-1) as Children | SessionError;
+    if (!(created instanceof SessionError)) {
+      parents.seen(queuePath);
+      const children = listed instanceof SessionError ? undefined : listed.children;
+      return { place: placeOf(created.path, id, created.stat.czxid, identity), children };
+    }
+    if (created.code === 'NO_NODE') {
+      const parentMissing = whyMissing(outcomes.slice(0, -2));
+      if (parentMissing !== undefined) throw refusal(parentMissing, request.key);
+      parents.vanished(queuePath);
+    } else if (created.outcomeUnknown) {
+      const found = await findAgain(context, request, id, identity, interrupt);
+      if (found !== undefined) return { place: found, children: undefined };
+    } else if (created.code !== 'NOT_CONNECTED') throw refusal(created, request.key);
+  }
+}
+
+function contender(
+  { settings, client }: EngineContext,
+  { queuePath, mode, owner, options }: LockRequest,
+  id: string,
+): CreateRequest {
+  const lockDelayMs = settings.lockDelayMs || undefined;
+  const data = encodeContender(client, { owner, mode, label: options.label, leaseMs: options.leaseMs, lockDelayMs });
+  return create(`${queuePath}/${namePrefix(mode, id)}`, 'ephemeral-sequential', data);
+}
+
+/** What keeps the deepest parent from being made, if trying again cannot help. Those below it only say that it is missing. */
+function whyMissing(parents: readonly unknown[]): SessionError | undefined {
+  const deepest = parents.findLast((outcome) => !failedWith(outcome, 'NO_NODE'));
+  const refused = deepest instanceof SessionError && deepest.code !== 'NODE_EXISTS' && !isAboutTheLink(deepest);
+  return refused ? deepest : undefined;
+}
+
+/**
+ * After a create whose answer was lost: is it there, or still to come? A node counts only if this session owns it.
+ */
+async function findAgain(
+  context: EngineContext,
+  { queuePath }: LockRequest,
+  id: string,
+  identity: SessionIdentity,
+  interrupt: Interrupt,
+): Promise<Place | undefined> {
+  const { session, uplink, janitor } = context;
+  try {
+    for (;;) {
+      await interrupt.guard(uplink.whenUp());
+      if (session.identity !== identity) break;
+      const listed = await interrupt.guard(listBehindWrites(session, queuePath, id));
+      if (failedWith(listed, 'NO_NODE')) return undefined;
+      if (listed instanceof SessionError) continue;
+      const name = listed.children.find((child) => child.includes(id));
+      if (name === undefined) return undefined;
+      const path = `${queuePath}/${name}`;
+      const [found] = await interrupt.guard(session.batch([get(path)]));
+      if (failedWith(found, 'NO_NODE')) return undefined;
+      if (found instanceof SessionError) continue;
+      if (found.stat.ephemeralOwner !== identity.id) break;
+      return placeOf(path, id, found.stat.czxid, identity);
+    }
+  } catch (interruption) {
+    void janitor.sweep(queuePath, id);
+    throw interruption;
+  }
+  // Another session's: it goes with that session, or sooner.
+  void janitor.sweep(queuePath, id);
+  return undefined;
+}
+
+function placeOf(path: string, id: string, czxid: bigint, session: SessionIdentity): Place {
+  return { id, name: path.slice(path.lastIndexOf('/') + 1), path, czxid, session, ownWatch: new OwnWatch(path) };
+}
+
+/** Answers of a server that trying again does not change. */
+export function refusal(error: SessionError, key: string): LockConfigurationError | LockUnavailableError {
+  const cause = { cause: error };
+  switch (error.code) {
+    case 'NO_AUTH':
+    case 'INVALID_ACL':
+    case 'AUTH_FAILED':
+      return new LockConfigurationError(
+        `ZooKeeper denies access to the queue of ${key}: check auth and acl`,
+        key,
+        cause,
+      );
+    case 'NO_CHILDREN_FOR_EPHEMERALS':
+      return new LockConfigurationError(
+        `A part of the key ${key} is an ephemeral node, under which nothing can queue`,
+        key,
+        cause,
+      );
+    case 'QUOTA_EXCEEDED':
+      return new LockConfigurationError(`A ZooKeeper quota leaves no room in the queue of ${key}`, key, cause);
+    case 'TOO_LARGE':
+    case 'BAD_ARGUMENTS':
+    case 'UNIMPLEMENTED':
+      return new LockConfigurationError(`ZooKeeper cannot keep a queue for ${key}: ${error.message}`, key, cause);
+    default:
+      return new LockUnavailableError(`ZooKeeper refused a place in the queue of ${key}: ${error.message}`, key, cause);
+  }
+}

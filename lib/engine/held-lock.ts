@@ -1,0 +1,120 @@
+import { checkLeaseMs } from '../lock/acquire-options.js';
+import { Deadline } from '../lock/deadline.js';
+import { LockConfigurationError, LockLostError } from '../lock/errors.js';
+import { LockHandle, type LockScope, type UpgradeOptions } from '../lock/handle.js';
+import { covers, type LockMode } from '../lock/mode.js';
+import { SessionError } from '../session/errors.js';
+import type { EngineContext } from './context.js';
+import type { Hold } from './hold.js';
+import { Interrupt } from './interrupt.js';
+import { timeoutError } from './timeouts.js';
+import { upgradeHold } from './upgrade.js';
+
+/** One handle on a hold; others may share it by re-entering. */
+export class HeldLock extends LockHandle {
+  readonly #context: EngineContext;
+  readonly #hold: Hold;
+  #released: Promise<void> | undefined;
+
+  constructor(context: EngineContext, hold: Hold) {
+    super();
+    this.#context = context;
+    this.#hold = hold;
+    hold.addHandle();
+  }
+
+  get key(): string {
+    return this.#hold.request.key;
+  }
+
+  get mode(): LockMode {
+    return this.#hold.mode;
+  }
+
+  get nodePath(): string {
+    return this.#hold.place.path;
+  }
+
+  get fencingToken(): bigint {
+    if (this.scope === 'fleet') return this.#hold.token;
+    const text = `${this.key} is locked in this process only, as ZooKeeper is not to be had (whenUnavailable: 'local'): there is no token`;
+    throw new LockConfigurationError(text, this.key);
+  }
+
+  get scope(): LockScope {
+    return this.#context.settings.scope;
+  }
+
+  get signal(): AbortSignal {
+    return this.#hold.signal;
+  }
+
+  isHeld(): boolean {
+    return this.#released === undefined && this.#hold.isHeld();
+  }
+
+  assertHeld(): void {
+    const error = this.#hold.lossError();
+    if (error !== undefined) throw error;
+    if (this.#released !== undefined) throw new LockLostError(`This handle on ${this.key} has been released`, this.key);
+  }
+
+  remainingMs(): number {
+    return this.#released === undefined ? this.#hold.remainingMs() : 0;
+  }
+
+  async whenSure(): Promise<void> {
+    const { session, uplink } = this.#context;
+    this.assertHeld();
+    if (uplink.isUp) return;
+    const interrupt = new Interrupt();
+    const stopListening = this.#hold.onLost((error) => interrupt.raise(error));
+    try {
+      for (;;) {
+        // Given back meanwhile: nobody would end this.
+        this.assertHeld();
+        await interrupt.guard(uplink.whenUp());
+        try {
+          await interrupt.guard(session.proveLife());
+          this.assertHeld();
+          return;
+        } catch (error) {
+          // The link went away again: wait on.
+          if (!(error instanceof SessionError)) throw error;
+        }
+      }
+    } finally {
+      stopListening();
+    }
+  }
+
+  extend(leaseMs: number): void {
+    checkLeaseMs(leaseMs, this.key);
+    this.assertHeld();
+    this.#hold.extend(leaseMs);
+  }
+
+  async upgrade(options: UpgradeOptions = {}): Promise<void> {
+    this.assertHeld();
+    if (covers(this.mode, 'write')) return;
+    if (this.mode !== 'upgradeable') {
+      const text = `Only an upgradeable lock can be upgraded; ${this.key} is held as ${this.mode}. Acquire it with mode 'upgradeable'`;
+      throw new LockConfigurationError(text, this.key);
+    }
+    const { clock, settings, interrupts } = this.#context;
+    const deadline = Deadline.after(clock, options.waitMs ?? settings.waitMs);
+    const interrupt = interrupts.open(this.key, deadline, options.signal, () =>
+      timeoutError(this.#context, this.key, deadline),
+    );
+    try {
+      await upgradeHold(this.#context, this.#hold, interrupt);
+    } finally {
+      interrupt.dispose();
+    }
+  }
+
+  release(): Promise<void> {
+    this.#released ??= this.#hold.removeHandle();
+    return this.#released;
+  }
+}

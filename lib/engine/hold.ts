@@ -1,0 +1,246 @@
+import type { LossReason } from '../lock/events.js';
+import { LockConfigurationError, LockLostError } from '../lock/errors.js';
+import type { LockHandle } from '../lock/handle.js';
+import type { LockMode } from '../lock/mode.js';
+import { fencingToken } from '../lock/token.js';
+import type { MultiPart } from '../session/requests.js';
+import type { Alarm } from './alarms.js';
+import type { EngineContext } from './context.js';
+import { HeldLock } from './held-lock.js';
+import { type LockRequest, OwnWatch, type Place } from './place.js';
+
+type State =
+  { readonly name: 'held' } | { readonly name: 'lost'; readonly error: LockLostError } | { readonly name: 'released' };
+
+/** One lock that was granted, shared by all handles that re-entered it. The only writer of whether it is still ours. */
+export class Hold {
+  readonly request: LockRequest;
+  readonly place: Place;
+  readonly token: bigint;
+  readonly grantedAt: number;
+  readonly #context: EngineContext;
+  readonly #lossListeners = new Set<(error: LockLostError) => void>();
+  readonly #releaseListeners = new Set<(error: LockLostError) => void>();
+  #state: State = { name: 'held' };
+  #mode: LockMode;
+  #handles = 0;
+  #intentPath: string | undefined;
+  #intentWatch: OwnWatch | undefined;
+  #lastUpgrade: Promise<void> = Promise.resolve();
+  #controller: AbortController | undefined;
+  #leaseEndsAt = Infinity;
+  #leaseAlarm: Alarm | undefined;
+  /** Done in the transaction that removes the node when it is given back in good order. */
+  #onOrderlyRelease: readonly MultiPart[];
+
+  constructor(context: EngineContext, request: LockRequest, place: Place, onOrderlyRelease: readonly MultiPart[]) {
+    this.#context = context;
+    this.request = request;
+    this.place = place;
+    this.token = fencingToken(place.czxid);
+    this.grantedAt = context.clock.now();
+    this.#mode = request.mode;
+    this.#onOrderlyRelease = onOrderlyRelease;
+    place.ownWatch.onGone = () => this.lose('removed');
+    context.holders.add(this);
+    if (request.options.leaseMs !== undefined) this.extend(request.options.leaseMs);
+    if (context.events.observed) {
+      context.events.next({ ...this.#facts(), type: 'acquired', waitedMs: this.grantedAt - request.askedAt });
+    }
+    if (place.ownWatch.isGone) this.lose('removed');
+  }
+
+  get mode(): LockMode {
+    return this.#mode;
+  }
+
+  get isLost(): boolean {
+    return this.#state.name === 'lost';
+  }
+
+  get isReleased(): boolean {
+    return this.#state.name === 'released';
+  }
+
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      if (!this.isHeld() && this.#state.name === 'lost') this.#controller.abort(this.#state.error);
+    }
+    return this.#controller.signal;
+  }
+
+  /** Asks the clock; what it answers once with no, it never answers with yes again. */
+  isHeld(): boolean {
+    if (this.#state.name !== 'held') return false;
+    const doubt = this.#doubt();
+    if (doubt !== undefined) this.lose(doubt);
+    return doubt === undefined;
+  }
+
+  /** Why it is not held; undefined while it is. */
+  lossError(): LockLostError | undefined {
+    if (this.isHeld()) return undefined;
+    if (this.#state.name === 'lost') return this.#state.error;
+    return this.#releasedError();
+  }
+
+  remainingMs(): number {
+    if (!this.isHeld()) return 0;
+    return Math.min(this.#context.session.certainUntil(), this.#leaseEndsAt) - this.#context.clock.now();
+  }
+
+  /** @returns how to stop listening */
+  onLost(listener: (error: LockLostError) => void): () => void {
+    if (this.#state.name === 'lost') listener(this.#state.error);
+    else this.#lossListeners.add(listener);
+    return () => void this.#lossListeners.delete(listener);
+  }
+
+  /** As `onLost`, and told also when the lock is given back. */
+  onEnd(listener: (error: LockLostError) => void): () => void {
+    const stopListening = this.onLost(listener);
+    this.#releaseListeners.add(listener);
+    return () => {
+      stopListening();
+      this.#releaseListeners.delete(listener);
+    };
+  }
+
+  /** Another handle on the same hold. */
+  share(): LockHandle {
+    return new HeldLock(this.#context, this);
+  }
+
+  addHandle(): void {
+    this.#handles += 1;
+  }
+
+  /** Loses it together with others, unless somebody else has a handle on it, who was not told of them. */
+  loseWithSiblings(): void {
+    if (this.#handles === 1) this.lose('sibling-lost');
+  }
+
+  /** One handle is done; the last one gives the lock back. Resolves when the node is gone, or when waiting makes no sense. */
+  async removeHandle(): Promise<void> {
+    this.#handles -= 1;
+    if (this.#handles > 0 || !this.isHeld()) return;
+    const { clock, history, events } = this.#context;
+    const heldMs = clock.now() - this.grantedAt;
+    this.#end({ name: 'released' });
+    for (const listener of [...this.#releaseListeners]) listener(this.#releasedError());
+    history.record(this.request.key, heldMs);
+    if (events.observed) events.next({ ...this.#facts(), type: 'released', heldMs });
+    await this.#removeNodes(this.#onOrderlyRelease);
+  }
+
+  extend(leaseMs: number): void {
+    if (this.#leaseEndsAt === Infinity && this.request.options.leaseMs === undefined) {
+      const text = `The lock ${this.request.key} was acquired without leaseMs: it has no lease to extend`;
+      throw new LockConfigurationError(text, this.request.key);
+    }
+    const { clock, alarms } = this.#context;
+    this.#leaseEndsAt = clock.now() + leaseMs;
+    this.#leaseAlarm?.cancel();
+    this.#leaseAlarm = alarms.set(this.#leaseEndsAt, () => this.lose('lease-ended'));
+  }
+
+  /** Upgrades take turns: each waits for `before`, and says when nothing of it is left that another could take for its own. */
+  queueUpgrade(): { readonly before: Promise<void>; readonly leave: (when: Promise<void> | undefined) => void } {
+    const before = this.#lastUpgrade;
+    let leave!: (when: Promise<void> | undefined) => void;
+    this.#lastUpgrade = new Promise<void>((resolve) => (leave = resolve as typeof leave));
+    return { before, leave };
+  }
+
+  /** The upgrade is complete: its intent is a part of the hold now. */
+  upgraded(intentPath: string, onOrderlyRelease: readonly MultiPart[]): void {
+    this.#onOrderlyRelease = onOrderlyRelease;
+    this.#intentPath = intentPath;
+    this.#mode = 'write';
+    // The intent keeps readers out from now on: who removes it ends the hold, as with the node itself.
+    this.#intentWatch = new OwnWatch(intentPath);
+    this.#intentWatch.onGone = () => this.lose('removed');
+    this.watchOwn();
+  }
+
+  /** Has the servers tell when somebody removes a node of this hold. Called again after a reconnect, it sets what is missing. */
+  watchOwn(): void {
+    for (const watch of [this.place.ownWatch, this.#intentWatch]) {
+      if (watch === undefined || watch.isSet) continue;
+      void this.#context.session.batch([watch.ask()]).then(([outcome]) => watch.answered(outcome));
+    }
+  }
+
+  /** Tells first, then removes the node: even where the session lives on, it must not block the key. */
+  lose(reason: LossReason): void {
+    if (this.#state.name !== 'held') return;
+    const { clock, events } = this.#context;
+    const heldMs = clock.now() - this.grantedAt;
+    const error = new LockLostError(describeLoss(reason, this.request.key, heldMs), this.request.key);
+    this.#end({ name: 'lost', error });
+    this.#controller?.abort(error);
+    for (const listener of [...this.#lossListeners]) listener(error);
+    events.next({ ...this.#facts(), type: 'lost', reason, heldMs });
+    void this.#removeNodes([]);
+  }
+
+  #doubt(): LossReason | undefined {
+    const { session, clock } = this.#context;
+    if (session.identity !== this.place.session) return 'session-ended';
+    const now = clock.now();
+    if (now >= session.certainUntil() || session.certainSince() > this.grantedAt) return 'uncertain';
+    return now >= this.#leaseEndsAt ? 'lease-ended' : undefined;
+  }
+
+  #end(state: State): void {
+    this.#state = state;
+    this.#leaseAlarm?.cancel();
+    this.#context.holders.remove(this);
+    this.place.ownWatch.takeBack(this.#context.session);
+    this.#intentWatch?.takeBack(this.#context.session);
+  }
+
+  /** Resolves within the module's `waitMs`; the removal goes on for as long as it takes. */
+  #removeNodes(also: readonly MultiPart[]): Promise<void> {
+    const { janitor, alarms, clock, settings } = this.#context;
+    const paths = this.#intentPath === undefined ? [this.place.path] : [this.#intentPath, this.place.path];
+    return new Promise((resolve) => {
+      const alarm = alarms.set(clock.now() + settings.waitMs, resolve);
+      void janitor.remove(paths, also).then(() => {
+        alarm.cancel();
+        resolve();
+      });
+    });
+  }
+
+  #releasedError(): LockLostError {
+    return new LockLostError(`The lock ${this.request.key} has been released`, this.request.key);
+  }
+
+  #facts(): { key: string; mode: LockMode; label: string | undefined; token: bigint | undefined } {
+    const { key, options } = this.request;
+    const token = this.#context.settings.scope === 'fleet' ? this.token : undefined;
+    return { key, mode: this.#mode, label: options.label, token };
+  }
+}
+
+function describeLoss(reason: LossReason, key: string, heldMs: number): string {
+  const after = `The lock ${key} was lost after ${Math.round(heldMs)} ms: `;
+  switch (reason) {
+    case 'session-ended':
+      return `${after}the servers ended the session (nothing was heard of this process for a session time-out)`;
+    case 'uncertain':
+      return `${after}nothing has proved for too long that the session lives, so another may be about to hold it`;
+    case 'suspended':
+      return `${after}the connection to ZooKeeper is down, and onSuspended is 'stop'`;
+    case 'removed':
+      return `${after}somebody removed its node (an operator, or a tool)`;
+    case 'lease-ended':
+      return `${after}its leaseMs has passed without extend()`;
+    case 'closed':
+      return `${after}the lock service was closed`;
+    case 'sibling-lost':
+      return `${after}another lock that was taken together with it was lost`;
+  }
+}

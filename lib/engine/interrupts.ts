@@ -1,0 +1,43 @@
+import { LockAbortedError, type LockError } from '../lock/errors.js';
+import type { Deadline } from '../lock/deadline.js';
+import type { Alarms } from './alarms.js';
+import { Interrupt } from './interrupt.js';
+
+/** Makes the interrupts of the requests that wait now, and can raise them all. */
+export class Interrupts {
+  readonly #alarms: Alarms;
+  readonly #open = new Set<Interrupt>();
+
+  constructor(alarms: Alarms) {
+    this.#alarms = alarms;
+  }
+
+  /** `describeTimeout` says what it means that the time is up, at that time. Dispose of the interrupt when done. */
+  open(key: string, deadline: Deadline, signal: AbortSignal | undefined, describeTimeout: () => LockError): Interrupt {
+    const interrupt = new Interrupt();
+    const alarm = this.#alarms.set(deadline.at, () => interrupt.raise(describeTimeout()));
+    interrupt.onDispose(() => alarm.cancel());
+    if (signal !== undefined) listenTo(signal, key, interrupt);
+    this.#open.add(interrupt);
+    interrupt.onDispose(() => this.#open.delete(interrupt));
+    return interrupt;
+  }
+
+  raiseAll(error: (interrupt: Interrupt) => LockError): void {
+    for (const interrupt of [...this.#open]) interrupt.raise(error(interrupt));
+  }
+}
+
+function listenTo(signal: AbortSignal, key: string, interrupt: Interrupt): void {
+  const abort = (): void => {
+    interrupt.raise(
+      new LockAbortedError(`The wait for ${key} was aborted by the caller`, key, { cause: signal.reason }),
+    );
+  };
+  if (signal.aborted) {
+    abort();
+    return;
+  }
+  signal.addEventListener('abort', abort, { once: true });
+  interrupt.onDispose(() => signal.removeEventListener('abort', abort));
+}

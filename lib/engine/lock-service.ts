@@ -1,0 +1,64 @@
+import type { Observable } from 'rxjs';
+import type { AcquireOptions } from '../lock/acquire-options.js';
+import type { LockEvent } from '../lock/events.js';
+import type { LockHandle, MultiLockHandle } from '../lock/handle.js';
+import type { LockMode } from '../lock/mode.js';
+import type { LockSnapshot } from '../lock/snapshot.js';
+import type { ConnectionState } from '../session/connection-state.js';
+
+/** What a transaction takes, one lock after the other; all are given back together when it ends. */
+export interface LockTransaction {
+  /** Waits for the lock, and keeps it until the transaction ends. A key it has already is not taken again. */
+  lock(key: string, mode?: LockMode): Promise<LockHandle>;
+  /** Aborts when any of its locks is lost. */
+  readonly signal: AbortSignal;
+}
+
+export type KeyWithMode = string | { readonly key: string; readonly mode: LockMode };
+
+/** Options of `acquireAll`; `mode` is for keys that name none. */
+export type AcquireAllOptions = Omit<AcquireOptions, 'reentrant'>;
+
+/**
+ * Locks over one connection. The class is the injection token; `createLockService` gives one without Nest.
+ *
+ * Every promise settles by its deadline, connected or not. What is thrown is a `LockError`; its `code` says whether the
+ * lock was busy, ZooKeeper away, the call wrong, or the lock lost.
+ */
+export abstract class LockService {
+  /**
+   * Waits for the lock. Release the handle, or use `await using`.
+   * @throws LockTimeoutError when it is busy for `waitMs`, LockUnavailableError when ZooKeeper is away for as long
+   */
+  abstract acquire(key: string, options?: AcquireOptions): Promise<LockHandle>;
+  /**
+   * Takes the lock if nobody is in the way; undefined when somebody is. A busy key costs no write.
+   * @throws LockUnavailableError while there is no connection
+   */
+  abstract tryAcquire(key: string, options?: AcquireOptions): Promise<LockHandle | undefined>;
+  /**
+   * Runs `work` while the lock is held. Calls inside it for the same key share the lock. Rejects as soon as the lock is
+   * lost, whatever `work` still does: it should stop at `lock.signal`.
+   */
+  abstract withLock<T>(
+    key: string,
+    work: (lock: LockHandle) => T | PromiseLike<T>,
+    options?: AcquireOptions,
+  ): Promise<T>;
+  /** All of the locks or none, in one order for all callers, so that callers of this cannot deadlock each other. */
+  abstract acquireAll(keys: readonly KeyWithMode[], options?: AcquireAllOptions): Promise<MultiLockHandle>;
+  /**
+   * Strict two-phase locking over keys that are chosen as it goes. When its locks and those of others wait for each
+   * other, it gives all back and `work` runs again from the start: it must be safe to repeat up to that point.
+   */
+  abstract transaction<T>(work: (tx: LockTransaction) => T | PromiseLike<T>): Promise<T>;
+  /** Who holds, who waits: a strong read. */
+  abstract inspect(key: string): Promise<LockSnapshot>;
+  /** Snapshots as they change; a hint, never the truth. Unsubscribing takes back its watches. */
+  abstract watch(key: string): Observable<LockSnapshot>;
+
+  abstract readonly connectionState: ConnectionState;
+  /** Replays the current state. */
+  abstract readonly connectionState$: Observable<ConnectionState>;
+  abstract readonly events$: Observable<LockEvent>;
+}

@@ -1,0 +1,134 @@
+import type { Subject } from 'rxjs';
+import { type AcquireOptions, checkAcquireOptions } from '../lock/acquire-options.js';
+import type { Deadline } from '../lock/deadline.js';
+import { LockClosedError, LockUnavailableError } from '../lock/errors.js';
+import type { LockEvent } from '../lock/events.js';
+import type { LockHandle } from '../lock/handle.js';
+import type { EngineContext } from './context.js';
+import type { Interrupt } from './interrupt.js';
+import { checkKey } from './key.js';
+import { obtain, tryObtain } from './obtain.js';
+import { currentFrame, type OwnedLock } from './owner-context.js';
+import { limitPatience } from './patience.js';
+import type { LockRequest } from './place.js';
+import { findReentry } from './reentry.js';
+import { timeoutError } from './timeouts.js';
+
+/** What is known of a call besides its options. */
+export interface CallFacts {
+  /** The lock service that is asked: the locks around the caller belong to services. */
+  readonly service: object;
+  readonly deadline: Deadline;
+  /** @default that of the locks around the caller, or a new one */
+  readonly owner?: string;
+}
+
+/** Takes locks for callers: what can be checked before any I/O, re-entry, the deadline, the lock that stands in. */
+export class LockTaker {
+  readonly #context: EngineContext;
+  readonly #local: LockTaker | undefined;
+  #isRefusing = false;
+
+  constructor(context: EngineContext, local: LockTaker | undefined) {
+    this.#context = context;
+    this.#local = local;
+  }
+
+  /** Waits for the lock, or shares the one around the caller. */
+  async take(key: string, options: AcquireOptions, call: CallFacts): Promise<OwnedLock> {
+    const request = this.request(key, options, call.owner);
+    const around = findReentry(call.service, key, request.mode, options);
+    if (around !== undefined) return this.#share(around, call.deadline, options.signal);
+    try {
+      const hold = await this.interruptibly(key, call.deadline, options.signal, (interrupt) => {
+        if (this.#local !== undefined) limitPatience(this.#context, key, call.deadline, interrupt);
+        return obtain(this.#context, request, interrupt);
+      });
+      return { hold, handle: hold.share() };
+    } catch (error) {
+      this.#report(request, error as Error, call.deadline);
+      if (this.#local === undefined || !(error instanceof LockUnavailableError)) throw error;
+      this.#context.events.next({ type: 'degraded', key, mode: request.mode, label: options.label });
+      return this.#local.take(key, options, call);
+    }
+  }
+
+  /** @returns undefined when the lock is busy */
+  async tryTake(key: string, options: AcquireOptions, call: CallFacts): Promise<OwnedLock | undefined> {
+    const request = this.request(key, options, call.owner);
+    const around = findReentry(call.service, key, request.mode, options);
+    if (around !== undefined) return this.#share(around, call.deadline, options.signal);
+    try {
+      const hold = await this.interruptibly(key, call.deadline, options.signal, (interrupt) =>
+        tryObtain(this.#context, request, interrupt),
+      );
+      return hold === undefined ? undefined : { hold, handle: hold.share() };
+    } catch (error) {
+      this.#report(request, error as Error, call.deadline);
+      if (this.#local === undefined || !(error instanceof LockUnavailableError)) throw error;
+      this.#context.events.next({ type: 'degraded', key, mode: request.mode, label: options.label });
+      return this.#local.tryTake(key, options, call);
+    }
+  }
+
+  /** Checks everything that can be checked before any I/O. */
+  request(key: string, options: AcquireOptions, owner?: string): LockRequest {
+    checkKey(key);
+    checkAcquireOptions(options, key);
+    if (this.#isRefusing) throw closedError();
+    const { settings, clock } = this.#context;
+    return {
+      key,
+      options,
+      queuePath: settings.namespace + key,
+      mode: options.mode ?? 'exclusive',
+      owner: owner ?? currentFrame()?.owner ?? settings.randomUuid(),
+      askedAt: clock.now(),
+    };
+  }
+
+  /** Runs `work` with what can end it from outside, and cleans that up. */
+  async interruptibly<T>(
+    key: string,
+    deadline: Deadline,
+    signal: AbortSignal | undefined,
+    work: (interrupt: Interrupt) => Promise<T>,
+  ): Promise<T> {
+    const interrupt = this.#context.interrupts.open(key, deadline, signal, () =>
+      timeoutError(this.#context, key, deadline),
+    );
+    try {
+      if (interrupt.error !== undefined) throw interrupt.error;
+      return await work(interrupt);
+    } finally {
+      interrupt.dispose();
+    }
+  }
+
+  /** From now on every new request and everybody who waits is told that the service is closing; holders go on. */
+  refuse(): void {
+    this.#isRefusing = true;
+    this.#context.interrupts.raiseAll(closedError);
+  }
+
+  /** Another handle on a lock the caller has around it; waits for proof while the link is down. */
+  async #share({ hold }: OwnedLock, deadline: Deadline, signal: AbortSignal | undefined): Promise<OwnedLock> {
+    const handle: LockHandle = hold.share();
+    try {
+      await this.interruptibly(handle.key, deadline, signal, (interrupt) => interrupt.guard(handle.whenSure()));
+      return { hold, handle };
+    } catch (error) {
+      void handle.release();
+      throw error;
+    }
+  }
+
+  #report({ key, mode, options: { label } }: LockRequest, error: Error, deadline: Deadline): void {
+    const events: Subject<LockEvent> = this.#context.events;
+    events.next({ type: 'failed', key, mode, label, error, waitedMs: deadline.elapsedMs() });
+  }
+}
+
+function closedError(): LockClosedError {
+  return new LockClosedError('The lock service is closing, or closed: the application shuts down');
+}

@@ -1,0 +1,150 @@
+import { LockUnavailableError } from '../lock/errors.js';
+import { blocks, readQueue, refusalBy } from '../queue/decide.js';
+import { certaintyMarginMs } from '../session/certainty.js';
+import { failedWith, SessionError } from '../session/errors.js';
+import { list, type MultiPart, sync } from '../session/requests.js';
+import type { EngineContext } from './context.js';
+import { enqueue, refusal } from './enqueue.js';
+import { Hold } from './hold.js';
+import type { Interrupt } from './interrupt.js';
+import { passLockDelay } from './lock-delay.js';
+import type { LockRequest, Place } from './place.js';
+import { explain, holdsAtOnce, look, type Turn, waitForTurn } from './turn.js';
+
+const NOTHING: readonly MultiPart[] = [];
+
+/**
+ * The way of one call: a place in the queue, its turn, proof that the session lives, the hold. Whatever ends it early
+ * leaves nothing behind.
+ */
+export async function obtain(context: EngineContext, request: LockRequest, interrupt: Interrupt): Promise<Hold> {
+  for (;;) {
+    const { place, children } = await enqueue(context, request, interrupt);
+    let end: Hold | Exclude<Turn, 'holds'> | undefined;
+    try {
+      end = holdAlone(context, request, place, children);
+      end ??= await ripen(context, request, place, children, interrupt);
+      if (end instanceof Hold) return end;
+    } finally {
+      if (!(end instanceof Hold)) giveUp(context, place);
+    }
+    const reason = end === 'removed' ? 'removed' : 'session-ended';
+    const { key, mode, options } = request;
+    context.events.next({ type: 'requeued', key, mode, label: options.label, reason });
+  }
+}
+
+/**
+ * Takes the lock only if nobody is in the way: a strong read first, so that a busy key costs no write.
+ * @returns undefined when it is busy
+ */
+export async function tryObtain(
+  context: EngineContext,
+  request: LockRequest,
+  interrupt: Interrupt,
+): Promise<Hold | undefined> {
+  const { session, uplink } = context;
+  const { key, queuePath, mode } = request;
+  if (!uplink.isUp) throw new LockUnavailableError(`There is no connection to ZooKeeper to try ${key} on`, key);
+  const [synced, listed] = await interrupt.guard(session.batch([sync(queuePath), list(queuePath)]));
+  if (listed instanceof SessionError) {
+    if (!failedWith(listed, 'NO_NODE')) throw refusal(listed, key);
+  } else {
+    if (synced instanceof SessionError) throw refusal(synced, key);
+    const queue = readQueue(listed.children);
+    for (const node of queue) {
+      const reason = refusalBy(node, mode);
+      if (reason !== undefined) throw explain(reason, request);
+    }
+    if (queue.some((node) => blocks(node.mode, mode))) return undefined;
+  }
+  const { place, children } = await enqueue(context, request, interrupt);
+  const end = await leavingNothing(context, place, async () => {
+    const seen = children ?? (await look(context, request, place, interrupt));
+    // Somebody came in between: back to busy, rather than wait for it.
+    if (seen === undefined || !holdsAtOnce(seen, place, request)) return undefined;
+    return ripen(context, request, place, seen, interrupt);
+  });
+  return end instanceof Hold ? end : undefined;
+}
+
+/** Runs the way from the place to the hold; when that does not end in a hold, the place is given up. */
+async function leavingNothing<T>(
+  context: EngineContext,
+  place: Place,
+  work: () => Promise<T | Hold>,
+): Promise<T | Hold> {
+  let end: T | Hold | undefined;
+  try {
+    end = await work();
+    return end;
+  } finally {
+    if (!(end instanceof Hold)) giveUp(context, place);
+  }
+}
+
+function giveUp(context: EngineContext, place: Place): void {
+  place.ownWatch.takeBack(context.session);
+  void context.janitor.remove([place.path]);
+}
+
+/** The common case, without a detour: nobody else in the queue, and the session is proved to live. */
+function holdAlone(
+  context: EngineContext,
+  request: LockRequest,
+  place: Place,
+  children: readonly string[] | undefined,
+): Hold | undefined {
+  if (children?.length !== 1 || context.settings.lockDelayMs > 0 || !isCertain(context, place)) return undefined;
+  return holdsAtOnce(children, place, request) ? new Hold(context, request, place, NOTHING) : undefined;
+}
+
+async function ripen(
+  context: EngineContext,
+  request: LockRequest,
+  place: Place,
+  seen: readonly string[] | undefined,
+  interrupt: Interrupt,
+): Promise<Hold | Exclude<Turn, 'holds'>> {
+  let children = seen;
+  for (;;) {
+    const turn = await waitForTurn(context, request, place, children, interrupt);
+    if (turn !== 'holds') return turn;
+    children = undefined;
+    if (!isCertain(context, place) && !(await proveCertain(context, place, interrupt))) continue;
+    let onOrderlyRelease: readonly MultiPart[] | undefined = NOTHING;
+    if (context.settings.lockDelayMs > 0) {
+      onOrderlyRelease = await passLockDelay(context, request, place, interrupt);
+      if (onOrderlyRelease === undefined) continue;
+      if (!isCertain(context, place) && !(await proveCertain(context, place, interrupt))) continue;
+    }
+    // Removed meanwhile by somebody: what it looks at next tells it.
+    if (place.ownWatch.isGone) continue;
+    return new Hold(context, request, place, onOrderlyRelease);
+  }
+}
+
+/** The loss is signalled one margin before the end: the other is for the write that is to renew what there is. */
+function neededMs(place: Place): number {
+  return 2 * certaintyMarginMs(place.session.timeoutMs);
+}
+
+/**
+ * Whether the session is proved to live, with enough of it left to be of use. Not while the link is down: the last answer
+ * may have come together with the end of the connection.
+ */
+function isCertain({ session, clock, uplink }: EngineContext, place: Place): boolean {
+  return uplink.isUp && session.identity === place.session && session.certainUntil() - clock.now() > neededMs(place);
+}
+
+/** Proves it, with a write if need be. false: look again. */
+async function proveCertain(context: EngineContext, place: Place, interrupt: Interrupt): Promise<boolean> {
+  if (context.session.identity !== place.session) return false;
+  try {
+    await interrupt.guard(context.session.proveLife(neededMs(place)));
+    return isCertain(context, place);
+  } catch (error) {
+    if (error instanceof SessionError) return false;
+    throw error;
+  }
+}

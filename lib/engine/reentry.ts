@@ -1,0 +1,35 @@
+import type { AcquireOptions } from '../lock/acquire-options.js';
+import { LockConfigurationError } from '../lock/errors.js';
+import { covers, type LockMode } from '../lock/mode.js';
+import { ownedLocks, type OwnedLock } from './owner-context.js';
+
+/**
+ * The lock that the caller has around it already, if it gives the rights that are asked for.
+ * @throws LockConfigurationError where the call would wait for itself
+ */
+export function findReentry(
+  service: object,
+  key: string,
+  mode: LockMode,
+  { reentrant = true }: Pick<AcquireOptions, 'reentrant'>,
+): OwnedLock | undefined {
+  for (const owned of ownedLocks()) {
+    if (owned.service !== service || owned.handle.key !== key) continue;
+    if (!reentrant) {
+      throw new LockConfigurationError(
+        `${key} is held by this very call, and reentrant: false forbids to share it: it would wait for itself`,
+        key,
+      );
+    }
+    if (covers(owned.hold.mode, mode)) return owned;
+    const advice =
+      owned.hold.mode === 'upgradeable'
+        ? 'call upgrade() on the handle instead'
+        : "acquire it with mode 'upgradeable' in the first place, and call upgrade() on the handle";
+    throw new LockConfigurationError(
+      `${key} is held as ${owned.hold.mode} by this very call, which asks for ${mode}: it would wait for itself; ${advice}`,
+      key,
+    );
+  }
+  return undefined;
+}

@@ -1,0 +1,160 @@
+import { LockConfigurationError } from '../lock/errors.js';
+import { decide, type Decision, type Refusal } from '../queue/decide.js';
+import { isAboutTheLink, SessionError } from '../session/errors.js';
+import { get, list, type WatchEvent, type Watcher } from '../session/requests.js';
+import { Bell } from './bell.js';
+import type { EngineContext } from './context.js';
+import { refusal } from './enqueue.js';
+import type { Interrupt } from './interrupt.js';
+import type { LockRequest, Place } from './place.js';
+import { namesReader } from './upgrade-intent.js';
+
+/** How waiting in a queue ends. */
+export type Turn = 'holds' | 'session ended' | 'removed';
+
+/**
+ * Waits until the contender is first: looks, watches the one node that stands in its way, looks again. `seen` is what it
+ * saw when it took its place, if it saw anything.
+ */
+export async function waitForTurn(
+  context: EngineContext,
+  request: LockRequest,
+  place: Place,
+  seen: readonly string[] | undefined,
+  interrupt: Interrupt,
+): Promise<Turn> {
+  let children = seen;
+  for (;;) {
+    children ??= await look(context, request, place, interrupt);
+    if (children === undefined) return 'session ended';
+    const decision = decide(children, place.name);
+    children = undefined;
+    switch (decision.kind) {
+      case 'hold':
+        return 'holds';
+      case 'gone':
+        return 'removed';
+      case 'refuse':
+        throw explain(decision.reason, request);
+      case 'hold if named':
+        if (await isNamed(context, request, place, decision, interrupt)) return 'holds';
+        break;
+      case 'wait':
+        if (await isLetIn(context, request, place, decision, interrupt)) return 'holds';
+    }
+  }
+}
+
+/** Whether what a contender saw lets it in without waiting. */
+export function holdsAtOnce(children: readonly string[], place: Place, request: LockRequest): boolean {
+  const decision = decide(children, place.name);
+  if (decision.kind === 'refuse') throw explain(decision.reason, request);
+  return decision.kind === 'hold';
+}
+
+/** @returns the queue as it is now; undefined when the contender's session has ended */
+export async function look(
+  { session, uplink }: EngineContext,
+  { key, queuePath }: LockRequest,
+  place: Place,
+  interrupt: Interrupt,
+): Promise<readonly string[] | undefined> {
+  for (;;) {
+    await interrupt.guard(uplink.whenUp());
+    if (session.identity !== place.session) return undefined;
+    const [listed] = await interrupt.guard(session.batch([list(queuePath)]));
+    if (!(listed instanceof SessionError)) return listed.children;
+    // Without a parent there is no contender either.
+    if (listed.code === 'NO_NODE') return [];
+    if (!isAboutTheLink(listed)) throw refusal(listed, key);
+  }
+}
+
+/**
+ * Waits for the node in the way to change.
+ * @returns true when it was deleted and that alone decides; false: look again
+ */
+async function isLetIn(
+  context: EngineContext,
+  { key, queuePath }: LockRequest,
+  place: Place,
+  { watch, onlyOneAhead }: Extract<Decision, { kind: 'wait' }>,
+  interrupt: Interrupt,
+): Promise<boolean> {
+  const { session } = context;
+  const path = `${queuePath}/${watch.name}`;
+  const { ownWatch } = place;
+  const obstacle = new Obstacle();
+  const requests = onlyOneAhead && !ownWatch.isSet ? [ownWatch.ask(), get(path, obstacle)] : [get(path, obstacle)];
+  const stopListening = context.uplink.onChange(() => obstacle.bell.ring());
+  ownWatch.onGone = () => obstacle.bell.ring();
+  try {
+    const outcomes = await interrupt.guard(session.batch(requests));
+    if (outcomes.length === 2) ownWatch.answered(outcomes[0]!);
+    const watched = outcomes.at(-1);
+    if (watched instanceof SessionError) {
+      if (watched.code === 'NO_NODE' || isAboutTheLink(watched)) return false;
+      throw refusal(watched, key);
+    }
+    await interrupt.guard(obstacle.bell.heard());
+    return obstacle.wasDeleted && onlyOneAhead && ownWatch.isSet && session.identity === place.session;
+  } finally {
+    stopListening();
+    ownWatch.onGone = undefined;
+    session.unwatch(path, obstacle);
+  }
+}
+
+/** An upgrader is turning its lock into a writing one: only the readers it knows of may still enter. */
+async function isNamed(
+  context: EngineContext,
+  { queuePath }: LockRequest,
+  place: Place,
+  { intents }: Extract<Decision, { kind: 'hold if named' }>,
+  interrupt: Interrupt,
+): Promise<boolean> {
+  const { session } = context;
+  const change = new Obstacle();
+  const paths = intents.map(({ name }) => `${queuePath}/${name}`);
+  const stopListening = context.uplink.onChange(() => change.bell.ring());
+  try {
+    const outcomes = await interrupt.guard(session.batch(paths.map((path) => get(path, change))));
+    if (outcomes.some((outcome) => outcome instanceof SessionError)) return false;
+    const named = outcomes.every(
+      (outcome) => !(outcome instanceof SessionError) && namesReader(outcome.data, place.name),
+    );
+    if (named) return true;
+    await interrupt.guard(change.bell.heard());
+    return false;
+  } finally {
+    stopListening();
+    for (const path of paths) session.unwatch(path, change);
+  }
+}
+
+class Obstacle implements Watcher {
+  readonly bell = new Bell();
+  wasDeleted = false;
+
+  onWatchEvent(event: WatchEvent): void {
+    if (event.type === 'deleted') this.wasDeleted = true;
+    this.bell.ring();
+  }
+}
+
+export function explain({ because, node }: Refusal, { key, mode }: LockRequest): LockConfigurationError {
+  switch (because) {
+    case 'counter spent':
+      return new LockConfigurationError(
+        `The sequence counter of ${key} is used up (${node.name}): ZooKeeper no longer tells who came first. ` +
+          'Delete the parent node once nobody queues there, and it starts again',
+        key,
+      );
+    case 'foreign family':
+      return new LockConfigurationError(
+        `A client of another make queues on ${key} as ${node.name}, and would not see a contender of mode ${mode}. ` +
+          'With foreign clients a key belongs to one family: exclusive locks, or read and write locks',
+        key,
+      );
+  }
+}

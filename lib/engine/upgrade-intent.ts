@@ -1,0 +1,12 @@
+import { parseObject } from './contender-data.js';
+
+/** What an upgrader writes into its intent once it knows which readers are inside. */
+export function encodeIntent(readers: readonly string[]): Uint8Array {
+  return Buffer.from(JSON.stringify({ readers }));
+}
+
+/** Whether the intent lets this reader in. Before the upgrader has written its list it lets in nobody new. */
+export function namesReader(data: Uint8Array, name: string): boolean {
+  const readers = parseObject(data)?.readers;
+  return Array.isArray(readers) && readers.includes(name);
+}

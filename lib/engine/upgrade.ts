@@ -1,0 +1,126 @@
+import { LockConfigurationError } from '../lock/errors.js';
+import { readersInside, readQueue } from '../queue/decide.js';
+import { namePrefix } from '../queue/node-name.js';
+import { isAboutTheLink, SessionError } from '../session/errors.js';
+import { create, get, list, type MultiPart, set } from '../session/requests.js';
+import { Bell } from './bell.js';
+import type { EngineContext } from './context.js';
+import { refusal } from './enqueue.js';
+import type { Hold } from './hold.js';
+import type { Interrupt } from './interrupt.js';
+import { listBehindWrites } from './list-behind-writes.js';
+import { passLockDelay } from './lock-delay.js';
+import { encodeIntent } from './upgrade-intent.js';
+
+/**
+ * Turns an upgradeable hold into a writing one: an intent at the end of the queue keeps newcomers out, the readers that
+ * are inside are named in it and waited for. Readers between the two that have not entered find themselves not named,
+ * and wait. (Without the names, a reader whose writer in front gives up would get in beside the new writer.)
+ */
+export async function upgradeHold(context: EngineContext, hold: Hold, interrupt: Interrupt): Promise<void> {
+  const stopListening = hold.onEnd((error) => interrupt.raise(error));
+  const { before, leave } = hold.queueUpgrade();
+  let left: Promise<void> | undefined = before;
+  try {
+    await interrupt.guard(before);
+    left = undefined;
+    if (hold.mode === 'write') return;
+    const intent = await placeIntent(context, hold, interrupt);
+    await nameReaders(context, hold, intent, interrupt);
+    for (const name of intent.readers) await untilGone(context, `${hold.request.queuePath}/${name}`, hold, interrupt);
+    const onOrderlyRelease = await passLockDelayAsWriter(context, hold, interrupt);
+    const lost = hold.lossError();
+    if (lost !== undefined) throw lost;
+    hold.upgraded(intent.path, onOrderlyRelease);
+  } catch (error) {
+    // One that never had its turn has no intent: what stands there is another's.
+    left ??= context.janitor.sweep(hold.request.queuePath, namePrefix('write', hold.place.id));
+    throw error;
+  } finally {
+    stopListening();
+    leave(left);
+  }
+}
+
+async function passLockDelayAsWriter(
+  context: EngineContext,
+  { request, place }: Hold,
+  interrupt: Interrupt,
+): Promise<readonly MultiPart[]> {
+  for (;;) {
+    await interrupt.guard(context.uplink.whenUp());
+    const parts = await passLockDelay(context, { ...request, mode: 'write' }, place, interrupt);
+    if (parts !== undefined) return parts;
+  }
+}
+
+interface Intent {
+  readonly path: string;
+  readonly readers: readonly string[];
+}
+
+/** Goes on until the intent stands and the queue was seen after that. */
+async function placeIntent(context: EngineContext, hold: Hold, interrupt: Interrupt): Promise<Intent> {
+  const { session, uplink } = context;
+  const { queuePath, key } = hold.request;
+  const prefix = namePrefix('write', hold.place.id);
+  for (;;) {
+    await interrupt.guard(uplink.whenUp());
+    const seen = await interrupt.guard(listBehindWrites(session, queuePath, prefix));
+    const there = seen instanceof SessionError ? undefined : seen.children.find((name) => name.startsWith(prefix));
+    if (seen instanceof SessionError) {
+      if (isAboutTheLink(seen)) continue;
+      if (seen.code === 'NO_NODE') hold.lose('removed');
+      throw hold.lossError() ?? refusal(seen, key);
+    }
+    if (!seen.children.includes(hold.place.name)) hold.lose('removed');
+    if (there !== undefined) return intentOf(hold, there, seen.children);
+    const requests = [create(`${queuePath}/${prefix}`, 'ephemeral-sequential'), list(queuePath)] as const;
+    const [created, listed] = await interrupt.guard(session.batch(requests));
+    if (!(created instanceof SessionError) && !(listed instanceof SessionError)) {
+      return intentOf(hold, created.path.slice(queuePath.length + 1), listed.children);
+    }
+    // Without a parent the upgradeable node is gone as well: the next look says so.
+    if (created instanceof SessionError && !isAboutTheLink(created) && created.code !== 'NO_NODE')
+      throw refusal(created, key);
+  }
+}
+
+function intentOf({ request: { queuePath, key } }: Hold, name: string, children: readonly string[]): Intent {
+  const foreign = readQueue(children).find(({ ours }) => !ours);
+  if (foreign !== undefined) {
+    const text = `A client of another make queues on ${key} as ${foreign.name}, and does not know of upgrades: it could enter beside the writer`;
+    throw new LockConfigurationError(text, key);
+  }
+  return { path: `${queuePath}/${name}`, readers: readersInside(children, name).map((reader) => reader.name) };
+}
+
+async function nameReaders(context: EngineContext, hold: Hold, intent: Intent, interrupt: Interrupt): Promise<void> {
+  const { session, uplink } = context;
+  if (intent.readers.length === 0) return;
+  for (;;) {
+    await interrupt.guard(uplink.whenUp());
+    const [written] = await interrupt.guard(session.batch([set(intent.path, encodeIntent(intent.readers))]));
+    if (!(written instanceof SessionError)) return;
+    if (!isAboutTheLink(written)) throw refusal(written, hold.request.key);
+  }
+}
+
+async function untilGone(context: EngineContext, path: string, hold: Hold, interrupt: Interrupt): Promise<void> {
+  const { session, uplink } = context;
+  for (;;) {
+    await interrupt.guard(uplink.whenUp());
+    const bell = new Bell();
+    const watcher = { onWatchEvent: (): void => bell.ring() };
+    const stopListening = uplink.onChange(() => bell.ring());
+    try {
+      const [found] = await interrupt.guard(session.batch([get(path, watcher)]));
+      if (!(found instanceof SessionError)) await interrupt.guard(bell.heard());
+      else if (found.code === 'NO_NODE') return;
+      else if (!isAboutTheLink(found)) throw refusal(found, hold.request.key);
+    } finally {
+      stopListening();
+      session.unwatch(path, watcher);
+    }
+  }
+}

@@ -1,0 +1,201 @@
+import type { Observable, Subject } from 'rxjs';
+import type { AcquireOptions } from '../lock/acquire-options.js';
+import { Deadline } from '../lock/deadline.js';
+import { DeadlockError } from '../lock/errors.js';
+import type { LockEvent } from '../lock/events.js';
+import type { LockHandle, MultiLockHandle } from '../lock/handle.js';
+import type { LockSnapshot } from '../lock/snapshot.js';
+import type { ConnectionState } from '../session/connection-state.js';
+import type { Session } from '../session/session.js';
+import { buildContext } from './build-context.js';
+import type { EngineContext, EngineSettings } from './context.js';
+import { inspectKey } from './inspect.js';
+import { type AcquireAllOptions, type KeyWithMode, LockService, type LockTransaction } from './lock-service.js';
+import { type CallFacts, LockTaker } from './lock-taker.js';
+import { canonicalOrder, HeldLocks } from './multi-lock.js';
+import { currentFrame, type OwnedLock, type OwnerFrame, runInFrame } from './owner-context.js';
+import { GrowingTransaction } from './transaction.js';
+import { untilDoneOrLost } from './until-done-or-lost.js';
+import { watchKey } from './watch-key.js';
+
+const MAX_TRANSACTION_PAUSE_MS = 100;
+/** How long the end of the session may take at shutdown; after that it ends by its time-out. */
+const CLOSE_WITHIN_MS = 1_000;
+
+/** The lock service over a session; `local` gives out locks of this process when ZooKeeper is not to be had. */
+export class ZookeeperLockService extends LockService implements AsyncDisposable {
+  readonly #context: EngineContext;
+  readonly #local: ZookeeperLockService | undefined;
+  readonly #taker: LockTaker;
+  #closed: Promise<void> | undefined;
+
+  constructor(
+    session: Session,
+    settings: EngineSettings,
+    local?: (events: Subject<LockEvent>) => ZookeeperLockService,
+    events?: Subject<LockEvent>,
+  ) {
+    super();
+    this.#context = buildContext(session, settings, events);
+    this.#local = local?.(this.#context.events);
+    this.#taker = new LockTaker(this.#context, this.#local === undefined ? undefined : this.#local.#taker);
+  }
+
+  get connectionState(): ConnectionState {
+    return this.#context.session.state;
+  }
+
+  get connectionState$(): Observable<ConnectionState> {
+    return this.#context.session.state$;
+  }
+
+  get events$(): Observable<LockEvent> {
+    return this.#context.events.asObservable();
+  }
+
+  async acquire(key: string, options: AcquireOptions = {}): Promise<LockHandle> {
+    const { handle } = await this.#taker.take(key, options, this.#call(options.waitMs));
+    return handle;
+  }
+
+  async tryAcquire(key: string, options: AcquireOptions = {}): Promise<LockHandle | undefined> {
+    const taken = await this.#taker.tryTake(key, options, this.#call(options.waitMs));
+    return taken?.handle;
+  }
+
+  async withLock<T>(
+    key: string,
+    work: (lock: LockHandle) => T | PromiseLike<T>,
+    options: AcquireOptions = {},
+  ): Promise<T> {
+    const lock = await this.#taker.take(key, options, this.#call(options.waitMs));
+    try {
+      const running = runInFrame(this.#frame([lock]), () => work(lock.handle));
+      return await untilDoneOrLost(running, lock.hold, this.#context.events);
+    } finally {
+      // The caller need not wait for the way to the server and back.
+      void lock.handle.release();
+    }
+  }
+
+  async acquireAll(keys: readonly KeyWithMode[], options: AcquireAllOptions = {}): Promise<MultiLockHandle> {
+    const owner = this.#owner();
+    const call = { ...this.#call(options.waitMs), owner };
+    const taken: OwnedLock[] = [];
+    const ordered = canonicalOrder(keys, options.mode ?? 'exclusive');
+    for (const { key, mode } of ordered) this.#taker.request(key, { ...options, mode });
+    try {
+      for (const { key, mode } of ordered) taken.push(await this.#taker.take(key, { ...options, mode }, call));
+      const locks = new HeldLocks(taken);
+      locks.assertHeld();
+      return locks;
+    } catch (error) {
+      const released = Promise.all(taken.map(({ handle }) => handle.release()));
+      // Cut off, this would take longer than the caller wants to wait.
+      await this.#atMost(call.deadline.remainingMs(), released);
+      throw error;
+    }
+  }
+
+  async transaction<T>(work: (tx: LockTransaction) => T | PromiseLike<T>): Promise<T> {
+    const { deadline } = this.#call(undefined);
+    for (;;) {
+      try {
+        return await this.#runTransaction(work, deadline);
+      } catch (error) {
+        if (!(error instanceof DeadlockError) || deadline.hasPassed()) throw error;
+      }
+      const pauseMs = this.#context.settings.random() * Math.min(MAX_TRANSACTION_PAUSE_MS, deadline.remainingMs());
+      await this.#pause(pauseMs);
+    }
+  }
+
+  async inspect(key: string): Promise<LockSnapshot> {
+    const { queuePath } = this.#taker.request(key, {});
+    return this.#taker.interruptibly(key, this.#call(undefined).deadline, undefined, (interrupt) =>
+      inspectKey(this.#context, key, queuePath, interrupt),
+    );
+  }
+
+  watch(key: string): Observable<LockSnapshot> {
+    const { queuePath } = this.#taker.request(key, {});
+    return watchKey(this.#context, queuePath, () => this.inspect(key));
+  }
+
+  /** From now on every new request and everybody who waits is told that the service is closing; holders go on. */
+  refuseNewRequests(): void {
+    this.#taker.refuse();
+    this.#local?.refuseNewRequests();
+  }
+
+  /**
+   * Gives holders `graceMs` to finish, takes the locks of those that do not, and ends the session.
+   * @default the module's `shutdownGraceMs`
+   */
+  close(graceMs = this.#context.settings.shutdownGraceMs): Promise<void> {
+    this.#closed ??= this.#close(graceMs);
+    return this.#closed;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  async #close(graceMs: number): Promise<void> {
+    const { holders, session, janitor, events } = this.#context;
+    this.refuseNewRequests();
+    if (!holders.isEmpty) await this.#atMost(graceMs, holders.whenEmpty());
+    for (const hold of holders.all) hold.lose('closed');
+    // Ending the session removes whatever is left of it, so a cut link is no reason to wait.
+    if (this.#context.uplink.isUp) await this.#atMost(CLOSE_WITHIN_MS, janitor.idle());
+    await session.close(CLOSE_WITHIN_MS);
+    await this.#local?.close(0);
+    events.complete();
+  }
+
+  async #runTransaction<T>(work: (tx: LockTransaction) => T | PromiseLike<T>, deadline: Deadline): Promise<T> {
+    const frame = this.#frame([]);
+    const tx = new GrowingTransaction(
+      frame.locks,
+      deadline,
+      (key, mode, waitMs) => this.#taker.take(key, { mode }, { ...this.#call(waitMs), owner: frame.owner }),
+      this.#context.settings.random,
+    );
+    try {
+      const result = await runInFrame(frame, () => work(tx));
+      tx.signal.throwIfAborted();
+      for (const { handle } of frame.locks) handle.assertHeld();
+      return result;
+    } finally {
+      tx.end();
+      await Promise.all(frame.locks.map(({ handle }) => handle.release()));
+    }
+  }
+
+  #call(waitMs: number | undefined): CallFacts {
+    const { clock, settings } = this.#context;
+    return { service: this, deadline: Deadline.after(clock, waitMs ?? settings.waitMs) };
+  }
+
+  #frame(locks: OwnedLock[]): OwnerFrame {
+    return { service: this, owner: this.#owner(), locks, parent: currentFrame(), isClosed: false };
+  }
+
+  #owner(): string {
+    return currentFrame()?.owner ?? this.#context.settings.randomUuid();
+  }
+
+  #pause(durationMs: number): Promise<void> {
+    const { alarms, clock } = this.#context;
+    return new Promise((resolve) => alarms.set(clock.now() + durationMs, resolve));
+  }
+
+  /** Resolves with the promise, or when the time is up. */
+  #atMost(durationMs: number, promise: Promise<unknown>): Promise<void> {
+    const { alarms, clock } = this.#context;
+    return new Promise((resolve, reject) => {
+      const alarm = alarms.set(clock.now() + durationMs, resolve);
+      promise.then(() => resolve(), reject).finally(() => alarm.cancel());
+    });
+  }
+}

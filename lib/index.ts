@@ -1,0 +1,23 @@
+export { type ClosableLockService, createLockService } from './open.js';
+export type { DistributedLockOptions } from './options.js';
+export { type AcquireAllOptions, type KeyWithMode, LockService, type LockTransaction } from './engine/lock-service.js';
+export { currentLock, detached } from './engine/owner-context.js';
+export type { AcquireOptions } from './lock/acquire-options.js';
+export {
+  DeadlockError,
+  InvalidLockKeyError,
+  LockAbortedError,
+  LockClosedError,
+  LockConfigurationError,
+  LockError,
+  type LockErrorCode,
+  LockLostError,
+  LockTimeoutError,
+  LockUnavailableError,
+  StaleFencingTokenError,
+} from './lock/errors.js';
+export type { LockEvent, LossReason } from './lock/events.js';
+export { LockHandle, type LockScope, MultiLockHandle, type UpgradeOptions } from './lock/handle.js';
+export type { LockMode } from './lock/mode.js';
+export type { ClientDescription, ContenderSnapshot, LockSnapshot, LockState } from './lock/snapshot.js';
+export { type ConnectionState, isUp } from './session/connection-state.js';

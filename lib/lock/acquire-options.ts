@@ -1,0 +1,58 @@
+import { LockConfigurationError } from './errors.js';
+import { LOCK_MODES, type LockMode } from './mode.js';
+
+/** What one call may choose; the rest belongs to the module. */
+export interface AcquireOptions {
+  /** @default 'exclusive' */
+  readonly mode?: LockMode;
+  /** How long to wait for the lock, in milliseconds. @default the module's `waitMs` */
+  readonly waitMs?: number;
+  /** Ends the wait, not the hold. */
+  readonly signal?: AbortSignal;
+  /** The longest the lock is held without an `extend`, in milliseconds. @default no limit */
+  readonly leaseMs?: number;
+  /** Whether a call that runs under this key's lock already shares it. false: such a call is refused. @default true */
+  readonly reentrant?: boolean;
+  /** For people: shown by `inspect`, events and the lock doctor. */
+  readonly label?: string;
+}
+
+const KNOWN: readonly (keyof AcquireOptions)[] = ['mode', 'waitMs', 'signal', 'leaseMs', 'reentrant', 'label'];
+const MAX_LABEL_LENGTH = 200;
+
+/** @throws LockConfigurationError that names the option and what was expected */
+export function checkAcquireOptions(options: AcquireOptions, key?: string): void {
+  for (const name of Object.keys(options)) {
+    if (!(KNOWN as readonly string[]).includes(name))
+      refuse(name, `is no option (there are: ${KNOWN.join(', ')})`, key);
+  }
+  const { mode, waitMs, leaseMs, label, signal, reentrant } = options;
+  if (mode !== undefined && !LOCK_MODES.includes(mode)) {
+    refuse('mode', `must be one of ${LOCK_MODES.join(', ')}, not ${String(mode)}`, key);
+  }
+  if (waitMs !== undefined && !(Number.isFinite(waitMs) && waitMs >= 0)) {
+    refuse('waitMs', `must be a number of milliseconds, 0 or more, not ${String(waitMs)}`, key);
+  }
+  if (leaseMs !== undefined) checkLeaseMs(leaseMs, key);
+  if (label !== undefined && typeof label !== 'string') refuse('label', `must be a string, not ${String(label)}`, key);
+  if (label !== undefined && label.length > MAX_LABEL_LENGTH) {
+    refuse('label', `must be ${MAX_LABEL_LENGTH} characters at most, not ${label.length}`, key);
+  }
+  // Not `instanceof`: it may come from a polyfill, or from another realm.
+  if (signal !== undefined && typeof signal?.aborted !== 'boolean') {
+    refuse('signal', `must be an AbortSignal, not a ${typeof signal}`, key);
+  }
+  if (reentrant !== undefined && typeof reentrant !== 'boolean') {
+    refuse('reentrant', `must be true or false, not ${String(reentrant)}`, key);
+  }
+}
+
+export function checkLeaseMs(leaseMs: number, key?: string): void {
+  if (!(Number.isFinite(leaseMs) && leaseMs > 0)) {
+    refuse('leaseMs', `must be a number of milliseconds above 0, not ${String(leaseMs)}`, key);
+  }
+}
+
+function refuse(option: string, what: string, key: string | undefined): never {
+  throw new LockConfigurationError(`${option}: ${what}`, key);
+}

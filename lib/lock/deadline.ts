@@ -1,0 +1,32 @@
+import type { Clock, Timer } from './clock.js';
+
+/** The end of a wait: taken once at the public edge, on the monotonic clock, and handed down to every await below. */
+export class Deadline {
+  private constructor(
+    readonly clock: Clock,
+    readonly at: number,
+    readonly startedAt: number,
+  ) {}
+
+  static after(clock: Clock, waitMs: number): Deadline {
+    const now = clock.now();
+    return new Deadline(clock, now + waitMs, now);
+  }
+
+  remainingMs(): number {
+    return Math.max(0, this.at - this.clock.now());
+  }
+
+  elapsedMs(): number {
+    return this.clock.now() - this.startedAt;
+  }
+
+  hasPassed(): boolean {
+    return this.clock.now() >= this.at;
+  }
+
+  /** One timer for the whole call: the caller cancels it when the call ends. */
+  onPassed(callback: () => void): Timer {
+    return this.clock.setTimer(this.remainingMs(), callback);
+  }
+}

@@ -1,0 +1,51 @@
+import type { LockMode } from './mode.js';
+
+/**
+ * - `FREE`: nobody holds it
+ * - `HELD`: somebody does
+ * - `EXPIRED`: its last holder vanished without giving it back, and the lock-delay for it is running
+ */
+export type LockState = 'FREE' | 'HELD' | 'EXPIRED';
+
+/** One contender, as its node tells. Contenders of other makes leave most of it empty. */
+export interface ContenderSnapshot {
+  readonly nodePath: string;
+  readonly mode: LockMode;
+  readonly fencingToken: bigint;
+  /** The 64-bit session that the node lives by. */
+  readonly sessionId: bigint;
+  /** When the node was made, by the servers' wall clock: since when it waits, and for holders that never waited, holds. */
+  readonly since: Date;
+  readonly ageMs: number;
+  /** Who is behind it; undefined for contenders that do not say. */
+  readonly client: ClientDescription | undefined;
+}
+
+/** What a contender of ours writes into its node. */
+export interface ClientDescription {
+  /** One lock service of one process. */
+  readonly clientId: string;
+  readonly host: string;
+  readonly pid: number;
+  /** The logical caller: the same for all locks that one async context holds. */
+  readonly owner: string;
+  readonly label: string | undefined;
+  readonly mode: LockMode;
+  /** By the client's wall clock, in milliseconds since 1970. */
+  readonly askedAt: number;
+  readonly leaseMs: number | undefined;
+  /** What the next holder is to do should this one vanish: wait so long. */
+  readonly lockDelayMs: number | undefined;
+}
+
+export interface LockSnapshot {
+  readonly key: string;
+  readonly state: LockState;
+  readonly holders: readonly ContenderSnapshot[];
+  /** Who waits, in the order in which they will be served. At most the first hundred. */
+  readonly queue: readonly ContenderSnapshot[];
+  /** How many wait in all. */
+  readonly queueLength: number;
+  /** How long a newcomer would wait, judged by the last holds of this key in this process; undefined without any. */
+  readonly waitEstimateMs: number | undefined;
+}

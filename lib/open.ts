@@ -1,0 +1,110 @@
+import { randomUUID } from 'node:crypto';
+import { Subscription } from 'rxjs';
+import type { EngineSettings } from './engine/context.js';
+import type { LockService } from './engine/lock-service.js';
+import { ZookeeperLockService } from './engine/zookeeper-lock-service.js';
+import { systemClock } from './lock/clock.js';
+import { LockUnavailableError } from './lock/errors.js';
+import { type DistributedLockOptions, type ResolvedOptions, resolveOptions } from './options.js';
+import { parseConnectString } from './session/connect-string.js';
+import { isUp } from './session/connection-state.js';
+import { SessionClient } from './session/core/session-client.js';
+import type { SessionSettings } from './session/options.js';
+import { embeddedEnsemble } from './session/simulator/embedded.js';
+import { SocketDialer } from './session/wire/socket-link.js';
+
+/** A lock service that is its maker's to close. */
+export type ClosableLockService = LockService &
+  AsyncDisposable & {
+    /**
+     * Gives holders `graceMs` to finish, takes the locks of those that do not, and ends the session.
+     * @default the option `shutdownGraceMs`
+     */
+    close(graceMs?: number): Promise<void>;
+  };
+
+/**
+ * A lock service without Nest: for scripts, workers and tests. Close it when done (`await using`, or `close()`).
+ * @throws LockConfigurationError for options that make no sense, LockUnavailableError when no ZooKeeper answers in time
+ */
+export async function createLockService(options: DistributedLockOptions): Promise<ClosableLockService> {
+  const resolved = resolveOptions(options);
+  const { service, session } = openLockService(resolved);
+  if (resolved.startup === 'lazy') return service;
+  try {
+    await whenUp(session, resolved.waitMs);
+  } catch (error) {
+    if (resolved.whenUnavailable === 'local' && error instanceof LockUnavailableError) return service;
+    await service.close(0);
+    throw error;
+  }
+  return service;
+}
+
+/** Starts a lock service; it connects in the background. */
+export function openLockService(options: ResolvedOptions): { service: ZookeeperLockService; session: SessionClient } {
+  const session = openSession(options);
+  const settings: EngineSettings = {
+    scope: 'fleet',
+    namespace: options.namespace,
+    waitMs: options.waitMs,
+    shutdownGraceMs: options.shutdownGraceMs,
+    onSuspended: options.onSuspended,
+    lockDelayMs: options.lockDelayMs,
+    randomUuid: randomUUID,
+    random: Math.random,
+  };
+  if (options.whenUnavailable === 'reject') return { session, service: new ZookeeperLockService(session, settings) };
+  const service = new ZookeeperLockService(session, settings, (events) => {
+    const alone = openSession(resolveOptions({ connect: `memory:${randomUUID()}` }));
+    return new ZookeeperLockService(alone, { ...settings, scope: 'process' }, undefined, events);
+  });
+  return { session, service };
+}
+
+/** Starts a session; it connects in the background. The only place that knows which kinds of session there are. */
+export function openSession(options: ResolvedOptions): SessionClient {
+  const target = parseConnectString(options.connect);
+  const settings: Omit<SessionSettings, 'servers'> = {
+    chroot: target.chroot,
+    sessionTimeoutMs: options.sessionTimeoutMs,
+    serverTickMs: options.serverTickMs,
+    namespace: options.namespace,
+    auth: options.auth,
+    acl: options.acl,
+    clock: systemClock,
+    random: Math.random,
+  };
+  if (target.kind === 'ensemble') {
+    const dialer = new SocketDialer({ tls: options.tls, acl: settings.acl, random: settings.random });
+    return new SessionClient({ ...settings, servers: target.servers }, dialer);
+  }
+  const ensemble = embeddedEnsemble(target.name);
+  return new SessionClient({ ...settings, servers: ensemble.servers }, ensemble.dialer(settings.acl));
+}
+
+/** Resolves when the session is up; rejects, and leaves the session as it is, when it is not within the time. */
+export function whenUp(session: SessionClient, withinMs: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const subscription = new Subscription();
+    const timer = session.clock.setTimer(withinMs, () => {
+      subscription.unsubscribe();
+      const failures = session.describeFailures() || 'No server was reached';
+      reject(new LockUnavailableError(`No ZooKeeper session within ${withinMs} ms. ${failures}`));
+    });
+    subscription.add(() => timer.cancel());
+    subscription.add(
+      session.state$.subscribe({
+        next: (state) => {
+          if (!isUp(state)) return;
+          resolve();
+          subscription.unsubscribe();
+        },
+        complete: () => {
+          reject(session.failure ?? new LockUnavailableError('The session was closed before it was up'));
+          subscription.unsubscribe();
+        },
+      }),
+    );
+  });
+}

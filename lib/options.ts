@@ -1,0 +1,168 @@
+import { LockConfigurationError } from './lock/errors.js';
+import { checkPath } from './session/paths.js';
+import type { AuthSettings, TlsSettings } from './session/options.js';
+import type { Acl } from './session/requests.js';
+
+/** What an application says once about its locks. */
+export interface DistributedLockOptions {
+  /** `zk1:2181,zk2:2181,zk3:2181/chroot`, or `memory:[name]` for an ensemble inside this process. */
+  readonly connect: string;
+  /**
+   * How long the servers keep a silent session, in milliseconds: asked, the servers grant what their bounds allow. Longer
+   * than the longest pause of the process (GC), and at least four ticks. It is about what a hand-over after a crash takes.
+   * @default 10000
+   */
+  readonly sessionTimeoutMs?: number;
+  /** The servers' `tickTime` in milliseconds, or more: certainty is computed from it. @default 2000 */
+  readonly serverTickMs?: number;
+  /** An absolute path in front of every key. @default none */
+  readonly namespace?: string;
+  /** Digest credentials, sent to the servers of each connection. */
+  readonly auth?: { readonly username: string; readonly password: string };
+  /** Who may do what with the nodes. @default with `auth`, those with the same credentials; anyone without */
+  readonly acl?: readonly Acl[];
+  /** Speak TLS, to the servers' `secureClientPort`. */
+  readonly tls?: TlsSettings;
+  /** The longest wait for a lock, in milliseconds. Less than the session time-out and a tick misses hand-overs after a crash. @default 15000 */
+  readonly waitMs?: number;
+  /** `eager`: the start waits for ZooKeeper, and fails without it. `lazy`: the first lock connects. @default 'eager' */
+  readonly startup?: 'eager' | 'lazy';
+  /** How long holders may go on at shutdown, in milliseconds. @default 5000 */
+  readonly shutdownGraceMs?: number;
+  /** `stop`: locks are lost as soon as the link is down, not when certainty ends. @default 'continue' */
+  readonly onSuspended?: 'continue' | 'stop';
+  /** `local`: give out locks of this process alone when ZooKeeper is away. They exclude nobody else. @default 'reject' */
+  readonly whenUnavailable?: 'reject' | 'local';
+  /** How long the next holder waits after one that vanished, in milliseconds; all clients of a key must agree. @default 0 */
+  readonly lockDelayMs?: number;
+}
+
+/** Every option with its value, checked. Credentials are not enumerable, so that no log or error shows them. */
+export interface ResolvedOptions {
+  readonly connect: string;
+  readonly sessionTimeoutMs: number;
+  readonly serverTickMs: number;
+  readonly namespace: string;
+  readonly auth: readonly AuthSettings[];
+  readonly acl: readonly Acl[];
+  readonly tls: TlsSettings | undefined;
+  readonly waitMs: number;
+  readonly startup: 'eager' | 'lazy';
+  readonly shutdownGraceMs: number;
+  readonly onSuspended: 'continue' | 'stop';
+  readonly whenUnavailable: 'reject' | 'local';
+  readonly lockDelayMs: number;
+}
+
+const KNOWN: readonly (keyof DistributedLockOptions)[] = [
+  'connect',
+  'sessionTimeoutMs',
+  'serverTickMs',
+  'namespace',
+  'auth',
+  'acl',
+  'tls',
+  'waitMs',
+  'startup',
+  'shutdownGraceMs',
+  'onSuspended',
+  'whenUnavailable',
+  'lockDelayMs',
+];
+
+const ALL_PERMISSIONS = 31;
+const ANYONE: readonly Acl[] = [{ permissions: ALL_PERMISSIONS, scheme: 'world', id: 'anyone' }];
+const CREATOR: readonly Acl[] = [{ permissions: ALL_PERMISSIONS, scheme: 'auth', id: '' }];
+
+/**
+ * The one place where defaults are and options are checked.
+ * @throws LockConfigurationError that names the option and what was expected
+ */
+export function resolveOptions(options: DistributedLockOptions): ResolvedOptions {
+  for (const name of Object.keys(options)) {
+    if (!(KNOWN as readonly string[]).includes(name)) refuse(name, `is no option (there are: ${KNOWN.join(', ')})`);
+  }
+  if (typeof options.connect !== 'string' || options.connect === '') {
+    refuse(
+      'connect',
+      `must be a string such as 'zk1:2181,zk2:2181,zk3:2181/chroot' or 'memory:', not ${String(options.connect)}`,
+    );
+  }
+  const auth = readAuth(options.auth);
+  const resolved = {
+    connect: options.connect,
+    sessionTimeoutMs: milliseconds(options, 'sessionTimeoutMs', 10_000, 1),
+    serverTickMs: milliseconds(options, 'serverTickMs', 2_000, 1),
+    namespace: readNamespace(options.namespace),
+    waitMs: milliseconds(options, 'waitMs', 15_000, 0),
+    startup: oneOf(options, 'startup', ['eager', 'lazy']),
+    shutdownGraceMs: milliseconds(options, 'shutdownGraceMs', 5_000, 0),
+    onSuspended: oneOf(options, 'onSuspended', ['continue', 'stop']),
+    whenUnavailable: oneOf(options, 'whenUnavailable', ['reject', 'local']),
+    lockDelayMs: milliseconds(options, 'lockDelayMs', 0, 0),
+    acl: readAcl(options.acl) ?? (auth.length > 0 ? CREATOR : ANYONE),
+  };
+  const tls: unknown = options.tls;
+  if (tls !== undefined && (typeof tls !== 'object' || tls === null))
+    refuse('tls', 'must be an object as tls.connect() takes it');
+  return Object.freeze(
+    Object.defineProperties(resolved, { auth: { value: auth }, tls: { value: options.tls } }) as ResolvedOptions,
+  );
+}
+
+function readAuth(auth: DistributedLockOptions['auth']): readonly AuthSettings[] {
+  if (auth === undefined) return [];
+  if (
+    typeof auth !== 'object' ||
+    auth === null ||
+    typeof auth.username !== 'string' ||
+    auth.username === '' ||
+    auth.username.includes(':') ||
+    typeof auth.password !== 'string'
+  ) {
+    refuse('auth', 'must be { username, password }, two strings, the username without a colon');
+  }
+  return [{ scheme: 'digest', credential: Buffer.from(`${auth.username}:${auth.password}`) }];
+}
+
+function readAcl(acl: DistributedLockOptions['acl']): readonly Acl[] | undefined {
+  const isEntry = (entry: Partial<Acl> | null): boolean =>
+    Number.isInteger(entry?.permissions) && typeof entry?.scheme === 'string' && typeof entry.id === 'string';
+  if (acl !== undefined && !(Array.isArray(acl) && acl.length > 0 && acl.every(isEntry))) {
+    refuse(
+      'acl',
+      'must be a list, not empty, of { permissions, scheme, id }: a number (read 1 ... admin 16) and two strings',
+    );
+  }
+  return acl;
+}
+
+function readNamespace(namespace = ''): string {
+  const path = namespace === '/' ? '' : namespace;
+  if (path !== '' && checkPath(path) !== undefined) {
+    refuse('namespace', `must be an absolute path such as '/my-service', not ${JSON.stringify(namespace)}`);
+  }
+  return path;
+}
+
+type NumericOption = 'sessionTimeoutMs' | 'serverTickMs' | 'waitMs' | 'shutdownGraceMs' | 'lockDelayMs';
+
+function milliseconds(options: DistributedLockOptions, name: NumericOption, byDefault: number, min: number): number {
+  const value = options[name] ?? byDefault;
+  if (typeof value === 'number' && Number.isFinite(value) && value >= min) return value;
+  return refuse(name, `must be a number of milliseconds, ${min} or more, not ${String(value)}`);
+}
+
+function oneOf<N extends 'startup' | 'onSuspended' | 'whenUnavailable', V extends ResolvedOptions[N]>(
+  options: DistributedLockOptions,
+  name: N,
+  values: readonly [V, V],
+): V {
+  const value = options[name] ?? values[0];
+  const known = values.find((one) => one === value);
+  return known ?? refuse(name, `must be one of ${values.join(', ')}, not ${String(value)}`);
+}
+
+function refuse(option: string, what: string): never {
+  throw new LockConfigurationError(`${option}: ${what}`);
+}

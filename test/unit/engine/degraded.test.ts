@@ -1,0 +1,99 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import {
+  LockClosedError,
+  LockConfigurationError,
+  LockTimeoutError,
+  LockUnavailableError,
+} from '../../../lib/lock/errors.js';
+import { type Client, EngineWorld, rejection, typesOf } from './support/engine-world.js';
+
+const KEY = '/locks/cache';
+
+describe("whenUnavailable: 'local'", () => {
+  let engine: EngineWorld;
+  let one: Client;
+
+  beforeEach(async () => {
+    engine = new EngineWorld();
+    one = await engine.client('one', { local: 'when unavailable' });
+  });
+  afterEach(() => engine.end());
+
+  const cutOff = async (): Promise<void> => {
+    engine.faults.refuse(one.process);
+    await engine.runUntil(() => one.session.state === 'lost');
+  };
+
+  it('gives out locks of the fleet while ZooKeeper is there', async () => {
+    const lock = await engine.settle(one.locks.acquire(KEY));
+    expect([lock.scope, lock.fencingToken > 0n, typesOf(one.events)]).toEqual(['fleet', true, ['acquired']]);
+  });
+
+  it('gives out a lock of this process when it is away, loudly, and without a token', async () => {
+    await cutOff();
+    const before = engine.world.now();
+    const lock = await engine.settle(one.locks.acquire(KEY, { label: 'warm up' }));
+    expect([lock.scope, lock.isHeld(), lock.key]).toEqual(['process', true, KEY]);
+    expect(engine.world.now() - before).toBeLessThan(100);
+    expect(() => lock.fencingToken).toThrow(LockConfigurationError);
+    expect(typesOf(one.events)).toEqual(['failed', 'degraded', 'acquired']);
+    expect(one.events.at(-2)).toMatchObject({ key: KEY, label: 'warm up' });
+    expect(one.events.at(-1)).toMatchObject({ token: undefined });
+  });
+
+  it('excludes others in this process, by their deadline, and is re-entered', async () => {
+    await cutOff();
+    const lock = await engine.settle(one.locks.acquire(KEY));
+    expect(await engine.failure(one.locks.acquire(KEY, { waitMs: 200 }))).toBeInstanceOf(LockTimeoutError);
+    await engine.settle(lock.release());
+    const scopes = await engine.settle(
+      one.locks.withLock(KEY, (outer) => one.locks.withLock(KEY, (inner) => [outer.scope, inner.scope])),
+    );
+    expect(scopes).toEqual(['process', 'process']);
+  });
+
+  it('waits for ZooKeeper for half of the time at first, and takes the real lock if that comes back', async () => {
+    engine.faults.refuse(one.process);
+    await engine.runUntil(() => one.session.state === 'suspended');
+    const before = engine.world.now();
+    const local = await engine.settle(one.locks.acquire(KEY, { waitMs: 1_000 }));
+    expect([local.scope, engine.world.now() - before >= 500, engine.world.now() - before < 1_000]).toEqual([
+      'process',
+      true,
+      true,
+    ]);
+    const waiting = one.locks.acquire(`${KEY}/2`, { waitMs: 4_000 });
+    engine.faults.accept(one.process);
+    expect((await engine.settle(waiting)).scope).toBe('fleet');
+  });
+
+  it('stands in for locks whose wait began while the link was up', async () => {
+    const other = await engine.client('other');
+    await engine.settle(other.locks.acquire(KEY));
+    const waiting = one.locks.acquire(KEY, { waitMs: 2_000 });
+    await engine.runFor(200);
+    engine.faults.refuse(one.process);
+    const before = engine.world.now();
+    expect((await engine.settle(waiting)).scope).toBe('process');
+    expect(engine.world.now() - before).toBeLessThanOrEqual(1_900);
+  });
+
+  it('does not stand in for a lock that is busy, nor for a service that is closing', async () => {
+    const other = await engine.client('other');
+    await engine.settle(other.locks.acquire(KEY));
+    expect(await engine.failure(one.locks.acquire(KEY, { waitMs: 100 }))).toBeInstanceOf(LockTimeoutError);
+    const waiting = rejection(one.locks.acquire(KEY));
+    await engine.runFor(50);
+    await engine.settle(one.locks.close(0));
+    expect(await engine.settle(waiting)).toBeInstanceOf(LockClosedError);
+    expect(typesOf(one.events)).not.toContain('degraded');
+  });
+
+  it('is not chosen for those who did not ask for it', async () => {
+    const strict = await engine.client('strict');
+    engine.faults.refuse(strict.process);
+    await engine.runFor(100);
+    expect(await engine.failure(strict.locks.acquire(KEY, { waitMs: 300 }))).toBeInstanceOf(LockUnavailableError);
+    expect(await engine.failure(strict.locks.tryAcquire(KEY))).toBeInstanceOf(LockUnavailableError);
+  });
+});

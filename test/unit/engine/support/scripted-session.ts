@@ -1,0 +1,56 @@
+import { BehaviorSubject } from 'rxjs';
+import { SessionError, type SessionErrorCode } from '../../../../lib/session/errors.js';
+import type { ConnectionState } from '../../../../lib/session/connection-state.js';
+import type { Reply, Request } from '../../../../lib/session/requests.js';
+import type { Session, SessionIdentity } from '../../../../lib/session/session.js';
+import { ManualClock } from '../../support/manual-clock.js';
+
+/** A session whose answers are the test's own: what a server says that the simulator never does. */
+export class ScriptedSession {
+  readonly clock = new ManualClock();
+  readonly state$ = new BehaviorSubject<ConnectionState>('connected');
+  readonly identity: SessionIdentity = { id: 1n, timeoutMs: 4_000 };
+  readonly failure = undefined;
+  readonly sent: Request[] = [];
+  unwatched = 0;
+  certainUntilMs = 0;
+  proveLife: () => Promise<void> = async () => undefined;
+  answer: (request: Request) => Reply | SessionErrorCode = () => undefined;
+
+  get state(): ConnectionState {
+    return this.state$.value;
+  }
+
+  /** As the port wants it; what is not scripted is not there. */
+  get asSession(): Session {
+    return this as unknown as Session;
+  }
+
+  certainUntil(): number {
+    return this.certainUntilMs;
+  }
+
+  certainSince(): number {
+    return 0;
+  }
+
+  keepCertain(): () => void {
+    return () => undefined;
+  }
+
+  unwatch(): void {
+    this.unwatched += 1;
+  }
+
+  async request(code: SessionErrorCode): Promise<never> {
+    throw new SessionError(code, `scripted ${code}`);
+  }
+
+  async batch(requests: readonly Request[]): Promise<(Reply | SessionError)[]> {
+    return requests.map((request) => {
+      this.sent.push(request);
+      const reply = this.answer(request);
+      return typeof reply === 'string' ? new SessionError(reply, `scripted ${reply}`) : reply;
+    });
+  }
+}

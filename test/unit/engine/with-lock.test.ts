@@ -1,0 +1,201 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { LockAbortedError, LockClosedError, LockLostError, LockTimeoutError } from '../../../lib/lock/errors.js';
+import type { LockHandle } from '../../../lib/lock/handle.js';
+import { remove } from '../../../lib/session/requests.js';
+import { type Client, EngineWorld, rejection, typesOf } from './support/engine-world.js';
+
+const KEY = '/locks/report';
+
+describe('withLock()', () => {
+  let engine: EngineWorld;
+  let one: Client;
+
+  beforeEach(async () => {
+    engine = new EngineWorld();
+    one = await engine.client('one');
+  });
+  afterEach(() => engine.end());
+
+  it('returns what the work returns, holds while it runs, and gives the lock back', async () => {
+    let during: unknown;
+    const result = await engine.settle(
+      one.locks.withLock(KEY, async (lock) => {
+        await one.sleep(50);
+        during = [lock.isHeld(), engine.queue(KEY).length];
+        return 'done';
+      }),
+    );
+    await engine.runFor(20);
+    expect([result, during, engine.queue(KEY)]).toEqual(['done', [true, 1], []]);
+    expect(typesOf(one.events)).toEqual(['acquired', 'released']);
+  });
+
+  it.each([
+    ['thrown at once', false],
+    ['rejected with later', true],
+  ])('passes an error of the work untouched: %s', async (_when, later) => {
+    const failure = new Error('of the application');
+    const work = later
+      ? async (): Promise<never> => {
+          await one.sleep(10);
+          throw failure;
+        }
+      : (): never => {
+          throw failure;
+        };
+    expect(await engine.failure(one.locks.withLock(KEY, work))).toBe(failure);
+    await engine.runFor(20);
+    expect(engine.queue(KEY)).toEqual([]);
+  });
+
+  it('rejects as soon as the lock is lost, and reports what the work came to as an event', async () => {
+    const work = one.locks.withLock(
+      KEY,
+      async () => {
+        await one.sleep(3_000);
+        return 'too late';
+      },
+      { label: 'slow' },
+    );
+    await engine.runFor(1_000);
+    const before = engine.world.now();
+    engine.faults.expire(one.session.identity!.id);
+    expect(await engine.failure(work)).toBeInstanceOf(LockLostError);
+    expect(engine.world.now() - before).toBeLessThan(100);
+    expect(typesOf(one.events)).toEqual(['acquired', 'lost']);
+    await engine.runFor(3_000);
+    expect(one.events.at(-1)).toMatchObject({ type: 'late-result', key: KEY, label: 'slow', error: undefined });
+  });
+
+  it('reports an error the work ends with after the loss: it replaces nothing', async () => {
+    const failure = new Error('of the application');
+    const work = one.locks.withLock(KEY, async (lock) => {
+      await new Promise((resolve) => lock.signal.addEventListener('abort', resolve));
+      await one.sleep(10);
+      throw failure;
+    });
+    await engine.runFor(50);
+    engine.faults.expire(one.session.identity!.id);
+    expect(await engine.failure(work)).toBeInstanceOf(LockLostError);
+    await engine.runFor(50);
+    expect(one.events.at(-1)).toMatchObject({ type: 'late-result', error: failure });
+  });
+
+  it('does not pass off as a success what ended after certainty did, before any news of that', async () => {
+    const work = one.locks.withLock(KEY, async () => {
+      await one.sleep(100);
+      one.process.pause();
+      await new Promise<void>((resolve) => void (resume = resolve));
+      return 'looks fine';
+    });
+    let resume: () => void = () => undefined;
+    await engine.runFor(200);
+    await engine.runFor(6_000);
+    resume();
+    one.process.resume();
+    expect(await engine.failure(work)).toBeInstanceOf(LockLostError);
+  });
+
+  it('tells the application its own error even when the lock is lost by then', async () => {
+    const failure = new Error('of the application');
+    let fail: (error: Error) => void = () => undefined;
+    const work = rejection(one.locks.withLock(KEY, () => new Promise((_resolve, reject) => void (fail = reject))));
+    await engine.runFor(100);
+    one.process.pause();
+    await engine.runFor(6_000);
+    fail(failure);
+    expect(await engine.settle(work)).toBe(failure);
+    one.process.resume();
+  });
+
+  it('is no loss when the work gives the lock back itself', async () => {
+    const result = await engine.settle(
+      one.locks.withLock(KEY, async (lock: LockHandle) => {
+        await lock.release();
+        await one.sleep(10);
+        return 'done';
+      }),
+    );
+    expect([result, typesOf(one.events)]).toEqual(['done', ['acquired', 'released']]);
+  });
+
+  it('is lost within a second after an operator removed its node', async () => {
+    const other = await engine.client('other');
+    const work = rejection(one.locks.withLock(KEY, () => one.sleep(30_000)));
+    await engine.runFor(500);
+    await engine.settle(other.session.request(remove(`${KEY}/${engine.queue(KEY)[0]!}`)));
+    const before = engine.world.now();
+    expect(await engine.settle(work)).toBeInstanceOf(LockLostError);
+    expect(engine.world.now() - before).toBeLessThan(1_000);
+    expect(one.events.at(-1)).toMatchObject({ type: 'lost', reason: 'removed' });
+  });
+
+  it('does not run the work without the lock: time-out, abort, shutdown', async () => {
+    const other = await engine.client('other');
+    await engine.settle(other.locks.acquire(KEY));
+    let ran = 0;
+    const work = (): number => (ran += 1);
+    const abort = new AbortController();
+    const ends = [
+      rejection(one.locks.withLock(KEY, work, { waitMs: 50 })),
+      rejection(one.locks.withLock(KEY, work, { signal: abort.signal })),
+      rejection(one.locks.withLock(KEY, work)),
+    ];
+    await engine.runFor(100);
+    abort.abort();
+    await engine.settle(one.locks.close(0));
+    const [timeout, aborted, closed] = await engine.settle(Promise.all(ends));
+    expect(timeout).toBeInstanceOf(LockTimeoutError);
+    expect(aborted).toBeInstanceOf(LockAbortedError);
+    expect(closed).toBeInstanceOf(LockClosedError);
+    expect([ran, engine.queue(KEY).length]).toEqual([0, 1]);
+  });
+});
+
+describe('a lease', () => {
+  it('ends the hold: the signal first, then the node; extend() puts it off', async () => {
+    const engine = new EngineWorld();
+    const one = await engine.client('one');
+    const lock = await engine.settle(one.locks.acquire(KEY, { leaseMs: 1_000 }));
+    const told: unknown[] = [];
+    lock.signal.addEventListener('abort', () => told.push(one.process.clock.now(), engine.queue(KEY).length));
+    const start = engine.world.now();
+    await engine.runFor(900);
+    lock.extend(1_000);
+    await engine.runFor(990);
+    expect([lock.isHeld(), lock.remainingMs() <= 10, told]).toEqual([true, true, []]);
+    await engine.runFor(500);
+    expect([lock.isHeld(), lock.remainingMs(), engine.queue(KEY)]).toEqual([false, 0, []]);
+    expect(told).toEqual([expect.closeTo(start + 1_900, 0), 1]);
+    expect(lock.signal.reason).toBeInstanceOf(LockLostError);
+    expect(one.events.at(-1)).toMatchObject({ type: 'lost', reason: 'lease-ended' });
+    expect(() => lock.extend(1_000)).toThrow(LockLostError);
+    await engine.end();
+  });
+
+  it('is over on the clock before any timer ran', async () => {
+    const engine = new EngineWorld();
+    const one = await engine.client('one');
+    const lock = await engine.settle(one.locks.acquire(KEY, { leaseMs: 500 }));
+    one.process.pause();
+    await engine.runFor(600);
+    expect(lock.isHeld()).toBe(false);
+    expect(() => lock.assertHeld()).toThrow(LockLostError);
+    one.process.resume();
+    await engine.end();
+  });
+
+  it('that there is none cannot be extended, nor one for nothing, nor of a lock given back', async () => {
+    const engine = new EngineWorld();
+    const one = await engine.client('one');
+    const lock = await engine.settle(one.locks.acquire(KEY));
+    expect(() => lock.extend(1_000)).toThrow(/without leaseMs/);
+    const leased = await engine.settle(one.locks.acquire(`${KEY}/leased`, { leaseMs: 1_000 }));
+    expect(() => leased.extend(0)).toThrow(/leaseMs: /);
+    await engine.settle(leased.release());
+    expect(() => leased.extend(1_000)).toThrow(LockLostError);
+    await engine.runFor(2_000);
+    expect(typesOf(one.events)).not.toContain('lost');
+    await engine.end();
+  });
+});

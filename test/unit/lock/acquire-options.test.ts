@@ -1,0 +1,51 @@
+import { describe, expect, it } from '@jest/globals';
+import { type AcquireOptions, checkAcquireOptions, checkLeaseMs } from '../../../lib/lock/acquire-options.js';
+import { LockConfigurationError } from '../../../lib/lock/errors.js';
+
+function refusalOf(options: unknown): LockConfigurationError {
+  try {
+    checkAcquireOptions(options as AcquireOptions, '/locks/a');
+  } catch (error) {
+    if (error instanceof LockConfigurationError) return error;
+    throw error;
+  }
+  throw new Error(`${JSON.stringify(options)} was not refused`);
+}
+
+describe('options of a call', () => {
+  it.each<[keyof AcquireOptions, unknown, string]>([
+    ['mode', 'shared', 'one of exclusive, read, write, upgradeable, not shared'],
+    ['mode', null, 'not null'],
+    ['waitMs', -1, 'milliseconds, 0 or more, not -1'],
+    ['waitMs', Number.NaN, 'not NaN'],
+    ['waitMs', Infinity, 'not Infinity'],
+    ['waitMs', '100', 'number of milliseconds'],
+    ['leaseMs', 0, 'above 0, not 0'],
+    ['leaseMs', -5, 'above 0'],
+    ['leaseMs', Number.NaN, 'not NaN'],
+    ['label', 'x'.repeat(201), '200 characters at most, not 201'],
+    ['label', 42, 'must be a string'],
+    ['signal', 'abort', 'must be an AbortSignal'],
+    ['signal', new AbortController(), 'must be an AbortSignal'],
+    ['reentrant', 'no', 'must be true or false'],
+  ])('%s: %p is refused, with the option, the key and what was expected', (option, value, expected) => {
+    const error = refusalOf({ [option]: value });
+    expect(error.message).toMatch(new RegExp(`^${option}: `));
+    expect(error.message).toContain(expected);
+    expect(error.key).toBe('/locks/a');
+  });
+
+  it('an option that is none is refused with those that are', () => {
+    expect(refusalOf({ timeout: 5 }).message).toBe(
+      'timeout: is no option (there are: mode, waitMs, signal, leaseMs, reentrant, label)',
+    );
+  });
+
+  it('every sensible value passes, and so does none at all', () => {
+    const { signal } = new AbortController();
+    const all = { mode: 'read', waitMs: 0, leaseMs: 0.5, label: 'x'.repeat(200), reentrant: false, signal } as const;
+    expect(() => checkAcquireOptions(all)).not.toThrow();
+    expect(() => checkAcquireOptions({})).not.toThrow();
+    expect(() => checkLeaseMs(1)).not.toThrow();
+  });
+});

@@ -1,0 +1,33 @@
+import { describe, expect, it } from '@jest/globals';
+import { Deadline } from '../../../lib/lock/deadline.js';
+import { ManualClock } from '../support/manual-clock.js';
+
+describe('a deadline', () => {
+  it('is an instant on the clock, however often it is asked', () => {
+    const clock = new ManualClock(5_000);
+    const deadline = Deadline.after(clock, 100);
+    clock.pass(40);
+    expect([deadline.remainingMs(), deadline.elapsedMs(), deadline.hasPassed()]).toEqual([60, 40, false]);
+    clock.pass(59.5);
+    expect(deadline.hasPassed()).toBe(false);
+    clock.pass(0.5);
+    expect([deadline.remainingMs(), deadline.hasPassed()]).toEqual([0, true]);
+    clock.pass(1_000);
+    expect([deadline.remainingMs(), deadline.elapsedMs()]).toEqual([0, 1_100]);
+  });
+
+  it('of 0 ms has passed', () => {
+    expect(Deadline.after(new ManualClock(), 0).hasPassed()).toBe(true);
+  });
+
+  it('tells when it has passed, once and not before, unless its timer is cancelled', () => {
+    const clock = new ManualClock();
+    const told: number[] = [];
+    const deadline = Deadline.after(clock, 50);
+    clock.pass(20);
+    deadline.onPassed(() => told.push(clock.now()));
+    deadline.onPassed(() => told.push(-1)).cancel();
+    clock.pass(1_000);
+    expect([told, clock.timers]).toEqual([[deadline.at], 0]);
+  });
+});

@@ -1,0 +1,91 @@
+import { inspect } from 'node:util';
+import { randomUUID } from 'node:crypto';
+import { describe, expect, it } from '@jest/globals';
+import { LockClosedError, LockConfigurationError, LockUnavailableError } from '../../lib/lock/errors.js';
+import { createLockService, openSession, whenUp } from '../../lib/open.js';
+import { resolveOptions } from '../../lib/options.js';
+import { rejection } from './engine/support/engine-world.js';
+
+/** Nobody listens there: the port is reserved, and refused at once on loopback. */
+const NOBODY = '127.0.0.1:1';
+
+const memory = (): string => `memory:${randomUUID()}`;
+
+describe('createLockService()', () => {
+  it('gives a service that is up, over an ensemble in this process', async () => {
+    await using locks = await createLockService({ connect: memory() });
+    expect(locks.connectionState).toBe('connected');
+    expect(await locks.withLock('/a', (lock) => [lock.scope, lock.isHeld()])).toEqual(['fleet', true]);
+  });
+
+  it('services that name the same memory compete, others do not, and a namespace is in front of every key', async () => {
+    const connect = memory();
+    await using one = await createLockService({ connect });
+    await using same = await createLockService({ connect, namespace: '/app' });
+    await using elsewhere = await createLockService({ connect: memory() });
+    await using lock = await one.acquire('/app/a');
+    expect(await same.tryAcquire('/a')).toBeUndefined();
+    await using free = await same.tryAcquire('/app/a');
+    await using other = await elsewhere.tryAcquire('/app/a');
+    expect([lock.key, free?.key, free?.nodePath.startsWith('/app/app/a/'), other?.isHeld()]).toEqual([
+      '/app/a',
+      '/app/a',
+      true,
+      true,
+    ]);
+  });
+
+  it.each(['zk1:0', 'zk1:2181,', 'user@zk1', 'zk1:2181/app/'])(
+    'refuses the connect string %s before any I/O',
+    async (connect) => {
+      const error = await rejection(createLockService({ connect }));
+      expect(error).toBeInstanceOf(LockConfigurationError);
+      expect(error.message).toMatch(/^connect: /);
+    },
+  );
+
+  it('rejects in time when no ZooKeeper answers, says why, and leaves nothing running', async () => {
+    const auth = { username: 'app', password: 'correct horse battery staple' };
+    const startedAt = performance.now();
+    const error = await rejection(createLockService({ connect: NOBODY, waitMs: 200, auth }));
+    expect(error).toBeInstanceOf(LockUnavailableError);
+    expect(error.message).toContain(NOBODY);
+    expect(inspect(error, { depth: 10 })).not.toContain(auth.password);
+    expect(performance.now() - startedAt).toBeLessThan(2_000);
+  });
+
+  it('does not wait for a ZooKeeper when it is to start lazily', async () => {
+    const locks = await createLockService({ connect: NOBODY, startup: 'lazy', waitMs: 100 });
+    expect(await rejection(locks.acquire('/a'))).toBeInstanceOf(LockUnavailableError);
+    await locks.close(0);
+    expect(await rejection(locks.acquire('/a'))).toBeInstanceOf(LockClosedError);
+  });
+
+  it("starts without ZooKeeper when it was told what to do then: whenUnavailable: 'local'", async () => {
+    await using locks = await createLockService({ connect: NOBODY, waitMs: 200, whenUnavailable: 'local' });
+    expect(await locks.withLock('/a', (lock) => [lock.scope, lock.isHeld()])).toEqual(['process', true]);
+  });
+
+  it('shows no credentials when it is printed', async () => {
+    const auth = { username: 'app', password: 'correct horse battery staple' };
+    await using locks = await createLockService({ connect: memory(), auth });
+    expect(inspect(locks, { depth: 10, showHidden: true })).not.toContain(auth.password);
+    expect(JSON.stringify(locks)).not.toContain('password');
+  });
+});
+
+describe('whenUp()', () => {
+  it('rejects when the session closes first, and keeps no process alive', async () => {
+    const session = openSession(resolveOptions({ connect: NOBODY }));
+    const up = rejection(whenUp(session, 60_000));
+    await session.close(10);
+    expect(await up).toBeInstanceOf(LockUnavailableError);
+  });
+
+  it('resolves at once for a session that is up', async () => {
+    const session = openSession(resolveOptions({ connect: memory() }));
+    await whenUp(session, 1_000);
+    await whenUp(session, 0);
+    await session.close();
+  });
+});

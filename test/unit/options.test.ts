@@ -1,0 +1,145 @@
+import { inspect } from 'node:util';
+import { describe, expect, it } from '@jest/globals';
+import { LockConfigurationError } from '../../lib/lock/errors.js';
+import { type DistributedLockOptions, resolveOptions } from '../../lib/options.js';
+
+const CONNECT = 'zk1:2181,zk2:2181/app';
+const SECRET = 'correct horse battery staple';
+
+function refusalOf(options: unknown): LockConfigurationError {
+  try {
+    resolveOptions(options as DistributedLockOptions);
+  } catch (error) {
+    if (error instanceof LockConfigurationError) return error;
+    throw error;
+  }
+  throw new Error(`Not refused: ${inspect(options)}`);
+}
+
+describe('options', () => {
+  it('have defaults for all but connect', () => {
+    expect(resolveOptions({ connect: CONNECT })).toMatchObject({
+      connect: CONNECT,
+      sessionTimeoutMs: 10_000,
+      serverTickMs: 2_000,
+      namespace: '',
+      auth: [],
+      acl: [{ permissions: 31, scheme: 'world', id: 'anyone' }],
+      tls: undefined,
+      waitMs: 15_000,
+      startup: 'eager',
+      shutdownGraceMs: 5_000,
+      onSuspended: 'continue',
+      whenUnavailable: 'reject',
+      lockDelayMs: 0,
+    });
+  });
+
+  it('keep what they are given', () => {
+    const given = {
+      connect: 'memory:',
+      sessionTimeoutMs: 4_000,
+      serverTickMs: 500,
+      namespace: '/my-service',
+      acl: [{ permissions: 1, scheme: 'world', id: 'anyone' }],
+      tls: { servername: 'zk' },
+      waitMs: 0,
+      startup: 'lazy',
+      shutdownGraceMs: 0,
+      onSuspended: 'stop',
+      whenUnavailable: 'local',
+      lockDelayMs: 1.5,
+    } as const;
+    const resolved = resolveOptions(given);
+    expect(resolved).toMatchObject(given);
+    expect(Object.isFrozen(resolved)).toBe(true);
+  });
+
+  it('with credentials make nodes that only those may touch, unless acl says otherwise', () => {
+    const auth = { username: 'app', password: SECRET };
+    expect(resolveOptions({ connect: CONNECT, auth }).acl).toEqual([{ permissions: 31, scheme: 'auth', id: '' }]);
+    const acl = [{ permissions: 1, scheme: 'world', id: 'anyone' }];
+    expect(resolveOptions({ connect: CONNECT, auth, acl }).acl).toEqual(acl);
+    const [credential] = resolveOptions({ connect: CONNECT, auth }).auth;
+    expect(Buffer.from(credential!.credential).toString()).toBe(`app:${SECRET}`);
+  });
+
+  it("a namespace of '/' is none", () => {
+    expect(resolveOptions({ connect: CONNECT, namespace: '/' }).namespace).toBe('');
+  });
+
+  it.each<[keyof DistributedLockOptions, unknown, string]>([
+    ['connect', '', "'zk1:2181"],
+    ['connect', undefined, "'memory:'"],
+    ['connect', 42, 'a string'],
+    ['sessionTimeoutMs', 0, '1 or more, not 0'],
+    ['sessionTimeoutMs', '10s', 'not 10s'],
+    ['sessionTimeoutMs', Number.NaN, 'number of milliseconds'],
+    ['serverTickMs', -1, '1 or more, not -1'],
+    ['waitMs', -1, '0 or more, not -1'],
+    ['waitMs', Infinity, 'not Infinity'],
+    ['shutdownGraceMs', -1, '0 or more'],
+    ['lockDelayMs', -1, '0 or more'],
+    ['lockDelayMs', true, 'not true'],
+    ['namespace', 'my-service', 'absolute path'],
+    ['namespace', '/my-service/', 'absolute path'],
+    ['namespace', '/a//b', 'absolute path'],
+    ['namespace', 42, 'absolute path'],
+    ['auth', { username: '', password: 'p' }, '{ username, password }'],
+    ['auth', { username: 'a:b', password: 'p' }, 'without a colon'],
+    ['auth', { username: 'a' }, 'two strings'],
+    ['auth', null, '{ username, password }'],
+    ['auth', 'app:secret', '{ username, password }'],
+    ['acl', 'world:anyone:r', 'a list'],
+    ['acl', [], 'not empty'],
+    ['acl', [{ permissions: 'crwda', scheme: 'world', id: 'anyone' }], 'a number'],
+    ['acl', [null], '{ permissions, scheme, id }'],
+    ['tls', true, 'an object'],
+    ['startup', 'soon', 'one of eager, lazy, not soon'],
+    ['onSuspended', 'panic', 'one of continue, stop, not panic'],
+    ['whenUnavailable', 'retry', 'one of reject, local, not retry'],
+  ])('%s: %p is refused, with what was expected', (option, value, expected) => {
+    const { message } = refusalOf({ connect: CONNECT, [option]: value });
+    expect(message).toMatch(new RegExp(`^${option}: `));
+    expect(message).toContain(expected);
+  });
+
+  it('that are none are refused, with those that are', () => {
+    const { message } = refusalOf({ connect: CONNECT, servers: [] });
+    expect(message).toMatch(/^servers: is no option \(there are: connect, sessionTimeoutMs, /);
+  });
+});
+
+describe('credentials', () => {
+  const options = {
+    connect: CONNECT,
+    auth: { username: 'app', password: SECRET },
+    tls: { key: SECRET, passphrase: SECRET },
+  };
+
+  it('are not in anything that is printed, logged or copied by its keys', () => {
+    const resolved = resolveOptions(options);
+    const printed = [
+      JSON.stringify(resolved),
+      inspect(resolved, { depth: 10 }),
+      `${Object.keys(resolved).join()} ${Object.entries(resolved).flat(3).join()}`,
+      JSON.stringify({ ...resolved }),
+      JSON.stringify(structuredClone({ ...resolved })),
+    ].join('\n');
+    for (const secret of [SECRET, Buffer.from(`app:${SECRET}`).toString('base64'), 'passphrase', 'credential']) {
+      expect(printed).not.toContain(secret);
+    }
+    // And yet they are there for who connects.
+    expect([resolved.auth.length, resolved.tls?.key]).toEqual([1, SECRET]);
+  });
+
+  it('are in no error', () => {
+    const broken = [
+      { ...options, auth: { username: 'a:b', password: SECRET } },
+      { ...options, auth: `app:${SECRET}` },
+      { ...options, auth: { username: SECRET } },
+      { ...options, tls: SECRET },
+    ];
+    for (const one of broken) expect(inspect(refusalOf(one), { depth: 10 })).not.toContain(SECRET);
+  });
+});

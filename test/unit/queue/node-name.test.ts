@@ -1,0 +1,86 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { LOCK_MODES } from '../../../lib/lock/mode.js';
+import { contenderId, isSpent, namePrefix, parseNodeName } from '../../../lib/queue/node-name.js';
+import { idOf, ours } from './names.js';
+
+const CURATOR_ID = 'a1b2c3d4-e5f6-4a7b-8c9d-0e1f2a3b4c5d';
+const KAZOO_ID = 'f3b0c6a2d1e94c7e8a5b6c7d8e9f0a1b';
+
+describe('names in a queue', () => {
+  it.each([
+    ['Curator InterProcessMutex', `_c_${CURATOR_ID}-lock-0000000007`, 'exclusive', 7, CURATOR_ID],
+    ['Curator InterProcessReadWriteLock, writing', `_c_${CURATOR_ID}-__WRIT__0000000010`, 'write', 10, CURATOR_ID],
+    ['Curator InterProcessReadWriteLock, reading', `_c_${CURATOR_ID}-__READ__0000000009`, 'read', 9, CURATOR_ID],
+    ['kazoo Lock and WriteLock', `${KAZOO_ID}__lock__0000000003`, 'exclusive', 3, undefined],
+    ['kazoo ReadLock', `${KAZOO_ID}__rlock__0000000004`, 'read', 4, undefined],
+    ['zkCli, create -e -s /locks/x/lock-', 'lock-0000000000', 'exclusive', 0, undefined],
+    ['a recipe with a name of its own', 'my-lock-2147483646', 'exclusive', 2_147_483_646, undefined],
+  ] as const)('%s: %s', (_client, name, mode, sequence, id) => {
+    expect(parseNodeName(name)).toEqual({ name, mode, sequence, id, ours: false });
+  });
+
+  it.each(LOCK_MODES)('ours, %s: found again with its id, and told from those of other clients', (mode) => {
+    const id = contenderId(randomUUID());
+    const name = `${namePrefix(mode, id)}0000000012`;
+    expect(parseNodeName(name)).toEqual({ name, mode, sequence: 12, id, ours: true });
+  });
+
+  it('an upgradeable contender counts as a reader for Curator, which looks at the end of the name', () => {
+    expect(ours('upgradeable', 1)).toMatch(/__READ__\d{10}$/);
+    expect(parseNodeName(`${KAZOO_ID}upgr-__READ__0000000001`)?.mode).toBe('read');
+  });
+
+  it('an upgrader and its intent share an id', () => {
+    const id = idOf(1);
+    expect(parseNodeName(ours('write', 9, id))?.id).toBe(parseNodeName(ours('upgradeable', 1, id))?.id);
+  });
+
+  it.each([
+    ['a nested key', 'orders'],
+    ['a nested key that is a number', '42'],
+    ['a nested key of ten digits', '0000000001'],
+    ['a sequential node of another recipe', 'config-0000000001'],
+    ['a lock name without a number', 'lock-'],
+    ['too few digits', 'lock-000000001'],
+    ['something behind the number', 'lock-0000000001.bak'],
+    ['digits that are none to ZooKeeper', 'lock-٠٠٠٠٠٠٠٠٠١'],
+    ['nothing', ''],
+  ])('%s is no queue node: %s', (_what, name) => {
+    expect(parseNodeName(name)).toBeUndefined();
+  });
+
+  it('any text that names no recipe is ignored, whatever number stands behind it', () => {
+    const text = fc
+      .string({ maxLength: 20 })
+      .filter((one) => !/lock-$|__(?:READ|WRIT|lock|rlock)__$|lock--$|__-$/.test(one));
+    fc.assert(fc.property(text, (one) => parseNodeName(`${one}0000000001`) === undefined));
+  });
+
+  it.each([
+    ['lock--000000001', -1],
+    ['lock--999999999', -999_999_999],
+    ['lock--1000000000', -1_000_000_000],
+    ['lock--2147483648', -2_147_483_648],
+    [`${KAZOO_ID}__lock__-000000042`, -42],
+    [`_c_${CURATOR_ID}-__READ__-2147483647`, -2_147_483_647],
+  ])('%s carries the number a counter has past its ceiling', (name, sequence) => {
+    expect(parseNodeName(name)?.sequence).toBe(sequence);
+  });
+
+  it('a counter at its ceiling or past it is spent, one below is not', () => {
+    expect([-2_147_483_648, -1, 2_147_483_647].map(isSpent)).toEqual([true, true, true]);
+    expect([0, 1, 2_147_483_646].map(isSpent)).toEqual([false, false, false]);
+  });
+
+  it('our ids are UUIDs of version 8 with the variant and all other digits left alone', () => {
+    fc.assert(
+      fc.property(fc.uuid({ version: 4 }), (random) => {
+        const id = contenderId(random);
+        expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+        expect(id.slice(0, 14) + id.slice(15)).toBe(random.slice(0, 14) + random.slice(15));
+      }),
+    );
+  });
+});

@@ -1,0 +1,82 @@
+import { describe, expect, it } from '@jest/globals';
+import { parseNodeName } from '../../../lib/queue/node-name.js';
+import { type Cast, type Flaw, initialState, isOver, isUnsafe, type State, successors } from './upgrade-model.js';
+
+interface Exploration {
+  readonly states: number;
+  readonly unsafe: State | undefined;
+  /** A state in which somebody waits and nobody can do anything. */
+  readonly stuck: State | undefined;
+}
+
+/** Every state that any order of steps leads to. */
+function explore(cast: Cast, flaw?: Flaw): Exploration {
+  const seen = new Set<string>();
+  const open = [initialState(cast)];
+  let stuck: State | undefined;
+  for (let state = open.pop(); state !== undefined; state = open.pop()) {
+    if (isUnsafe(state)) return { states: seen.size, unsafe: state, stuck };
+    let canGoOn = false;
+    for (const next of successors(state, flaw)) {
+      canGoOn = true;
+      const key = keyOf(next);
+      if (seen.has(key)) continue;
+      seen.add(key);
+      open.push(next);
+    }
+    if (!canGoOn && !isOver(state)) stuck ??= state;
+  }
+  return { states: seen.size, unsafe: undefined, stuck };
+}
+
+/** Contenders of one kind differ by their nodes only, and nodes by their order only. */
+function keyOf({ readers, writers, upgraders, nodes, named }: State): string {
+  const places = new Map(nodes.map((name, place) => [name, `#${place}`]));
+  const place = (_key: string, value: unknown): unknown =>
+    typeof value === 'string' && value.startsWith('_c_') ? (places.get(value) ?? '#gone') : value;
+  const text = (members: readonly unknown[]): string =>
+    members
+      .map((one) => JSON.stringify(one, place))
+      .sort()
+      .join('|');
+  const names = nodes.map((name) => [parseNodeName(name)?.mode, named[name]]);
+  return [text(readers), text(writers), text(upgraders), JSON.stringify(names, place)].join('||');
+}
+
+const CASTS: readonly Cast[] = [
+  { readers: 3, writers: 1, upgraders: 1, attempts: 1 },
+  { readers: 1, writers: 2, upgraders: 1, attempts: 1 },
+  { readers: 2, writers: 0, upgraders: 1, attempts: 2 },
+  { readers: 1, writers: 1, upgraders: 2, attempts: 1 },
+];
+
+describe('upgrading, in every order in which the steps can happen', () => {
+  it.each(CASTS)(
+    '%j: nobody is inside beside a writer, and nobody waits for ever',
+    (cast) => {
+      const { states, unsafe, stuck } = explore(cast);
+      expect({ unsafe, stuck }).toEqual({ unsafe: undefined, stuck: undefined });
+      expect(states).toBeGreaterThan(1_000);
+    },
+    120_000,
+  );
+
+  it.each<[Flaw, Cast]>([
+    ['readers do not ask for their names', { readers: 1, writers: 1, upgraders: 1, attempts: 1 }],
+    ['the upgrader looks before its intent stands', { readers: 1, writers: 0, upgraders: 1, attempts: 1 }],
+    ['the upgrader does not wait for the readers', { readers: 1, writers: 0, upgraders: 1, attempts: 1 }],
+    [
+      'another attempt does not wait for the intent of the last one to be removed',
+      { readers: 1, writers: 0, upgraders: 1, attempts: 2 },
+    ],
+  ])('finds what goes wrong when %s', (flaw, cast) => {
+    expect(explore(cast).unsafe).toBeUndefined();
+    expect(explore(cast, flaw).unsafe).toBeDefined();
+  });
+
+  it('without the names, no violation is possible unless a queued writer gives up', () => {
+    expect(
+      explore({ readers: 2, writers: 0, upgraders: 1, attempts: 1 }, 'readers do not ask for their names').unsafe,
+    ).toBeUndefined();
+  });
+});
