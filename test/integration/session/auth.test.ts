@@ -1,0 +1,82 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { LockConfigurationError } from '../../../lib/lock/errors.js';
+import { openSession, whenUp } from '../../../lib/open.js';
+import { type DistributedLockOptions, resolveOptions } from '../../../lib/options.js';
+import type { SessionClient } from '../../../lib/session/core/session-client.js';
+import { SessionError } from '../../../lib/session/errors.js';
+import { create, exists, get, remove, set } from '../../../lib/session/requests.js';
+import { startProxy } from '../../support/proxy/fault-proxy.js';
+import {
+  closeOpenSessions,
+  closedAfterwards,
+  openWire,
+  untilState,
+  untilUp,
+} from '../../support/sessions/wire-session.js';
+import { startZooKeeper, type StandaloneServer } from '../../support/zookeeper/start-zookeeper.js';
+
+const DATA = Buffer.from('secret');
+
+function open(connect: string, auth?: DistributedLockOptions['auth']): SessionClient {
+  const options = { connect, sessionTimeoutMs: 2_000, serverTickMs: 500 };
+  return closedAfterwards(openSession(resolveOptions(auth === undefined ? options : { ...options, auth })));
+}
+
+describe('digest authentication', () => {
+  let server: StandaloneServer;
+  beforeAll(async () => {
+    server = await startZooKeeper({ tickTimeMs: 500 });
+  });
+  afterEach(closeOpenSessions);
+  afterAll(() => server.stop());
+
+  it('lets the one who made a node use it, and nobody else', async () => {
+    const owner = open(server.connect, { username: 'owner', password: 'right' });
+    const thief = open(server.connect, { username: 'owner', password: 'wrong' });
+    const nobody = open(server.connect);
+    await Promise.all([owner, thief, nobody].map((session) => whenUp(session, 5_000)));
+    const { path } = await owner.request(create('/owned-', 'persistent-sequential', DATA));
+
+    expect(Buffer.from((await owner.request(get(path))).data)).toEqual(DATA);
+    for (const session of [thief, nobody]) {
+      const outcomes = await session.batch([get(path), set(path, DATA), create(`${path}/child`, 'persistent')]);
+      expect(outcomes.map((outcome) => (outcome instanceof SessionError ? outcome.code : 'answered'))).toEqual([
+        'NO_AUTH',
+        'NO_AUTH',
+        'NO_AUTH',
+      ]);
+    }
+    await owner.request(remove(path));
+    await Promise.all([owner, thief, nobody].map((session) => session.close()));
+  });
+
+  it('is done again after a reconnect, before anything else', async () => {
+    await using proxy = await startProxy({ target: server.port });
+    const owner = open(proxy.connect, { username: 'owner', password: 'right' });
+    await untilUp(owner);
+    const { path } = await owner.request(create('/owned-', 'ephemeral-sequential', DATA));
+
+    proxy.resetCounts();
+    proxy.cut();
+    await untilState(owner, 'suspended');
+    await untilUp(owner);
+
+    expect(await owner.request(get(path))).toMatchObject({ stat: { dataLength: DATA.length } });
+    expect(proxy.requests().map(({ opcode }) => opcode)).toEqual(['connect', 'auth', 'getData']);
+    await owner.close();
+  });
+
+  it('with a scheme the server does not know ends the session, and the error says that it is about auth', async () => {
+    const auth = [{ scheme: 'no-such-scheme', credential: Buffer.from('hush-hush') }];
+    const session = openWire([server.port], { auth });
+
+    await untilState(session, 'closed');
+
+    expect(session.failure).toBeInstanceOf(LockConfigurationError);
+    expect(session.failure?.message).toMatch(/^auth: /);
+    expect(session.failure?.cause).toMatchObject({ code: 'AUTH_FAILED' });
+    expect(String(session.failure?.stack)).not.toContain('hush-hush');
+    await expect(session.request(exists('/'))).rejects.toMatchObject({ code: 'CLOSED' });
+    await expect(whenUp(session, 100)).rejects.toBe(session.failure);
+  });
+});

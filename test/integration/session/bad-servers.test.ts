@@ -1,0 +1,102 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Server } from '../../../lib/session/core/link.js';
+import { create } from '../../../lib/session/requests.js';
+import type { NameResolver, ResolutionListener } from '../../../lib/session/wire/resolve.js';
+import { freePort } from '../../support/proxy/ports.js';
+import {
+  closeOpenSessions,
+  IN_LISTED_ORDER,
+  openWire,
+  startFakeServer,
+  untilUp,
+  type FakeServer,
+} from '../../support/sessions/wire-session.js';
+import { startZooKeeper, type StandaloneServer } from '../../support/zookeeper/start-zookeeper.js';
+
+const KINDS = ['refused', 'silent', 'frozen', 'unresolvable'] as const;
+type Kind = (typeof KINDS)[number];
+
+function ordersOf<T>(items: readonly T[]): T[][] {
+  if (items.length === 0) return [[]];
+  return items.flatMap((item) => ordersOf(items.filter((other) => other !== item)).map((rest) => [item, ...rest]));
+}
+
+/** Knows no name but those of addresses. */
+const unknowing: NameResolver = {
+  resolve(host: string, listener: ResolutionListener) {
+    const timer = setTimeout(() => listener.onUnresolved(new Error(`no such host: ${host}`)), 1);
+    return { cancel: () => clearTimeout(timer) };
+  },
+};
+
+describe('a list in which only the last server is good', () => {
+  let good: StandaloneServer;
+  let frozen: StandaloneServer;
+  let silent: FakeServer;
+  let bad: Record<Kind, Server>;
+
+  beforeAll(async () => {
+    [good, frozen] = await Promise.all([startZooKeeper({ tickTimeMs: 500 }), startZooKeeper({ tickTimeMs: 500 })]);
+    await frozen.freeze();
+    silent = await startFakeServer((socket) => socket.resume());
+    const at = (port: number): Server => ({ host: '127.0.0.1', port });
+    bad = {
+      refused: at(await freePort()),
+      silent: at(silent.port),
+      frozen: at(frozen.port),
+      unresolvable: { host: 'no-such-host.invalid', port: 2181 },
+    };
+  });
+  afterEach(closeOpenSessions);
+  afterAll(async () => {
+    await silent[Symbol.asyncDispose]();
+    await Promise.all([good.stop(), frozen.stop()]);
+  });
+
+  it.each(ordersOf(KINDS).map((order) => [order.join(', '), order] as const))(
+    'gets a session behind %s',
+    async (_names, order) => {
+      const servers = [...order.map((kind) => bad[kind]), { host: '127.0.0.1', port: good.port }];
+      const session = openWire(servers, { random: IN_LISTED_ORDER, dialer: { resolver: unknowing } });
+
+      await untilUp(session, 5_000);
+
+      expect((await session.request(create('/made-', 'ephemeral-sequential'))).path).toMatch(/^\/made-\d{10}$/);
+      await session.close();
+    },
+  );
+
+  it('says what is wrong with each, when none is good', async () => {
+    const session = openWire(Object.values(bad), { random: IN_LISTED_ORDER, dialer: { resolver: unknowing } });
+
+    await expect(untilUp(session, 1_500)).rejects.toThrow(/refused.*; .*handshake.*; .*cannot be resolved/s);
+
+    const failures = session.describeFailures();
+    for (const { host, port } of Object.values(bad)) expect(failures).toContain(`${host}:${port}`);
+    await session.close();
+  });
+
+  it('a name look-up that never answers holds nobody up but its own turn, and close not at all', async () => {
+    const asked: string[] = [];
+    const hanging: NameResolver = {
+      resolve(host) {
+        asked.push(host);
+        return { cancel: () => asked.push('cancelled') };
+      },
+    };
+    const servers = [
+      { host: 'hangs.invalid', port: 2181 },
+      { host: '127.0.0.1', port: good.port },
+    ];
+    const session = openWire(servers, { random: IN_LISTED_ORDER, dialer: { resolver: hanging } });
+
+    await untilUp(session, 2_000);
+    expect(asked).toEqual(['hangs.invalid', 'cancelled']);
+    await session.close();
+
+    const hopeless = openWire(servers.slice(0, 1), { dialer: { resolver: hanging } });
+    const calledAt = performance.now();
+    await hopeless.close(500);
+    expect(performance.now() - calledAt).toBeLessThan(250);
+  });
+});

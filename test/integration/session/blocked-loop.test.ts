@@ -1,0 +1,60 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { create, exists, get } from '../../../lib/session/requests.js';
+import { eventually } from '../../support/process/eventually.js';
+import { StateLog } from '../../support/sessions/state-log.js';
+import { closeOpenSessions, openWire, untilUp } from '../../support/sessions/wire-session.js';
+import { startZooKeeper, type StandaloneServer } from '../../support/zookeeper/start-zookeeper.js';
+
+const TIMEOUT_MS = 2_000;
+
+/** Nothing else of this process runs meanwhile. */
+function blockUntil(at: number): void {
+  while (performance.now() < at);
+}
+
+describe('an event loop that is blocked', () => {
+  let server: StandaloneServer;
+  beforeAll(async () => {
+    server = await startZooKeeper({ tickTimeMs: 500 });
+  });
+  afterEach(closeOpenSessions);
+  afterAll(() => server.stop());
+
+  it.each([0.7, 0.9])('until %d S after the last request was sent does not cost the session', async (part) => {
+    const session = openWire([server.port], { sessionTimeoutMs: TIMEOUT_MS });
+    const log = new StateLog(session);
+    await untilUp(session);
+    const { path, stat } = await session.request(create('/blocked-', 'ephemeral-sequential'));
+
+    for (let round = 0; round < 3; round += 1) {
+      const sentAt = performance.now();
+      const answer = session.request(get(path));
+      await answer;
+      blockUntil(sentAt + part * TIMEOUT_MS);
+      expect(await session.request(exists(path)).catch((error: unknown) => error)).toEqual(stat);
+    }
+
+    expect(session.identity?.id).toBe(stat.ephemeralOwner);
+    expect(log.states).toEqual(['connecting', 'connected']);
+    await session.close();
+  });
+
+  it('for longer than S: the first line of code finds certainty gone, before any state has changed', async () => {
+    const session = openWire([server.port], { sessionTimeoutMs: TIMEOUT_MS });
+    await untilUp(session);
+    const { stat } = await session.request(create('/blocked', 'ephemeral'));
+    session.keepCertain();
+    expect(session.certainUntil()).toBeGreaterThan(performance.now());
+
+    blockUntil(performance.now() + TIMEOUT_MS + 700);
+
+    expect(session.certainUntil()).toBeLessThan(performance.now());
+    expect(session.state).toBe('connected');
+    await eventually('there is another session', () => {
+      return session.identity !== undefined && session.identity.id !== stat.ephemeralOwner;
+    });
+    await untilUp(session);
+    expect(await session.request(exists('/blocked'))).toBeUndefined();
+    await session.close();
+  });
+});

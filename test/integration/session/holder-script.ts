@@ -1,0 +1,35 @@
+import { create, exists } from '../../../lib/session/requests.js';
+import { onParentMessage, sendToParent } from '../../support/process/parent.js';
+import { openWire, untilUp } from '../../support/sessions/wire-session.js';
+
+const STOOD_STILL_MS = 1_000;
+
+/**
+ * A process that holds an ephemeral node, for tests that stop it. It reports on its certainty when it goes on, from a timer
+ * that has been overdue since: the first code that runs. Any message asks for what has become of the session.
+ */
+const [port = '', timeoutMs = ''] = process.argv.slice(2);
+const session = openWire([Number(port)], { sessionTimeoutMs: Number(timeoutMs) });
+await untilUp(session);
+session.keepCertain();
+await session.request(create('/held', 'ephemeral'));
+
+let lastTurnAt = performance.now();
+setInterval(() => {
+  const now = performance.now();
+  const stoodStillMs = now - lastTurnAt;
+  lastTurnAt = now;
+  if (stoodStillMs < STOOD_STILL_MS) return;
+  void sendToParent({ type: 'woke', state: session.state, certain: session.certainUntil() > now });
+}, 20);
+
+onParentMessage(() => {
+  void (async () => {
+    await untilUp(session);
+    const found = await session.request(exists('/held'));
+    await sendToParent({ type: 'report', sessionId: session.identity?.id, held: found !== undefined });
+  })();
+});
+
+const certain = session.certainUntil() > performance.now();
+await sendToParent({ type: 'ready', sessionId: session.identity?.id, certain });

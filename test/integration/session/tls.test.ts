@@ -1,0 +1,94 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { LockUnavailableError } from '../../../lib/lock/errors.js';
+import { openSession, whenUp } from '../../../lib/open.js';
+import { type DistributedLockOptions, resolveOptions } from '../../../lib/options.js';
+import type { SessionClient } from '../../../lib/session/core/session-client.js';
+import { create, exists, get } from '../../../lib/session/requests.js';
+import { startProxy } from '../../support/proxy/fault-proxy.js';
+import { closeOpenSessions, closedAfterwards, untilState, untilUp } from '../../support/sessions/wire-session.js';
+import { createCertificates, type Certificates } from '../../support/zookeeper/certificates.js';
+import { startZooKeeper, type StandaloneServer } from '../../support/zookeeper/start-zookeeper.js';
+
+const DATA = Buffer.from('data');
+
+function openSecure(options: DistributedLockOptions): SessionClient {
+  return closedAfterwards(openSession(resolveOptions({ sessionTimeoutMs: 4_000, serverTickMs: 500, ...options })));
+}
+
+describe('TLS', () => {
+  let certificates: Certificates;
+  let open: StandaloneServer;
+  let mutual: StandaloneServer;
+
+  beforeAll(async () => {
+    certificates = await createCertificates();
+    [open, mutual] = await Promise.all([
+      startZooKeeper({ tickTimeMs: 500, tls: { certificates, clientAuth: 'none' } }),
+      startZooKeeper({ tickTimeMs: 500, tls: { certificates, clientAuth: 'need' } }),
+    ]);
+  });
+  afterEach(closeOpenSessions);
+  afterAll(async () => {
+    await Promise.all([open.stop(), mutual.stop()]);
+    await certificates.remove();
+  });
+
+  async function failure(options: DistributedLockOptions): Promise<string> {
+    const session = openSecure(options);
+    const error: unknown = await whenUp(session, 1_500).catch((reason: unknown) => reason);
+    await session.close();
+    expect(error).toBeInstanceOf(LockUnavailableError);
+    return (error as LockUnavailableError).message;
+  }
+
+  it('works, and survives a cut of the connection', async () => {
+    await using proxy = await startProxy({ target: open.securePort, raw: true });
+    const session = openSecure({ connect: proxy.connect, tls: { ca: certificates.ca } });
+    await whenUp(session, 10_000);
+    const { path, stat } = await session.request(create('/secure-', 'ephemeral-sequential', DATA));
+
+    proxy.cut();
+    await untilState(session, 'suspended');
+    await untilUp(session);
+
+    expect(await session.request(exists(path))).toEqual(stat);
+    await session.close();
+  });
+
+  it('of both sides: the certificate is the identity an ACL may name', async () => {
+    const connect = `127.0.0.1:${mutual.securePort}`;
+    const { ca, client, otherClient } = certificates;
+    const acl = [{ permissions: 31, scheme: 'x509', id: client.x509Id }];
+    const owner = openSecure({ connect, acl, tls: { ca, key: client.key, cert: client.cert } });
+    const other = openSecure({ connect, tls: { ca, key: otherClient.key, cert: otherClient.cert } });
+    await Promise.all([whenUp(owner, 10_000), whenUp(other, 10_000)]);
+
+    const { path } = await owner.request(create('/mutual-', 'ephemeral-sequential', DATA));
+
+    expect(await owner.request(get(path))).toMatchObject({ stat: { dataLength: DATA.length } });
+    await expect(other.request(get(path))).rejects.toMatchObject({ code: 'NO_AUTH' });
+    await Promise.all([owner.close(), other.close()]);
+  });
+
+  it('says what is wrong: an authority that is not trusted', async () => {
+    const connect = `127.0.0.1:${open.securePort}`;
+
+    expect(await failure({ connect, tls: {} })).toMatch(/certificate/i);
+  });
+
+  it('says what is wrong: a client certificate that is missing, or of a stranger', async () => {
+    const connect = `127.0.0.1:${mutual.securePort}`;
+    const { ca, stranger } = certificates;
+
+    expect(await failure({ connect, tls: { ca } })).toMatch(/certificate|TLS/i);
+    expect(await failure({ connect, tls: { ca, key: stranger.key, cert: stranger.cert } })).toMatch(/certificate|TLS/i);
+  });
+
+  it('says what is wrong: one side speaks TLS, the other does not', async () => {
+    const plainToSecure = await failure({ connect: `127.0.0.1:${open.securePort}` });
+    const secureToPlain = await failure({ connect: open.connect, tls: { ca: certificates.ca } });
+
+    expect(plainToSecure).toContain(`127.0.0.1:${open.securePort}`);
+    expect(secureToPlain).toMatch(/TLS/);
+  });
+});
