@@ -9,7 +9,7 @@ export interface Credentials {
   readonly password: Uint8Array;
 }
 
-const NO_TRAFFIC: Traffic = {
+export const NO_TRAFFIC: Traffic = {
   onEvent: () => undefined,
   onAnswered: () => undefined,
   onWatchSet: () => undefined,

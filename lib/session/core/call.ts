@@ -42,10 +42,6 @@ export abstract class Call {
         return undefined;
     }
   }
-
-  wantsWatchOn(path: string): boolean {
-    return this.watcher !== undefined && !this.unwatched && this.path === path;
-  }
 }
 
 /** A request with a promise of its own. */

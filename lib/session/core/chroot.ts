@@ -1,5 +1,5 @@
 import { LockConfigurationError } from '../../lock/errors.js';
-import { failedWith, SessionError } from '../errors.js';
+import { failedWith, isAboutTheLink, SessionError } from '../errors.js';
 import { ancestry } from '../paths.js';
 import { create, exists } from '../requests.js';
 import { Batch } from './call.js';
@@ -14,7 +14,11 @@ export async function ensureChroot(connection: Connection, chroot: string): Prom
   for (const call of batch.calls) connection.send(call, '');
   const outcomes = await batch.promise;
   const found = outcomes.at(-1);
-  if (found instanceof SessionError && found.outcomeUnknown) return false;
+  if (found instanceof SessionError && isAboutTheLink(found)) {
+    // A server that is only too busy is asked again, on another connection.
+    connection.giveUp(found);
+    return false;
+  }
   if (found !== undefined && !(found instanceof SessionError)) return true;
   const cause = outcomes.find((outcome) => outcome instanceof Error && !failedWith(outcome, 'NODE_EXISTS'));
   const text = `connect: the chroot ${chroot} does not exist and could not be made. Create it, or allow this client to`;

@@ -153,6 +153,11 @@ export class Connection implements LinkListener {
     return others.some((table) => this.hasPendingWatchOn(path, table)) ? watchConflict(path) : undefined;
   }
 
+  /** Gives the connection up, as if the server had: the owner looks for another. */
+  giveUp(cause: Error): void {
+    this.#end(cause);
+  }
+
   /** Gives the connection up without telling the owner; outstanding calls settle with `error`. */
   destroy(error: (call: Call) => SessionError): void {
     this.#finish();

@@ -7,6 +7,7 @@ import type { ProofOfLife } from './proof-of-life.js';
 const NO_DATA = new Uint8Array(0);
 /** The node deleted by somebody, then its container reaped between two of our creates: more is no coincidence. */
 const MAX_REPAIRS = 3;
+const MAX_DISAPPOINTMENTS = 5;
 
 /** What the heartbeat needs to know of the session that is up. */
 export interface Pulse {
@@ -19,6 +20,8 @@ export interface Pulse {
 interface Prover {
   /** How much certainty it needs ahead. */
   readonly forMs: number;
+  /** How many proofs have come that were not enough. */
+  disappointments: number;
   resolve(): void;
   reject(error: SessionError): void;
 }
@@ -81,7 +84,7 @@ export class Heartbeat {
 
   prove(forMs: number): Promise<void> {
     return new Promise<void>((resolve, reject) => {
-      this.#provers.add({ forMs, resolve, reject });
+      this.#provers.add({ forMs, disappointments: 0, resolve, reject });
       this.#look();
     });
   }
@@ -120,6 +123,19 @@ export class Heartbeat {
     this.#nodeOf = failure === undefined ? pulse.sessionId : undefined;
     if (this.#pulse === pulse) this.#note(failure, pulse);
     this.#look();
+    this.#disappoint();
+  }
+
+  /** The way to the servers may take longer than what is asked for leaves room for: then no write will ever do. */
+  #disappoint(): void {
+    for (const prover of this.#provers) {
+      prover.disappointments += 1;
+      if (prover.disappointments <= MAX_DISAPPOINTMENTS) continue;
+      this.#provers.delete(prover);
+      prover.reject(
+        new SessionError('BAD_ARGUMENTS', `The servers answer too slowly to prove ${prover.forMs} ms of life`),
+      );
+    }
   }
 
   /** A node or container that has vanished is made again at once; what is refused for good must not become a hot loop. */

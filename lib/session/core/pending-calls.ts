@@ -10,9 +10,15 @@ const COMPACT_AT = 1_024;
 export class PendingCalls {
   #calls: Call[] = [];
   #head = 0;
+  /** Those that ask for a watch, by path: taking one back must not mean a look at all of them. */
+  readonly #wishes = new Map<string, Set<Call>>();
 
   push(call: Call): void {
     this.#calls.push(call);
+    if (call.watcher === undefined || call.path === undefined) return;
+    const wishes = this.#wishes.get(call.path);
+    if (wishes === undefined) this.#wishes.set(call.path, new Set([call]));
+    else wishes.add(call);
   }
 
   shift(): Call | undefined {
@@ -26,14 +32,15 @@ export class PendingCalls {
       this.#calls.splice(0, this.#head);
       this.#head = 0;
     }
+    if (call.watcher !== undefined) this.#forget(call);
     return call;
   }
 
   /** Takes the wish to watch out of calls that were not answered yet. @returns whether there was one */
   unwatch(path: string, watcher: Watcher): boolean {
     let found = false;
-    for (const call of this.#open()) {
-      if (call.watcher !== watcher || !call.wantsWatchOn(path)) continue;
+    for (const call of this.#wishes.get(path) ?? []) {
+      if (call.watcher !== watcher || call.unwatched) continue;
       call.unwatched = true;
       found = true;
     }
@@ -41,18 +48,22 @@ export class PendingCalls {
   }
 
   wantWatchOn(path: string, kind: RemovableWatch): boolean {
-    return this.#open().some((call) => call.watchTable === kind && call.wantsWatchOn(path));
+    for (const call of this.#wishes.get(path) ?? []) if (call.watchTable === kind && !call.unwatched) return true;
+    return false;
   }
 
   /** Nothing more will be answered. */
   settleAll(error: (call: Call) => SessionError): void {
-    const calls = this.#open();
+    const calls = this.#calls.slice(this.#head);
     this.#calls = [];
     this.#head = 0;
+    this.#wishes.clear();
     for (const call of calls) call.settle(error(call));
   }
 
-  #open(): Call[] {
-    return this.#calls.slice(this.#head);
+  #forget(call: Call): void {
+    const wishes = this.#wishes.get(call.path ?? '');
+    wishes?.delete(call);
+    if (wishes?.size === 0) this.#wishes.delete(call.path ?? '');
   }
 }

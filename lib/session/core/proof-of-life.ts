@@ -41,6 +41,11 @@ export class ProofOfLife {
     return this.#certainSince;
   }
 
+  /** S as it counts for certainty: the smallest that any server has granted this session. */
+  get timeoutMs(): number {
+    return this.#timeoutMs;
+  }
+
   get certainUntil(): number {
     return this.#certainUntil;
   }

@@ -176,6 +176,7 @@ export class SessionClient implements Session, KeeperListener {
   onWatchSet(call: Call, found: boolean): void {
     const { path, watcher, watchTable } = call;
     if (path === undefined || watcher === undefined || watchTable === undefined) return;
+    this.#connection?.skippedRemovals.delete(`${watchTable}${path}`);
     if (!call.unwatched) this.#watches.add(kindOf(call, found), path, watcher);
     else if (this.#connection !== undefined && !this.#watches.wants(path, watchTable)) {
       this.#removeAtServer(this.#connection, path, watchTable);
@@ -202,7 +203,7 @@ export class SessionClient implements Session, KeeperListener {
   #announce(connection: Connection, granted: Granted): void {
     if (this.#proof === undefined || this.#closing) return;
     this.#connection = connection;
-    this.#heartbeat.start({ proof: this.#proof, timeoutMs: granted.timeoutMs, sessionId: granted.id });
+    this.#heartbeat.start({ proof: this.#proof, timeoutMs: this.#proof.timeoutMs, sessionId: granted.id });
     this.#become(this.state === 'connecting' ? 'connected' : 'reconnected');
     this.#watches.tellGap();
   }
@@ -216,7 +217,7 @@ export class SessionClient implements Session, KeeperListener {
 
   /** What is left of S when the sample that a write vouches for is a tick old. */
   #provableMs(): number {
-    const timeoutMs = this.#identity?.timeoutMs ?? 0;
+    const timeoutMs = this.#proof?.timeoutMs ?? 0;
     return timeoutMs - certaintyMarginMs(timeoutMs) - this.#settings.serverTickMs;
   }
 
@@ -228,13 +229,31 @@ export class SessionClient implements Session, KeeperListener {
 
   #refusal(request: Request): SessionError | undefined {
     if (this.#connection === undefined || this.#closing) return this.#unconnected();
-    if (request.op === 'multi') return firstRefusal(request.parts);
-    const refusal = firstRefusal([request]);
+    if (request.op === 'multi') return this.#firstRefusal(request.parts);
+    const refusal = this.#firstRefusal([request]);
     if (refusal !== undefined || !('watch' in request) || request.watch === undefined) return refusal;
     return (
       this.#watches.conflict(request.op === 'watchTree' ? 'trees' : 'data', request.path) ??
       this.#connection.watchConflict(request)
     );
+  }
+
+  #firstRefusal(requests: readonly (Request | MultiPart)[]): SessionError | undefined {
+    for (const request of requests) {
+      if (request.op === 'multi') continue;
+      const { op, path } = request;
+      if (op === 'create' && path === '/' && this.#settings.chroot !== '') {
+        // The server would put the number behind the chroot itself, and so the node outside of it.
+        return new SessionError(
+          'BAD_ARGUMENTS',
+          'A node with an empty name cannot be made directly under a chroot',
+          path,
+        );
+      }
+      const refusal = checkPath(path, op === 'create' && request.mode.endsWith('sequential'));
+      if (refusal !== undefined) return refusal;
+    }
+    return undefined;
   }
 
   #unconnected(): SessionError {
@@ -264,15 +283,6 @@ export class SessionClient implements Session, KeeperListener {
   #become(state: ConnectionState): void {
     this.#states.next(state);
   }
-}
-
-function firstRefusal(requests: readonly (Request | MultiPart)[]): SessionError | undefined {
-  for (const request of requests) {
-    if (request.op === 'multi') continue;
-    const refusal = checkPath(request.path, request.op === 'create' && request.mode.endsWith('sequential'));
-    if (refusal !== undefined) return refusal;
-  }
-  return undefined;
 }
 
 function kindOf(call: Call, found: boolean): WatchKind | 'trees' {

@@ -2,7 +2,7 @@ import type { Timer } from '../../lock/clock.js';
 import { LockConfigurationError } from '../../lock/errors.js';
 import { serverError, SessionError } from '../errors.js';
 import type { SessionSettings } from '../options.js';
-import { AbandonedSession, closed, closeSession, type Credentials } from './abandoned-session.js';
+import { AbandonedSession, closed, closeSession, type Credentials, NO_TRAFFIC } from './abandoned-session.js';
 import { Connection, type ConnectionOwner, type Ending, type Traffic } from './connection.js';
 import type { Dialer, Handshake, HandshakeReply, Server } from './link.js';
 import { ServerList } from './server-list.js';
@@ -197,7 +197,9 @@ export class SessionKeeper implements ConnectionOwner {
       return;
     }
     const { chroot } = this.#settings;
-    const context = { clock, chroot, dialer: this.#dialer, owner: this, traffic: this.#listener };
+    // What passes on a probe is about another session.
+    const traffic = this.#doubt === 'probing' ? NO_TRAFFIC : this.#listener;
+    const context = { clock, chroot, dialer: this.#dialer, owner: this, traffic };
     this.#connection = new Connection(server, this.#offer(), this.#patienceMs(), context);
   }
 

@@ -14,8 +14,8 @@ export class WatchRegistry {
     children: new Map(),
     trees: new Map(),
   };
-  /** Who is still to be told of the event that is being told. */
-  #telling: { readonly path: string; readonly watchers: Set<Watcher> } | undefined;
+  /** Who is still to be told of what is being told, by the path they watch; who is taken back meanwhile is told no more. */
+  readonly #tellings = new Set<Watches>();
 
   add(kind: WatchKind | 'trees', path: string, watcher: Watcher): void {
     const watches = this.#watches[kind];
@@ -41,7 +41,7 @@ export class WatchRegistry {
 
   /** @returns what the server need no longer watch for us */
   remove(path: string, watcher: Watcher): RemovableWatch[] {
-    if (this.#telling?.path === path) this.#telling.watchers.delete(watcher);
+    for (const telling of this.#tellings) telling.get(path)?.delete(watcher);
     const gone = ALL_WATCHES.filter((kind) => this.#take(kind, path, watcher));
     const unwanted: RemovableWatch[] = [];
     if (gone.includes('trees')) unwanted.push('any');
@@ -53,17 +53,20 @@ export class WatchRegistry {
 
   /** Tells those whom an event of the server concerns; one-shot watches are used up by it. */
   fire(event: WatchEvent): void {
-    const told = new Set<Watcher>();
-    if (event.type === 'children') this.#use('children', event.path, told);
+    const telling: Watches = new Map();
+    if (event.type === 'children') this.#use('children', event.path, telling);
     else {
-      this.#use('data', event.path, told);
-      this.#use('exists', event.path, told);
-      if (event.type === 'deleted') this.#use('children', event.path, told);
-      if (this.#watches.trees.size > 0) this.#collectTrees(event.path, told);
+      this.#use('data', event.path, telling);
+      this.#use('exists', event.path, telling);
+      if (event.type === 'deleted') this.#use('children', event.path, telling);
+      if (this.#watches.trees.size > 0) this.#collectTrees(event.path, telling);
     }
-    this.#telling = { path: event.path, watchers: told };
-    for (const watcher of told) watcher.onWatchEvent(event);
-    this.#telling = undefined;
+    const told = new Set<Watcher>();
+    this.#tell(telling, (watcher) => {
+      if (told.has(watcher)) return;
+      told.add(watcher);
+      watcher.onWatchEvent(event);
+    });
   }
 
   /** The link was away: one-shot watches are set again and miss nothing, tree watches may have. */
@@ -75,31 +78,40 @@ export class WatchRegistry {
 
   /** The session is over, and all its watches. */
   tellLost(): void {
+    const telling: Watches = new Map();
     for (const kind of ALL_WATCHES) {
-      const watches = [...this.#watches[kind]];
+      for (const [path, watchers] of this.#watches[kind]) collect(telling, path, watchers);
       this.#watches[kind].clear();
-      for (const [path, watchers] of watches) {
-        for (const watcher of watchers) watcher.onWatchEvent({ type: 'lost', path });
-      }
     }
+    this.#tell(telling, (watcher, path) => watcher.onWatchEvent({ type: 'lost', path }));
   }
 
   paths(kind: WatchKind | 'trees'): Iterable<string> {
     return this.#watches[kind].keys();
   }
 
-  #use(kind: WatchKind, path: string, told: Set<Watcher>): void {
+  #use(kind: WatchKind, path: string, telling: Watches): void {
     const watchers = this.#watches[kind].get(path);
     if (watchers === undefined) return;
     this.#watches[kind].delete(path);
-    for (const watcher of watchers) told.add(watcher);
+    collect(telling, path, watchers);
   }
 
-  #collectTrees(path: string, told: Set<Watcher>): void {
+  #collectTrees(path: string, telling: Watches): void {
     for (let end = path.length; end > 0; end = path.lastIndexOf('/', end - 1)) {
-      this.#watches.trees.get(path.slice(0, end))?.forEach((watcher) => told.add(watcher));
+      const watched = path.slice(0, end);
+      collect(telling, watched, this.#watches.trees.get(watched));
     }
-    this.#watches.trees.get('/')?.forEach((watcher) => told.add(watcher));
+    collect(telling, '/', this.#watches.trees.get('/'));
+  }
+
+  #tell(telling: Watches, tellOne: (watcher: Watcher, path: string) => void): void {
+    this.#tellings.add(telling);
+    try {
+      for (const [path, watchers] of telling) for (const watcher of watchers) tellOne(watcher, path);
+    } finally {
+      this.#tellings.delete(telling);
+    }
   }
 
   #take(kind: WatchKind | 'trees', path: string, watcher: Watcher): boolean {
@@ -113,4 +125,11 @@ export class WatchRegistry {
 
 export function watchConflict(path: string): SessionError {
   return new SessionError('BAD_ARGUMENTS', `A tree watch and another watch cannot both stand on ${path}`, path);
+}
+
+/** A copy: what is told does not change with what is watched from now on. */
+function collect(telling: Watches, path: string, watchers: Iterable<Watcher> = []): void {
+  const collected = telling.get(path) ?? new Set();
+  for (const watcher of watchers) collected.add(watcher);
+  if (collected.size > 0) telling.set(path, collected);
 }

@@ -71,14 +71,18 @@ export class FrameInput implements FrameSink, ReplyContext {
     const xid = reader.int();
     this.#replyHigh = reader.int();
     this.#replyLow = reader.int() >>> 0;
-    this.#keepNewest(this.#replyHigh, this.#replyLow);
     const errorNumber = reader.int();
-    if (xid !== EVENT_XID) return this.#listener.onReply(xid, errorNumber, this.#body);
+    if (xid !== EVENT_XID) {
+      this.#keepNewest(this.#replyHigh, this.#replyLow);
+      return this.#listener.onReply(xid, errorNumber, this.#body);
+    }
+    // An event's number is not kept: one transaction may make several events, and when the link breaks between two, the
+    // server must tell the second again. (ZooKeeper 3.8 sends -1, later versions send the transaction.)
     const event = readWatchEvent(reader);
     if (event !== undefined) this.#listener.onEvent(event);
   }
 
-  /** Events, and answers of a server that has nothing to count, carry -1 or 0. */
+  /** Answers of a server that has nothing to count carry -1 or 0. */
   #keepNewest(high: number, low: number): void {
     if (high < this.#lastHigh || (high === this.#lastHigh && low <= this.#lastLow)) return;
     this.#lastHigh = high;

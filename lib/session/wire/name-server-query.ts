@@ -1,4 +1,4 @@
-import { NODATA, NOTFOUND, Resolver } from 'node:dns';
+import { NODATA, NOTFOUND, Resolver, TIMEOUT } from 'node:dns';
 import { readFileSync } from 'node:fs';
 
 type QueryCallback = (error: NodeJS.ErrnoException | null, addresses: readonly string[]) => void;
@@ -43,12 +43,12 @@ export class NameServerQuery {
     this.#client = client;
   }
 
-  /** Calls back once, with nothing when nothing was found, unless it is cancelled; never before it has returned. */
-  find(host: string, done: (addresses: readonly string[]) => void): void {
+  /** Calls back once, with nothing when nothing was found (`wereSilent`: for want of any answer), unless it is cancelled; never before it has returned. */
+  find(host: string, done: (addresses: readonly string[], wereSilent: boolean) => void): void {
     const listed = addressesInHosts(this.#files.hosts, host);
     if (listed.length === 0) return this.#ask(fullNames(this.#files.resolvConf, host), done);
     process.nextTick(() => {
-      if (!this.#cancelled) done(listed);
+      if (!this.#cancelled) done(listed, false);
     });
   }
 
@@ -57,26 +57,28 @@ export class NameServerQuery {
     this.#client.cancel();
   }
 
-  #ask(names: readonly string[], done: (addresses: readonly string[]) => void): void {
+  #ask(names: readonly string[], done: (addresses: readonly string[], wereSilent: boolean) => void): void {
     const [name, ...others] = names;
-    if (name === undefined) return done([]);
+    if (name === undefined) return done([], false);
     let waiting = 2;
     let certainlyAbsent = true;
+    let wereSilent = false;
     let ipv6: readonly string[] = [];
     const answered = (error: NodeJS.ErrnoException | null, ipv4: readonly string[]) => {
       if (this.#cancelled || waiting === 0) return;
       waiting -= 1;
       if (ipv4.length > 0) {
         waiting = 0;
-        return done([...ipv4, ...ipv6]);
+        return done([...ipv4, ...ipv6], false);
       }
       if (error !== null && error.code !== NOTFOUND && error.code !== NODATA) certainlyAbsent = false;
+      if (error?.code === TIMEOUT) wereSilent = true;
       // IPv6 is held back until IPv4 has answered: that is what servers listen on.
       if (waiting > 0) return;
-      if (ipv6.length > 0) return done(ipv6);
+      if (ipv6.length > 0) return done(ipv6, false);
       // A name that may exist hides the later ones: whoever took one of those might speak to a stranger.
       if (certainlyAbsent) this.#ask(others, done);
-      else done([]);
+      else done([], wereSilent);
     };
     this.#client.resolve4(name, (error, addresses) => answered(error, error === null ? addresses : []));
     this.#client.resolve6(name, (error, addresses) => {

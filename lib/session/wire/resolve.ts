@@ -1,10 +1,7 @@
 import { isIP } from 'node:net';
-import { systemClock, type Clock, type Timer } from '../../lock/clock.js';
 import { processGate, type LookupGate } from './lookup-gate.js';
 import { NameServerQuery } from './name-server-query.js';
 
-/** How long the system's look-up is left alone: it knows /etc/hosts and search domains, which name servers do not. */
-const HEAD_START_MS = 250;
 const LOCALHOST = ['127.0.0.1', '::1'];
 
 export interface Resolution {
@@ -22,9 +19,12 @@ export interface NameResolver {
   resolve(host: string, listener: ResolutionListener): Resolution;
 }
 
+/** What the name servers said: addresses, nothing, or not even that they know none. */
+export type QueryEnd = (addresses: readonly string[], wereSilent: boolean) => void;
+
 /** Finds addresses without the system's look-up; see `NameServerQuery`. */
 export interface ThreadlessQuery {
-  find(host: string, done: (addresses: readonly string[]) => void): void;
+  find(host: string, done: QueryEnd): void;
   cancel(): void;
 }
 
@@ -36,88 +36,59 @@ export function addressesWithoutAsking(host: string): readonly string[] | undefi
 }
 
 /**
- * Asks the system, one name at a time in the whole process, and the name servers directly when the system is slow or
- * busy. The first that finds something wins.
+ * Asks the hosts file and the name servers, without a thread and so that it can be stopped; and only for a name that they
+ * do not know the system, which may have other sources, one name at a time in the whole process. A system's look-up
+ * that hangs holds a thread of the pool, and the process itself, for as long as it likes: it is not asked where the name
+ * servers are silent, as it would wait for the same ones.
  */
 export class SystemNameResolver implements NameResolver {
   readonly #gate: LookupGate;
   readonly #openQuery: () => ThreadlessQuery;
-  readonly #clock: Clock;
 
-  constructor(
-    gate: LookupGate = processGate,
-    openQuery: () => ThreadlessQuery = () => new NameServerQuery(),
-    clock: Clock = systemClock,
-  ) {
+  constructor(gate: LookupGate = processGate, openQuery: () => ThreadlessQuery = () => new NameServerQuery()) {
     this.#gate = gate;
     this.#openQuery = openQuery;
-    this.#clock = clock;
   }
 
   resolve(host: string, listener: ResolutionListener): Resolution {
-    return new RacedResolution(host, listener, this.#gate, this.#openQuery, this.#clock);
+    return new SteppedResolution(host, listener, this.#gate, this.#openQuery());
   }
 }
 
-class RacedResolution implements Resolution {
+class SteppedResolution implements Resolution {
   readonly #host: string;
-  readonly #openQuery: () => ThreadlessQuery;
-  readonly #cancelLookup: () => void;
+  readonly #gate: LookupGate;
+  readonly #query: ThreadlessQuery;
   #listener: ResolutionListener | undefined;
-  #headStart: Timer | undefined;
-  #query: ThreadlessQuery | undefined;
-  #lookupError: Error | undefined;
+  #cancelLookup: () => void = () => undefined;
 
-  constructor(
-    host: string,
-    listener: ResolutionListener,
-    gate: LookupGate,
-    openQuery: () => ThreadlessQuery,
-    clock: Clock,
-  ) {
+  constructor(host: string, listener: ResolutionListener, gate: LookupGate, query: ThreadlessQuery) {
     this.#host = host;
     this.#listener = listener;
-    this.#openQuery = openQuery;
-    const asked = gate.ask(host, (error, addresses) => this.#onLookup(error, addresses));
-    this.#cancelLookup = () => asked.cancel();
-    if (asked.waiting) this.#startQuery();
-    else this.#headStart = clock.setTimer(HEAD_START_MS, () => this.#startQuery());
+    this.#gate = gate;
+    this.#query = query;
+    query.find(host, (addresses, wereSilent) => this.#onQuery(addresses, wereSilent));
   }
 
   cancel(): void {
     this.#listener = undefined;
-    this.#headStart?.cancel();
+    this.#query.cancel();
     this.#cancelLookup();
-    this.#query?.cancel();
   }
 
-  #startQuery(): void {
-    this.#query = this.#openQuery();
-    this.#query.find(this.#host, (addresses) => this.#onQuery(addresses));
-  }
-
-  #onQuery(addresses: readonly string[]): void {
-    this.#query = undefined;
-    if (addresses.length > 0) this.#found(addresses);
-    else this.#giveUpIfNobodyIsLeft();
+  #onQuery(addresses: readonly string[], wereSilent: boolean): void {
+    if (this.#listener === undefined) return;
+    if (addresses.length > 0) this.#listener.onResolved(addresses);
+    else if (wereSilent) this.#listener.onUnresolved(new Error('the name servers do not answer'));
+    else {
+      const asked = this.#gate.ask(this.#host, (error, found) => this.#onLookup(error, found));
+      this.#cancelLookup = () => asked.cancel();
+    }
   }
 
   #onLookup(error: Error | null, addresses: readonly string[]): void {
-    if (error === null && addresses.length > 0) return this.#found(addresses);
-    this.#lookupError = error ?? new Error(`the name ${this.#host} has no address`);
-    this.#giveUpIfNobodyIsLeft();
-  }
-
-  #found(addresses: readonly string[]): void {
-    const listener = this.#listener;
-    this.cancel();
-    listener?.onResolved(addresses);
-  }
-
-  #giveUpIfNobodyIsLeft(): void {
-    if (this.#lookupError === undefined || this.#query !== undefined) return;
-    const listener = this.#listener;
-    this.cancel();
-    listener?.onUnresolved(this.#lookupError);
+    if (this.#listener === undefined) return;
+    if (error === null && addresses.length > 0) this.#listener.onResolved(addresses);
+    else this.#listener.onUnresolved(error ?? new Error(`the name ${this.#host} has no address`));
   }
 }

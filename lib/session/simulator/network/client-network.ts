@@ -22,6 +22,8 @@ export class ClientNetwork {
   /** For creates that name none; undefined: open to everybody. */
   acl: readonly Acl[] | undefined;
   refusesConnections = false;
+  /** As a server last granted it; 0 before that. */
+  sessionId = 0n;
   /** Added to each watch event; what the server sends later waits behind it. */
   watchDelayMs = 0;
   /** Instead of the ensemble's own, for this client alone. */

@@ -154,6 +154,7 @@ export class SimulatedLink implements Link, Holdable {
         this.#listener.onOpen();
         return;
       case 'handshake':
+        this.#network.sessionId = message.reply.sessionId;
         this.#listener.onHandshake(message.reply);
         return;
       case 'event':

@@ -107,7 +107,9 @@ export class Leader implements Role {
   }
 
   jumpSequence(path: string, next: number): void {
-    this.#proposals.tree.existing(path).creates = next;
+    // Its removal may be proposed already, and not committed.
+    const node = this.#proposals.tree.nodes.get(path) ?? this.#server.tree.existing(path);
+    node.creates = next;
   }
 
   reapContainers(): void {

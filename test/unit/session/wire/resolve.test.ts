@@ -3,6 +3,7 @@ import { LookupGate, type LookupCallback } from '../../../../lib/session/wire/lo
 import {
   addressesWithoutAsking,
   SystemNameResolver,
+  type QueryEnd,
   type ResolutionListener,
   type ThreadlessQuery,
 } from '../../../../lib/session/wire/resolve.js';
@@ -28,37 +29,15 @@ class HeldLookup {
 class HeldQuery implements ThreadlessQuery {
   asked: string | undefined;
   cancelled = false;
-  answer: (addresses: readonly string[]) => void = () => undefined;
+  answer: QueryEnd = () => undefined;
 
-  find(host: string, done: (addresses: readonly string[]) => void): void {
+  find(host: string, done: QueryEnd): void {
     this.asked = host;
     this.answer = done;
   }
 
   cancel(): void {
     this.cancelled = true;
-  }
-}
-
-/** Only what is set on it, fired by hand. */
-class HeldTimers {
-  readonly pending = new Set<{ delayMs: number; callback: () => void }>();
-
-  now(): number {
-    return 0;
-  }
-
-  setTimer(delayMs: number, callback: () => void) {
-    const timer = { delayMs, callback };
-    this.pending.add(timer);
-    return { cancel: () => void this.pending.delete(timer) };
-  }
-
-  fire(): void {
-    for (const timer of [...this.pending]) {
-      this.pending.delete(timer);
-      timer.callback();
-    }
   }
 }
 
@@ -79,13 +58,12 @@ function setUp() {
   const system = new HeldLookup();
   const gate = new LookupGate(system.lookup);
   const queries: HeldQuery[] = [];
-  const timers = new HeldTimers();
   const open = () => {
     const opened = new HeldQuery();
     queries.push(opened);
     return opened;
   };
-  return { system, queries, timers, resolver: new SystemNameResolver(gate, open, timers) };
+  return { system, queries, resolver: new SystemNameResolver(gate, open) };
 }
 
 describe('addressesWithoutAsking', () => {
@@ -102,97 +80,87 @@ describe('addressesWithoutAsking', () => {
 });
 
 describe('SystemNameResolver', () => {
-  it('asks the system alone when that answers soon', () => {
-    const { system, queries, timers, resolver } = setUp();
+  it('asks hosts file and name servers, and leaves the system alone when they know the name', () => {
+    const { system, queries, resolver } = setUp();
     const told = new Told();
     resolver.resolve('zk1', told);
-    system.answer(['10.0.0.1', '10.0.0.2']);
+    queries[0]?.answer(['10.0.0.1', '10.0.0.2'], false);
 
+    expect(queries[0]).toMatchObject({ asked: 'zk1' });
     expect(told.addresses).toEqual([['10.0.0.1', '10.0.0.2']]);
-    expect(queries).toHaveLength(0);
-    expect(timers.pending.size).toBe(0);
+    expect(system.asked).toEqual([]);
   });
 
-  it('asks the name servers, too, when the system is slow; the first that finds something wins', () => {
-    const { system, queries, timers, resolver } = setUp();
+  it('asks the system for a name that they do not know', () => {
+    const { system, queries, resolver } = setUp();
     const told = new Told();
     resolver.resolve('zk1', told);
-    expect([...timers.pending].map(({ delayMs }) => delayMs)).toEqual([250]);
-    timers.fire();
-    queries[0]?.answer(['10.0.0.1']);
-    system.answer(['10.9.9.9']);
+    queries[0]?.answer([], false);
+    expect(told).toMatchObject({ addresses: [], causes: [] });
+    system.answer(['10.0.0.1']);
 
     expect(told.addresses).toEqual([['10.0.0.1']]);
-    expect(queries[0]).toMatchObject({ asked: 'zk1' });
   });
 
-  it('lets one look-up at a time through, whatever hangs, and asks the name servers at once meanwhile', () => {
+  it('never lets the system wait for name servers that are silent: nobody could stop it', () => {
     const { system, queries, resolver } = setUp();
-    const told = [new Told(), new Told(), new Told()];
-    ['dead', 'zk1', 'zk2'].forEach((host, at) => resolver.resolve(host, told[at] ?? new Told()));
+    const told = new Told();
+    resolver.resolve('zk1', told);
+    queries[0]?.answer([], true);
+
+    expect(told.causes).toEqual(['the name servers do not answer']);
+    expect(system.asked).toEqual([]);
+  });
+
+  it('lets one look-up of the system at a time through, whatever hangs', () => {
+    const { system, queries, resolver } = setUp();
+    const told = [new Told(), new Told()] as const;
+    resolver.resolve('dead', told[0]);
+    resolver.resolve('zk2', told[1]);
+    queries[0]?.answer([], false);
+    queries[1]?.answer([], false);
     expect(system.asked).toEqual(['dead']);
-    expect(queries.map(({ asked }) => asked)).toEqual(['zk1', 'zk2']);
 
-    queries[0]?.answer(['10.0.0.1']);
-    expect(told[1]?.addresses).toEqual([['10.0.0.1']]);
-
-    // A name that only the system knows waits for its turn, which comes although the first one failed.
-    queries[1]?.answer([]);
-    expect(told[2]?.causes).toEqual([]);
     system.fail('timed out');
-    expect(told[0]?.causes).toEqual(['timed out']);
+    expect(told[0].causes).toEqual(['timed out']);
     expect(system.asked).toEqual(['dead', 'zk2']);
     system.answer(['10.0.0.2']);
-    expect(told[2]?.addresses).toEqual([['10.0.0.2']]);
+    expect(told[1].addresses).toEqual([['10.0.0.2']]);
   });
 
   it('shares one look-up among all who ask for the same name', () => {
-    const { system, resolver } = setUp();
+    const { system, queries, resolver } = setUp();
     const told = [new Told(), new Told()];
     for (const each of told) resolver.resolve('zk1', each);
+    for (const query of queries) query.answer([], false);
     system.answer(['10.0.0.1']);
 
     expect(system.asked).toEqual(['zk1']);
     expect(told.map(({ addresses }) => addresses)).toEqual([[['10.0.0.1']], [['10.0.0.1']]]);
   });
 
-  it('fails at once when the system does not know the name, but waits for name servers that were asked', () => {
-    const { system, queries, timers, resolver } = setUp();
-    const told = [new Told(), new Told()];
-    resolver.resolve('zk1', told[0] ?? new Told());
-    system.fail('ENOTFOUND');
-    expect(told[0]?.causes).toEqual(['ENOTFOUND']);
-    expect(timers.pending.size).toBe(0);
-
-    resolver.resolve('zk2', told[1] ?? new Told());
-    timers.fire();
-    system.fail('ENOTFOUND');
-    expect(told[1]?.causes).toEqual([]);
-    queries[0]?.answer([]);
-    expect(told[1]?.causes).toEqual(['ENOTFOUND']);
-  });
-
   it('takes no address for a failure', () => {
-    const { system, resolver } = setUp();
+    const { system, queries, resolver } = setUp();
     const told = new Told();
     resolver.resolve('zk1', told);
+    queries[0]?.answer([], false);
     system.answer([]);
 
     expect(told.causes).toEqual(['the name zk1 has no address']);
   });
 
   it('says nothing after it was cancelled, and asks nothing more', () => {
-    const { system, queries, timers, resolver } = setUp();
+    const { system, queries, resolver } = setUp();
     const told = new Told();
     resolver.resolve('zk1', told).cancel();
-    const waiting = resolver.resolve('zk2', told);
-    waiting.cancel();
+    queries[0]?.answer([], false);
+    const second = resolver.resolve('zk2', told);
+    queries[1]?.answer([], false);
+    second.cancel();
     system.answer(['10.0.0.1']);
-    queries[0]?.answer(['10.0.0.2']);
 
     expect(told).toMatchObject({ addresses: [], causes: [] });
     expect(queries[0]?.cancelled).toBe(true);
-    expect(timers.pending.size).toBe(0);
-    expect(system.asked).toEqual(['zk1']);
+    expect(system.asked).toEqual(['zk2']);
   });
 });
