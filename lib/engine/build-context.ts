@@ -6,6 +6,7 @@ import { Alarms } from './alarms.js';
 import type { EngineContext, EngineSettings } from './context.js';
 import { HoldHistory } from './hold-history.js';
 import { Holders } from './holders.js';
+import { Identifiers } from './identifiers.js';
 import { Interrupts } from './interrupts.js';
 import { Janitor } from './janitor.js';
 import { Parents } from './parents.js';
@@ -28,6 +29,7 @@ export function buildContext(
     alarms,
     events,
     clock: session.clock,
+    identifiers: new Identifiers(settings.randomUuid()),
     client: { clientId: settings.randomUuid(), host: hostname(), pid: process.pid },
     interrupts: new Interrupts(alarms),
     // A key with a lock-delay remembers its last holder between holds.

@@ -6,6 +6,7 @@ import type { Session } from '../session/session.js';
 import type { Alarms } from './alarms.js';
 import type { HoldHistory } from './hold-history.js';
 import type { Holders } from './holders.js';
+import type { Identifiers } from './identifiers.js';
 import type { Interrupts } from './interrupts.js';
 import type { Janitor } from './janitor.js';
 import type { Parents } from './parents.js';
@@ -22,7 +23,7 @@ export interface EngineSettings {
   readonly onSuspended: 'continue' | 'stop';
   /** 0: none. */
   readonly lockDelayMs: number;
-  /** Names contenders; the simulator's is seeded. */
+  /** Names this lock service and its contenders; the simulator's is seeded. */
   readonly randomUuid: () => string;
   /** In [0, 1). */
   readonly random: () => number;
@@ -34,6 +35,7 @@ export interface EngineContext {
   readonly clock: Clock;
   readonly settings: EngineSettings;
   readonly client: ClientIdentity;
+  readonly identifiers: Identifiers;
   readonly uplink: Uplink;
   readonly alarms: Alarms;
   readonly interrupts: Interrupts;

@@ -1,5 +1,5 @@
 import { LockConfigurationError, LockUnavailableError } from '../lock/errors.js';
-import { contenderId, namePrefix } from '../queue/node-name.js';
+import { namePrefix } from '../queue/node-name.js';
 import { failedWith, isAboutTheLink, SessionError } from '../session/errors.js';
 import { type Children, create, type Created, type CreateRequest, get, list } from '../session/requests.js';
 import type { SessionIdentity } from '../session/session.js';
@@ -21,15 +21,15 @@ export interface Enqueued {
  * removed in the background.
  */
 export async function enqueue(context: EngineContext, request: LockRequest, interrupt: Interrupt): Promise<Enqueued> {
-  const { session, uplink, parents, janitor, settings } = context;
+  const { session, uplink, parents, janitor, identifiers } = context;
   const { queuePath } = request;
   for (;;) {
     if (!uplink.isUp) await interrupt.guard(uplink.whenUp());
     const { identity } = session;
     if (identity === undefined) continue;
-    const id = contenderId(settings.randomUuid());
+    const id = identifiers.next();
     const requests = [...parents.missing(queuePath), contender(context, request, id), list(queuePath)];
-    let outcomes: Awaited<ReturnType<typeof session.batch<typeof requests>>>;
+    let outcomes: readonly unknown[];
     try {
       outcomes = await interrupt.guard(session.batch(requests));
     } catch (interruption) {

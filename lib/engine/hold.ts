@@ -122,16 +122,16 @@ export class Hold {
   }
 
   /** One handle is done; the last one gives the lock back. Resolves when the node is gone, or when waiting makes no sense. */
-  async removeHandle(): Promise<void> {
+  removeHandle(): Promise<void> {
     this.#handles -= 1;
-    if (this.#handles > 0 || !this.isHeld()) return;
+    if (this.#handles > 0 || !this.isHeld()) return Promise.resolve();
     const { clock, history, events } = this.#context;
     const heldMs = clock.now() - this.grantedAt;
     this.#end({ name: 'released' });
     for (const listener of [...this.#releaseListeners]) listener(this.#releasedError());
     history.record(this.request.key, heldMs);
     if (events.observed) events.next({ ...this.#facts(), type: 'released', heldMs });
-    await this.#removeNodes(this.#onOrderlyRelease);
+    return this.#removeNodes(this.#onOrderlyRelease);
   }
 
   extend(leaseMs: number): void {

@@ -16,10 +16,12 @@ export class Interrupts {
   open(key: string, deadline: Deadline, signal: AbortSignal | undefined, describeTimeout: () => LockError): Interrupt {
     const interrupt = new Interrupt();
     const alarm = this.#alarms.set(deadline.at, () => interrupt.raise(describeTimeout()));
-    interrupt.onDispose(() => alarm.cancel());
-    if (signal !== undefined) listenTo(signal, key, interrupt);
     this.#open.add(interrupt);
-    interrupt.onDispose(() => this.#open.delete(interrupt));
+    interrupt.onDispose(() => {
+      alarm.cancel();
+      this.#open.delete(interrupt);
+    });
+    if (signal !== undefined) listenTo(signal, key, interrupt);
     return interrupt;
   }
 

@@ -36,28 +36,36 @@ export class LockTaker {
 
   /** Waits for the lock, or shares the one around the caller. */
   async take(key: string, options: AcquireOptions, call: CallFacts): Promise<OwnedLock> {
-    const request = this.request(key, options, call.owner);
-    const around = findReentry(call.service, key, request.mode, options);
+    // To wait for no time at all is to try once: the deadline is for ZooKeeper's answer then.
+    if ((options.waitMs ?? this.#context.settings.waitMs) === 0) {
+      const taken = await this.tryTake(key, options, call);
+      if (taken === undefined) throw timeoutError(this.#context, key, call.deadline);
+      return taken;
+    }
+    const around = this.#around(key, options, call);
     if (around !== undefined) return this.#share(around, call.deadline, options.signal);
+    const request = this.#build(key, options, call.owner);
+    const interrupt = this.#interrupt(key, call.deadline, options.signal);
     try {
-      const hold = await this.interruptibly(key, call.deadline, options.signal, (interrupt) => {
-        if (this.#local !== undefined) limitPatience(this.#context, key, call.deadline, interrupt);
-        return obtain(this.#context, request, interrupt);
-      });
+      if (interrupt.error !== undefined) throw interrupt.error;
+      if (this.#local !== undefined) limitPatience(this.#context, key, call.deadline, interrupt);
+      const hold = await obtain(this.#context, request, interrupt);
       return { hold, handle: hold.share() };
     } catch (error) {
       this.#report(request, error as Error, call.deadline);
       if (this.#local === undefined || !(error instanceof LockUnavailableError)) throw error;
       this.#context.events.next({ type: 'degraded', key, mode: request.mode, label: options.label });
       return this.#local.take(key, options, call);
+    } finally {
+      interrupt.dispose();
     }
   }
 
   /** @returns undefined when the lock is busy */
   async tryTake(key: string, options: AcquireOptions, call: CallFacts): Promise<OwnedLock | undefined> {
-    const request = this.request(key, options, call.owner);
-    const around = findReentry(call.service, key, request.mode, options);
+    const around = this.#around(key, options, call);
     if (around !== undefined) return this.#share(around, call.deadline, options.signal);
+    const request = this.#build(key, options, call.owner);
     try {
       const hold = await this.interruptibly(key, call.deadline, options.signal, (interrupt) =>
         tryObtain(this.#context, request, interrupt),
@@ -75,14 +83,18 @@ export class LockTaker {
   request(key: string, options: AcquireOptions, owner?: string): LockRequest {
     checkKey(key);
     checkAcquireOptions(options, key);
+    return this.#build(key, options, owner);
+  }
+
+  #build(key: string, options: AcquireOptions, owner: string | undefined): LockRequest {
     if (this.#isRefusing) throw closedError();
-    const { settings, clock } = this.#context;
+    const { settings, clock, identifiers } = this.#context;
     return {
       key,
       options,
       queuePath: settings.namespace + key,
       mode: options.mode ?? 'exclusive',
-      owner: owner ?? currentFrame()?.owner ?? settings.randomUuid(),
+      owner: owner ?? currentFrame()?.owner ?? identifiers.next(),
       askedAt: clock.now(),
     };
   }
@@ -94,9 +106,7 @@ export class LockTaker {
     signal: AbortSignal | undefined,
     work: (interrupt: Interrupt) => Promise<T>,
   ): Promise<T> {
-    const interrupt = this.#context.interrupts.open(key, deadline, signal, () =>
-      timeoutError(this.#context, key, deadline),
-    );
+    const interrupt = this.#interrupt(key, deadline, signal);
     try {
       if (interrupt.error !== undefined) throw interrupt.error;
       return await work(interrupt);
@@ -105,10 +115,22 @@ export class LockTaker {
     }
   }
 
+  #interrupt(key: string, deadline: Deadline, signal: AbortSignal | undefined): Interrupt {
+    const { interrupts } = this.#context;
+    return interrupts.open(key, deadline, signal, () => timeoutError(this.#context, key, deadline));
+  }
+
   /** From now on every new request and everybody who waits is told that the service is closing; holders go on. */
   refuse(): void {
     this.#isRefusing = true;
     this.#context.interrupts.raiseAll(closedError);
+  }
+
+  /** The lock around the caller. It may be shared to the end, also while the service refuses new requests. */
+  #around(key: string, options: AcquireOptions, { service }: CallFacts): OwnedLock | undefined {
+    checkKey(key);
+    checkAcquireOptions(options, key);
+    return findReentry(service, key, options.mode ?? 'exclusive', options);
   }
 
   /** Another handle on a lock the caller has around it; waits for proof while the link is down. */

@@ -19,6 +19,8 @@ import { untilDoneOrLost } from './until-done-or-lost.js';
 import { watchKey } from './watch-key.js';
 
 const MAX_TRANSACTION_PAUSE_MS = 100;
+/** For those who would not wait for a lock at all: ZooKeeper may take so long to say whether it is free. */
+const ANSWER_WITHIN_MS = 15_000;
 /** How long the end of the session may take at shutdown; after that it ends by its time-out. */
 const CLOSE_WITHIN_MS = 1_000;
 
@@ -158,7 +160,10 @@ export class ZookeeperLockService extends LockService implements AsyncDisposable
     const tx = new GrowingTransaction(
       frame.locks,
       deadline,
-      (key, mode, waitMs) => this.#taker.take(key, { mode }, { ...this.#call(waitMs), owner: frame.owner }),
+      (key, mode, waitMs) => {
+        const call = { service: this, deadline: Deadline.after(this.#context.clock, waitMs), owner: frame.owner };
+        return this.#taker.take(key, { mode }, call);
+      },
       this.#context.settings.random,
     );
     try {
@@ -174,7 +179,7 @@ export class ZookeeperLockService extends LockService implements AsyncDisposable
 
   #call(waitMs: number | undefined): CallFacts {
     const { clock, settings } = this.#context;
-    return { service: this, deadline: Deadline.after(clock, waitMs ?? settings.waitMs) };
+    return { service: this, deadline: Deadline.after(clock, waitMs || settings.waitMs || ANSWER_WITHIN_MS) };
   }
 
   #frame(locks: OwnedLock[]): OwnerFrame {
@@ -182,7 +187,7 @@ export class ZookeeperLockService extends LockService implements AsyncDisposable
   }
 
   #owner(): string {
-    return currentFrame()?.owner ?? this.#context.settings.randomUuid();
+    return currentFrame()?.owner ?? this.#context.identifiers.next();
   }
 
   #pause(durationMs: number): Promise<void> {

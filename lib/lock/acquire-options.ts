@@ -5,7 +5,7 @@ import { LOCK_MODES, type LockMode } from './mode.js';
 export interface AcquireOptions {
   /** @default 'exclusive' */
   readonly mode?: LockMode;
-  /** How long to wait for the lock, in milliseconds. @default the module's `waitMs` */
+  /** How long to wait for the lock, in milliseconds; 0: try once. @default the module's `waitMs` */
   readonly waitMs?: number;
   /** Ends the wait, not the hold. */
   readonly signal?: AbortSignal;
