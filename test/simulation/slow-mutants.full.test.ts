@@ -1,0 +1,5 @@
+import { describe } from '@jest/globals';
+import { expectMutantsToBeCaught } from '../support/simulation/expect-mutants.js';
+import { SLOW_MUTANTS } from '../support/simulation/mutants/more-mutants.js';
+
+describe('The checkers catch', () => expectMutantsToBeCaught(SLOW_MUTANTS));

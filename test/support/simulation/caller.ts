@@ -1,0 +1,161 @@
+import { getEventListeners } from 'node:events';
+import type { AcquireOptions } from '../../../lib/lock/acquire-options.js';
+import type { LockHandle, MultiLockHandle } from '../../../lib/lock/handle.js';
+import type { SeededRandom } from '../../../lib/session/simulator/time/random.js';
+import { type AppProcess, codeOf } from './app-process.js';
+import type { Grant } from './grants.js';
+import { chance, pick } from './scenario.js';
+import type { Schedule } from './schedule.js';
+
+/** What may come of a request of a lock, whatever happens. */
+const USUAL = ['LOCK_TIMEOUT', 'LOCK_UNAVAILABLE', 'LOCK_ABORTED', 'LOCK_CLOSED'];
+
+export interface Wait {
+  readonly options: AcquireOptions;
+  readonly waitMs: number;
+  /** To be called when the wait is over. */
+  readonly done: () => void;
+}
+
+/** One logical caller of a process: what all its ways to take a lock share. */
+export class Caller {
+  readonly random: SeededRandom;
+  isAborted = false;
+
+  constructor(
+    readonly schedule: Schedule,
+    readonly app: AppProcess,
+    readonly name: string,
+  ) {
+    this.random = schedule.random.fork(`${app.name} ${name}`);
+  }
+
+  /** Draws how long it would wait and whether it changes its mind meanwhile. */
+  wait(options: AcquireOptions = {}): Wait {
+    const { scenario } = this.schedule;
+    const { random, app } = this;
+    const waitMs = chance(random, 0.3) ? 20 + 200 * random.next() : scenario.sessionTimeoutMs * 4 * random.next();
+    this.isAborted = false;
+    if (!chance(random, 0.2)) return { options: { ...options, waitMs }, waitMs, done: () => undefined };
+    const controller = new AbortController();
+    const { signal } = controller;
+    const timer = app.machine.clock.setTimer(waitMs * random.next() ** 2, () => {
+      this.isAborted = true;
+      controller.abort(new Error('changed its mind'));
+    });
+    const done = (): void => {
+      timer.cancel();
+      const left = getEventListeners(signal, 'abort').length;
+      if (left > 0)
+        this.schedule.judge.blame('no litter', `${this.name}: ${left} listeners left on the caller's AbortSignal`);
+    };
+    return { options: { ...options, waitMs, signal }, waitMs, done };
+  }
+
+  /** Waits for a lock and takes down who got it; undefined: it was not to be had, for an honest reason. */
+  async take(
+    key: string,
+    what: string,
+    { options, waitMs, done }: Wait,
+    ask: (options: AcquireOptions) => Promise<LockHandle | undefined>,
+  ): Promise<Grant | undefined> {
+    const text = `${this.name} ${what} ${key}`;
+    try {
+      const lock = await this.schedule.promises.within(this.app, text, waitMs, ask(options));
+      return lock === undefined ? undefined : this.granted(key, lock);
+    } catch (error) {
+      this.expect(error, text, USUAL);
+      this.expectLink(error, text);
+      return undefined;
+    } finally {
+      done();
+    }
+  }
+
+  granted(key: string, lock: LockHandle, multi?: MultiLockHandle): Grant {
+    this.schedule.note(`${this.app.name} ${this.name} holds ${lock.nodePath} token ${lock.fencingToken.toString(16)}`);
+    const ways = { readsSignal: chance(this.random, 0.7), isCurious: chance(this.random, 0.5) };
+    return this.schedule.book.granted(this.app, this.name, key, lock, ways, multi);
+  }
+
+  /** Works under a lock for a while: writes, asks, and sometimes does not stop when it is told to. */
+  async work(...grants: Grant[]): Promise<void> {
+    const { scenario, store, book } = this.schedule;
+    const { random, app } = this;
+    const heeds = chance(random, 0.7);
+    const totalMs = this.holdMs(scenario.sessionTimeoutMs);
+    const steps = 1 + random.integer(3);
+    for (let step = 0; step < steps; step += 1) {
+      await app.sleep(totalMs / steps);
+      for (const grant of grants) {
+        if (heeds && !grant.isHeldNow()) return;
+        if (chance(random, 0.1)) await this.whenSure(grant);
+        // From the look to the store is a way, on which a process may stand still.
+        const looked = grant.isHeldNow();
+        if (chance(random, 0.3)) await app.sleep(2 * random.next());
+        if ((looked || !heeds) && grant.mode !== 'read' && grant.mode !== 'upgradeable')
+          store.write(grant, book.isExcused(grant.path));
+      }
+    }
+  }
+
+  async release(grant: Grant): Promise<void> {
+    const { book, promises, scenario } = this.schedule;
+    book.over(grant);
+    const released = promises.within(
+      this.app,
+      `${this.name} release of ${grant.path}`,
+      scenario.waitMs,
+      grant.lock.release(),
+    );
+    if (chance(this.random, 0.6)) await released;
+    else released.catch((error: unknown) => this.expect(error, 'release', []));
+  }
+
+  /** Only these errors are honest here. */
+  expect(error: unknown, what: string, codes: readonly string[]): void {
+    const code = codeOf(error);
+    const { judge, scenario } = this.schedule;
+    this.schedule.note(`${this.app.name} ${what}: ${code}`);
+    if (this.app.isKilled) return;
+    const isKnown = codes.includes(code);
+    if (!isKnown)
+      judge.blame(
+        'honest errors',
+        `${this.app.name} ${what}: ${code} ${error instanceof Error ? (error.stack ?? '') : ''}`,
+      );
+    if (code === 'LOCK_ABORTED' && !this.isAborted) judge.blame('honest errors', `${what}: aborted by nobody`);
+    if (code === 'LOCK_CLOSED' && !this.app.isClosing) judge.blame('honest errors', `${what}: nobody closes it`);
+    if (code === 'LOCK_UNAVAILABLE' && scenario.profile === 'calm')
+      judge.blame('honest errors', `${what}: unavailable, and nothing had happened`);
+  }
+
+  /** Busy is what a lock can be called only by somebody who has a link. */
+  private expectLink(error: unknown, what: string): void {
+    const { state } = this.app.session;
+    if (codeOf(error) !== 'LOCK_TIMEOUT' || state === 'connected' || state === 'reconnected') return;
+    this.schedule.judge.blame('honest errors', `${what}: called busy, and the link is ${state}`);
+  }
+
+  someKey(): string {
+    return pick(this.random, this.schedule.scenario.keys);
+  }
+
+  async whenSure(grant: Grant): Promise<void> {
+    const { promises, scenario } = this.schedule;
+    if (!grant.isHeldNow() || grant.multi !== undefined) return;
+    // Either life is proved, or certainty ends.
+    const boundMs = scenario.sessionTimeoutMs;
+    try {
+      await promises.within(this.app, `${this.name} whenSure`, boundMs, grant.lock.whenSure());
+    } catch (error) {
+      this.expect(error, 'whenSure', ['LOCK_LOST', 'LOCK_CLOSED']);
+    }
+  }
+
+  holdMs(sessionTimeoutMs: number): number {
+    const dice = this.random.next();
+    if (dice < 0.55) return 30 * this.random.next();
+    return dice < 0.85 ? (sessionTimeoutMs / 2) * this.random.next() : 2.5 * sessionTimeoutMs * this.random.next();
+  }
+}

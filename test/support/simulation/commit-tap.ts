@@ -1,0 +1,88 @@
+import type { SimulatedWorld } from '../../../lib/session/simulator/world.js';
+import type { Transaction } from '../../../lib/session/simulator/tree/transaction.js';
+import type { GrantBook } from './grant-book.js';
+import type { Journal } from './journal.js';
+import type { Judge } from './judge.js';
+import type { Scenario } from './scenario.js';
+import { type Entry, Truth } from './truth.js';
+
+/**
+ * Listens to the servers carrying out what is committed: the first one to do so makes it true. Also counts whom a
+ * removal is told to, over all servers.
+ */
+export class CommitTap {
+  readonly #scenario: Scenario;
+  readonly #world: SimulatedWorld;
+  readonly #book: GrantBook;
+  readonly #judge: Judge;
+  readonly #journal: Journal;
+  readonly #seen = new Set<bigint>();
+  readonly #tellings = new Map<bigint, { readonly allowed: number; told: number; readonly what: string }>();
+  /** Keys that somebody watches for people: they are told of everything. */
+  readonly observedKeys = new Set<string>();
+
+  constructor(scenario: Scenario, world: SimulatedWorld, book: GrantBook, judge: Judge, journal: Journal) {
+    this.#scenario = scenario;
+    this.#world = world;
+    this.#book = book;
+    this.#judge = judge;
+    this.#journal = journal;
+    const { traffic } = world.ensemble;
+    for (const server of world.ensemble.servers) {
+      const carryOut = server.carryOut.bind(server);
+      server.carryOut = (transaction) => {
+        this.#onCarriedOut(transaction);
+        const before = traffic.events;
+        carryOut(transaction);
+        this.#onTold(transaction.zxid, traffic.events - before);
+      };
+    }
+  }
+
+  #onCarriedOut(transaction: Transaction): void {
+    const { zxid } = transaction;
+    if (this.#seen.has(zxid)) return;
+    this.#seen.add(zxid);
+    const removed = this.#book.truth.removedBy(transaction);
+    if (removed.length > 0) this.#expectTelling(zxid, removed);
+    this.#book.truth.commit(transaction);
+    for (const change of transaction.changes) {
+      const subject = 'path' in change ? change.path : change.sessionId.toString(16);
+      this.#journal.note(this.#world.now(), `commit ${zxid.toString(16)} ${change.op} ${subject}`);
+    }
+  }
+
+  /** Links that hang are told twice, so herds are counted only where there are none. */
+  #expectTelling(zxid: bigint, removed: readonly Entry[]): void {
+    const { profile } = this.#scenario;
+    if (profile !== 'calm' && profile !== 'processes' && profile !== 'administration') return;
+    if (removed.some(({ queuePath }) => this.observedKeys.has(queuePath))) return;
+    const allowed = removed.reduce((sum, entry) => sum + this.#mayBeTold(entry), 0);
+    this.#tellings.set(zxid, { allowed, told: 0, what: removed.map(({ path }) => path).join(', ') });
+  }
+
+  /** Those it may let in, an upgrader that waits for this reader, and its owner, who did not remove it. */
+  #mayBeTold(gone: Entry): number {
+    const queue = this.#book.truth.queue(gone.queuePath);
+    let count = 1;
+    for (const entry of queue) {
+      const isWaiting = Truth.nearestBlocker(queue, entry) === gone;
+      const isIntentBehind = gone.mode === 'read' && entry.mode === 'write' && entry.sequence > gone.sequence;
+      const readsIntent = gone.mode === 'write' && entry.mode === 'read' && entry.sequence < gone.sequence;
+      if (isWaiting || isIntentBehind || readsIntent) count += 1;
+    }
+    return count;
+  }
+
+  #onTold(zxid: bigint, told: number): void {
+    const telling = this.#tellings.get(zxid);
+    if (telling === undefined) return;
+    telling.told += told;
+    if (telling.told <= telling.allowed) return;
+    this.#judge.blame(
+      'no herd',
+      `the end of ${telling.what} was told ${telling.told} times, ${telling.allowed} could concern somebody`,
+    );
+    this.#tellings.delete(zxid);
+  }
+}

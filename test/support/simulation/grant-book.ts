@@ -1,0 +1,228 @@
+import type { LockHandle, MultiLockHandle } from '../../../lib/lock/handle.js';
+import type { AppProcess } from './app-process.js';
+import { FirstInLine } from './first-in-line.js';
+import { Grant } from './grants.js';
+import type { Judge } from './judge.js';
+import { compatible, mayWrite, readName } from './queue-rules.js';
+import type { Scenario } from './scenario.js';
+import { type Removal, Truth, type TruthListener } from './truth.js';
+
+/** How a caller learns of the end of its lock. */
+export interface Ways {
+  readonly readsSignal: boolean;
+  readonly isCurious: boolean;
+}
+
+/** An operator's deletion of a held node is noticed within a second. */
+const OPERATOR_NOTICED_MS = 1_000;
+
+/** Everybody who was given a lock, compared with each other and with what the servers have committed, all the time. */
+export class GrantBook implements TruthListener {
+  readonly #scenario: Scenario;
+  readonly #now: () => number;
+  readonly #judge: Judge;
+  readonly #truth: Truth;
+  readonly #noteOutsideCall: () => void;
+  readonly firstInLine: FirstInLine;
+  readonly #live = new Set<Grant>();
+  readonly #known = new Map<string, Grant>();
+  readonly #lost: Grant[] = [];
+  readonly #lastTokens = new Map<string, Grant>();
+  readonly #vanishedAt = new Map<string, number>();
+  readonly #excusedSessions = new Set<bigint>();
+  readonly #excusedIds = new Set<string>();
+
+  constructor(scenario: Scenario, now: () => number, judge: Judge, noteOutsideCall: () => void) {
+    this.#scenario = scenario;
+    this.#now = now;
+    this.#judge = judge;
+    this.#noteOutsideCall = noteOutsideCall;
+    this.#truth = new Truth(now, this);
+    this.firstInLine = new FirstInLine(scenario, judge);
+  }
+
+  get truth(): Truth {
+    return this.#truth;
+  }
+
+  /** How many holds there were. */
+  get grants(): number {
+    return this.#known.size;
+  }
+
+  /** An operator removes a contender, or the intent of an upgrade: nobody can know of that in time. */
+  excusePath(path: string): void {
+    const { id } = readName(path.slice(path.lastIndexOf('/') + 1)) ?? {};
+    if (id !== undefined) this.#excusedIds.add(id);
+  }
+
+  /** An administrator ends a session that lives. */
+  excuseSession(sessionId: bigint): void {
+    this.#excusedSessions.add(sessionId);
+  }
+
+  isExcused(path: string): boolean {
+    const entry = this.#truth.entry(path) ?? this.#truth.removal(path)?.entry;
+    return entry !== undefined && (this.#excusedIds.has(entry.id) || this.#excusedSessions.has(entry.sessionId));
+  }
+
+  /** To be called in the first line after an acquire. */
+  granted(app: AppProcess, owner: string, key: string, lock: LockHandle, ways: Ways, multi?: MultiLockHandle): Grant {
+    const grant = new Grant(app, owner, key, lock, multi, ways.readsSignal, ways.isCurious, this.#judge);
+    if (!lock.isHeld()) this.#judge.blame('granted is held', `${grant.name} was not held when it was granted`);
+    const known = this.#known.get(grant.path);
+    if (known !== undefined && known.owner !== owner) {
+      this.#judge.blame(
+        'one holder',
+        `${grant.name} was given the lock that ${known.owner} of ${known.app.name} holds`,
+      );
+    }
+    if (known === undefined) this.#checkNewHolder(grant);
+    this.#known.set(grant.path, known ?? grant);
+    this.#live.add(grant);
+    return grant;
+  }
+
+  /** To be called right before the lock is given back. */
+  over(grant: Grant): void {
+    if (grant.isHeldNow()) grant.isReleasedInOrder = true;
+    grant.isOver = true;
+    this.#live.delete(grant);
+  }
+
+  killed(app: AppProcess): void {
+    for (const grant of [...this.#live]) {
+      if (grant.app !== app) continue;
+      grant.isOver = true;
+      this.#live.delete(grant);
+    }
+  }
+
+  onRemoved(removal: Removal): void {
+    const { path, queuePath } = removal.entry;
+    if (!this.isExcused(path)) this.firstInLine.left(removal);
+    const first = this.#known.get(path);
+    // Several locks are given back in order by the engine itself when one of them is lost; and where an operator took
+    // away an upgrader's intent, somebody may have waited already.
+    const isVanished =
+      first !== undefined && !first.isReleasedInOrder && first.multi === undefined && !this.isExcused(path);
+    if (isVanished && (first.mode === 'exclusive' || first.mode === 'write')) {
+      this.#vanishedAt.set(queuePath, this.#now());
+    }
+    for (const grant of this.#live) {
+      if (grant.path !== path) continue;
+      grant.isNodeGone = true;
+      if (this.isExcused(path) || !grant.app.isAwake) continue;
+      this.#noteOutsideCall();
+      const how = removal.bySession ? 'its session was ended' : 'its node was deleted';
+      const wasTold = grant.signal?.aborted !== false;
+      if (grant.isHeldNow()) this.#judge.blame('loss is told first', `${grant.name} still holds when ${how}`);
+      else if (!wasTold) this.#judge.blame('loss is told first', `${grant.name} was not signalled before ${how}`);
+    }
+  }
+
+  /** After every event: whoever runs, and looks now, must see the truth. */
+  look(): void {
+    if (this.#live.size === 0) return;
+    for (const grant of this.#live) {
+      this.#lookAtTime(grant);
+      for (const other of this.#live) {
+        if (other === grant) break;
+        if (other.key === grant.key && other.path !== grant.path && !compatible(other.mode, grant.mode))
+          this.#compare(other, grant);
+      }
+    }
+  }
+
+  /** At the end: what is lost stays lost. */
+  lookBack(): void {
+    for (const grant of this.#lost) grant.isHeldNow();
+  }
+
+  #lookAtTime(grant: Grant): void {
+    const { session, isRunning } = grant.app;
+    if (!grant.isPast && (session.identity !== grant.identity || this.#now() >= session.certainUntil())) {
+      grant.isPast = true;
+      grant.pastSinceMs = this.#now();
+    }
+    if (!isRunning) return;
+    if (grant.isPast) {
+      if (!grant.isCurious && this.#now() < grant.pastSinceMs + this.#scenario.sessionTimeoutMs) return;
+      if (grant.isHeldNow())
+        this.#judge.blame('no resurrection', `${grant.name} is held although its certainty has ended`);
+      this.#retire(grant);
+    } else if (grant.isNodeGone && grant.isHeldNow()) this.#checkGone(grant);
+    else if (grant.app.stopsOnSuspension && session.state === 'suspended' && grant.isHeldNow()) {
+      this.#judge.blame(
+        'loss is told first',
+        `${grant.name} is held while the link is down, and onSuspended is 'stop'`,
+      );
+    }
+  }
+
+  #checkGone(grant: Grant): void {
+    const { path } = grant;
+    if (!this.isExcused(path)) {
+      this.#judge.blame('loss is told first', `${grant.name} is held and its node is gone`);
+      return;
+    }
+    const goneAtMs = this.#truth.removal(path)!.atMs;
+    if (this.#scenario.profile !== 'calm' || this.#now() <= goneAtMs + OPERATOR_NOTICED_MS) return;
+    this.#judge.blame(
+      'loss is told first',
+      `${grant.name} does not know that an operator removed its node at ${goneAtMs}`,
+    );
+  }
+
+  #compare(first: Grant, second: Grant): void {
+    if (!first.isHeldNow() || !second.isHeldNow()) return;
+    if (this.isExcused(first.path) || this.isExcused(second.path)) return;
+    this.#judge.blame('one holder', `${first.name} (${first.mode}) and ${second.name} (${second.mode}) hold together`);
+  }
+
+  #retire(grant: Grant): void {
+    this.#live.delete(grant);
+    this.#lost.push(grant);
+  }
+
+  #checkNewHolder(grant: Grant): void {
+    const { state } = grant.app.session;
+    if (state !== 'connected' && state !== 'reconnected') {
+      this.#judge.blame('granted is held', `${grant.name} was granted while the link was ${state}`);
+    }
+    this.#checkPlace(grant);
+    const queuePath = grant.path.slice(0, grant.path.lastIndexOf('/'));
+    const waitedMs = this.#now() - (this.#vanishedAt.get(queuePath) ?? -Infinity);
+    if (waitedMs < this.#scenario.lockDelayMs) {
+      this.#judge.blame('lock-delay', `${grant.name} entered ${waitedMs} ms after a holder that vanished`);
+    }
+    // Whose node was removed behind its back may come late: the store refuses it.
+    if (!mayWrite(grant.mode) || this.isExcused(grant.path)) return;
+    const before = this.#lastTokens.get(grant.key);
+    if (before !== undefined && before.token >= grant.token) {
+      this.#judge.blame(
+        'tokens rise',
+        `${grant.name} has token ${grant.token}, ${before.name} before it had ${before.token}`,
+      );
+    }
+    this.#lastTokens.set(grant.key, grant);
+  }
+
+  #checkPlace(grant: Grant): void {
+    const { path } = grant;
+    const entry = this.#truth.entry(path);
+    if (entry !== undefined) {
+      const blocker = Truth.nearestBlocker(this.#truth.queue(entry.queuePath), entry);
+      if (blocker !== undefined)
+        this.#judge.blame('first come, first served', `${grant.name} holds, and ${blocker.path} is in front of it`);
+      return;
+    }
+    const removal = this.#truth.removal(path);
+    if (removal === undefined) this.#judge.blame('granted is held', `${grant.name} never had a node`);
+    else if (!this.isExcused(path))
+      this.#judge.blame('loss is told first', `${grant.name} was granted after its node had gone`);
+    else if (removal.entry.firstSinceMs === undefined) {
+      this.#judge.blame('granted is held', `${grant.name} was granted although its node was removed before its turn`);
+    } else grant.isNodeGone = true;
+  }
+}

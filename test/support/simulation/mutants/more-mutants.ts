@@ -1,0 +1,161 @@
+import type { Mutant } from './mutant.js';
+
+/** A mistake for every checker that the others leave idle, and those that schedules have found in the engine. */
+export const MORE_MUTANTS: readonly Mutant[] = [
+  {
+    name: 'everybody watches the head of the queue',
+    edits: [
+      {
+        file: 'lib/queue/decide.ts',
+        find: 'node.sequence > blocker.sequence',
+        replace: 'node.sequence < blocker.sequence',
+      },
+    ],
+    breaks: ['no herd'],
+    withinSeeds: 500,
+  },
+  {
+    name: 'a lock-delay that nobody waits for',
+    edits: [
+      {
+        file: 'lib/engine/lock-delay.ts',
+        find: 'await sleep(context, Math.max(before.lockDelayMs, settings.lockDelayMs), interrupt);',
+        replace: '',
+      },
+    ],
+    breaks: ['lock-delay'],
+    withinSeeds: 500,
+  },
+  {
+    name: 'busy, whatever the reason',
+    edits: [{ file: 'lib/engine/timeouts.ts', find: 'if (uplink.isUp)', replace: '' }],
+    breaks: ['honest errors'],
+    withinSeeds: 500,
+  },
+  {
+    name: "a listener left on the caller's signal",
+    edits: [
+      {
+        file: 'lib/engine/interrupts.ts',
+        find: "interrupt.onDispose(() => signal.removeEventListener('abort', abort));",
+        replace: '',
+      },
+    ],
+    breaks: ['no litter'],
+    withinSeeds: 100,
+  },
+  {
+    name: 'a release that waits for the servers',
+    edits: [
+      {
+        file: 'lib/engine/hold.ts',
+        find: 'alarms.set(clock.now() + settings.waitMs, resolve);',
+        replace: 'alarms.set(clock.now() + 10 * settings.waitMs, resolve);',
+      },
+    ],
+    breaks: ['every promise settles'],
+    withinSeeds: 500,
+  },
+  {
+    name: 'a hold that comes back with the link',
+    edits: [
+      { file: 'lib/engine/hold.ts', find: ' || session.certainSince() > this.grantedAt', replace: '' },
+      { file: 'lib/engine/holders.ts', find: "for (const hold of this.all) hold.lose('uncertain');", replace: '' },
+    ],
+    breaks: ['no resurrection', 'loss is told first'],
+    withinSeeds: 1_000,
+  },
+  {
+    name: 'a session that nobody keeps certain',
+    edits: [{ file: 'lib/engine/holders.ts', find: 'this.#letGo = this.#session.keepCertain();', replace: '' }],
+    breaks: ['no false loss'],
+    withinSeeds: 100,
+  },
+  {
+    name: 'a wake-up that is not heard',
+    edits: [
+      {
+        file: 'lib/engine/turn.ts',
+        find: "if (event.type === 'deleted') this.wasDeleted = true;",
+        replace: "if (event.type === 'deleted' && event.path.endsWith('3')) return;",
+      },
+    ],
+    breaks: ['liveness'],
+    withinSeeds: 300,
+  },
+  {
+    name: 'a grant to somebody who was removed meanwhile',
+    edits: [{ file: 'lib/engine/obtain.ts', find: 'if (place.ownWatch.isGone) continue;', replace: '' }],
+    breaks: ['granted is held'],
+    withinSeeds: 40,
+    directed: 'removed while it proves its life',
+  },
+  {
+    name: 'a grant while the link is down',
+    edits: [
+      {
+        file: 'lib/engine/obtain.ts',
+        find: 'return uplink.isUp && session.identity',
+        replace: 'return session.identity',
+      },
+    ],
+    breaks: ['granted is held', 'loss is told first'],
+    withinSeeds: 3_000,
+  },
+  {
+    name: 'all or none, however long it takes',
+    edits: [
+      {
+        file: 'lib/engine/zookeeper-lock-service.ts',
+        find: 'await this.#atMost(call.deadline.remainingMs(), released);',
+        replace: 'await released;',
+      },
+    ],
+    breaks: ['every promise settles'],
+    withinSeeds: 1_000,
+  },
+];
+
+/** Those that it takes many schedules to meet. */
+export const SLOW_MUTANTS: readonly Mutant[] = [
+  {
+    name: 'a loss that is told to nobody who does not ask',
+    edits: [
+      { file: 'lib/engine/holders.ts', find: "for (const hold of this.all) hold.lose('uncertain');", replace: '' },
+    ],
+    breaks: ['loss is told first'],
+    withinSeeds: 3_000,
+  },
+  {
+    name: 'one removed node that keeps the others',
+    edits: [
+      {
+        file: 'lib/engine/janitor.ts',
+        find: 'return !isAboutTheLink(removed) && this.#removeEach(paths);',
+        replace: 'return !isAboutTheLink(removed);',
+      },
+    ],
+    breaks: ['no litter'],
+    withinSeeds: 1_000,
+  },
+  {
+    name: 'no second look after a lock-delay',
+    edits: [
+      {
+        file: 'lib/engine/lock-delay.ts',
+        find: '// Much may have happened meanwhile.\n    return undefined;',
+        replace: '',
+      },
+    ],
+    breaks: ['granted is held', 'loss is told first'],
+    withinSeeds: 5_000,
+  },
+  {
+    name: 'a grant that is as good as over',
+    edits: [
+      { file: 'lib/engine/obtain.ts', find: 'return 2 * certaintyMarginMs', replace: 'return certaintyMarginMs' },
+    ],
+    breaks: ['no false loss'],
+    withinSeeds: 1_000,
+  },
+];

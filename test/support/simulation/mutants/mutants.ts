@@ -1,0 +1,217 @@
+import type { Mutant } from './mutant.js';
+
+/** Mistakes that locks over ZooKeeper are known for, and those this design is prone to. */
+export const MUTANTS: readonly Mutant[] = [
+  {
+    name: 'token from the sequence instead of czxid',
+    edits: [
+      {
+        file: 'lib/engine/hold.ts',
+        find: 'this.token = fencingToken(place.czxid);',
+        replace: 'this.token = fencingToken(BigInt(place.name.slice(-10)) + 1n);',
+      },
+    ],
+    breaks: ['tokens rise'],
+    withinSeeds: 300,
+  },
+  {
+    name: 'node adopted without comparing its session',
+    surroundings: [
+      {
+        // A client that opens a new session by its own clock, while the old one may live: the C client does.
+        file: 'lib/session/core/session-keeper.ts',
+        find: "if (this.#granted === undefined || this.#doubt === 'probing') {",
+        replace: "if (this.#granted === undefined || this.#doubt === 'probing' || this.#outOfTouch) {",
+      },
+    ],
+    edits: [
+      { file: 'lib/engine/enqueue.ts', find: 'if (session.identity !== identity) break;', replace: '' },
+      { file: 'lib/engine/enqueue.ts', find: 'if (found.stat.ephemeralOwner !== identity.id) break;', replace: '' },
+      {
+        file: 'lib/engine/enqueue.ts',
+        find: 'return placeOf(path, id, found.stat.czxid, identity);',
+        replace: 'return placeOf(path, id, found.stat.czxid, session.identity ?? identity);',
+      },
+    ],
+    breaks: ['one holder', 'loss is told first', 'granted is held'],
+    withinSeeds: 2_000,
+  },
+  {
+    name: 'wake-up without looking again',
+    edits: [
+      {
+        file: 'lib/engine/turn.ts',
+        find: 'return obstacle.wasDeleted && onlyOneAhead && ownWatch.isSet && session.identity === place.session;',
+        replace: 'return true;',
+      },
+    ],
+    breaks: ['first come, first served', 'one holder', 'granted is held'],
+    withinSeeds: 100,
+  },
+  {
+    name: 'time-out that leaves its node',
+    edits: [{ file: 'lib/engine/obtain.ts', find: 'void context.janitor.remove([place.path]);', replace: '' }],
+    breaks: ['no litter', 'liveness'],
+    withinSeeds: 100,
+  },
+  {
+    name: 'ownership per process instead of per caller',
+    edits: [
+      {
+        file: 'lib/engine/owner-context.ts',
+        find: 'export async function runInFrame<T>(frame: OwnerFrame, work: () => T | PromiseLike<T>): Promise<T> {',
+        replace:
+          'const latest = new Map<object, OwnerFrame>();\n' +
+          'export async function runInFrame<T>(frame: OwnerFrame, work: () => T | PromiseLike<T>): Promise<T> {\n' +
+          'latest.set(frame.service, frame);',
+      },
+      {
+        file: 'lib/engine/owner-context.ts',
+        find: 'for (let frame = storage.getStore(); frame !== undefined; frame = frame.parent) {',
+        replace: 'for (const frame of latest.values()) {',
+      },
+    ],
+    breaks: ['one holder'],
+    withinSeeds: 100,
+  },
+  {
+    name: 'clean-up given up while disconnected',
+    edits: [
+      {
+        file: 'lib/engine/janitor.ts',
+        find: 'if (isUp(state)) for (const task of [...this.#tasks]) ',
+        replace:
+          'if (isUp(state)) for (const task of [...this.#tasks]) this.#finish(task); else if (false) for (const task of []) ',
+      },
+    ],
+    breaks: ['no litter', 'liveness'],
+    withinSeeds: 100,
+  },
+  {
+    name: 'certainty extended by any answer, as of when it was asked for',
+    edits: [
+      {
+        file: 'lib/session/core/session-client.ts',
+        find: 'if (committed) this.#proof?.committed(sentAt, this.clock.now());',
+        replace: 'this.#proof?.committed(sentAt, this.clock.now());',
+      },
+      {
+        file: 'lib/session/core/proof-of-life.ts',
+        find: 'const until = this.#endFrom(ripe.sentAt);',
+        replace: 'const until = this.#endFrom(writeSentAt);',
+      },
+    ],
+    breaks: ['loss is told first', 'one holder'],
+    withinSeeds: 40,
+    directed: 'cut off with its follower',
+  },
+  {
+    name: 'certainty extended by any answer',
+    edits: [
+      {
+        file: 'lib/session/core/session-client.ts',
+        find: 'if (committed) this.#proof?.committed(sentAt, this.clock.now());',
+        replace: 'this.#proof?.committed(sentAt, this.clock.now());',
+      },
+    ],
+    breaks: ['loss is told first', 'one holder'],
+    withinSeeds: 40,
+    directed: 'cut off with its follower',
+  },
+  {
+    name: 'no second look after a reader left',
+    edits: [
+      {
+        file: 'lib/queue/decide.ts',
+        find: "const onlyOneAhead = ahead === 1 && (own.mode === 'exclusive' || own.mode === 'write');",
+        replace:
+          "const onlyOneAhead = (ahead === 1 || blocker.mode === 'read') && (own.mode === 'exclusive' || own.mode === 'write');",
+      },
+    ],
+    breaks: ['first come, first served', 'one holder'],
+    withinSeeds: 100,
+  },
+  {
+    name: 'an upgrade intent without names',
+    edits: [
+      {
+        file: 'lib/engine/upgrade-intent.ts',
+        find: 'return Array.isArray(readers) && readers.includes(name);',
+        replace: 'return true;',
+      },
+    ],
+    breaks: ['one holder'],
+    withinSeeds: 1_000,
+  },
+  {
+    name: 'an upgrade intent that is not looked at',
+    edits: [
+      {
+        file: 'lib/queue/decide.ts',
+        find: "if (intents.length > 0) return { kind: 'hold if named', intents };",
+        replace: '',
+      },
+    ],
+    breaks: ['one holder'],
+    withinSeeds: 1_000,
+  },
+  {
+    name: 'no look at all after a lost create',
+    edits: [
+      {
+        file: 'lib/engine/enqueue.ts',
+        find: 'const found = await findAgain(context, request, id, identity, interrupt);',
+        replace: 'const found = (await Promise.resolve(undefined)) as Place | undefined;',
+      },
+    ],
+    breaks: ['no litter', 'liveness'],
+    withinSeeds: 100,
+  },
+  {
+    name: 'no sync after a lost create',
+    edits: [
+      {
+        file: 'lib/engine/list-behind-writes.ts',
+        find: 'session.batch([remove(`${queuePath}/${marker}`), list(queuePath)]);',
+        replace: 'session.batch([list(queuePath), list(queuePath)]);',
+      },
+    ],
+    breaks: ['no litter', 'liveness'],
+    withinSeeds: 1_000,
+  },
+  {
+    name: 'a sync where only a write is behind all creates',
+    edits: [
+      {
+        file: 'lib/engine/list-behind-writes.ts',
+        find: 'session.batch([remove(`${queuePath}/${marker}`), list(queuePath)]);',
+        replace: "session.batch([{ op: 'sync', path: queuePath }, list(queuePath)]);",
+      },
+    ],
+    breaks: ['no litter', 'liveness'],
+    withinSeeds: 1_000,
+  },
+  {
+    name: 'a decided hand-over without a watch on the own node',
+    edits: [
+      {
+        file: 'lib/engine/turn.ts',
+        find: 'return obstacle.wasDeleted && onlyOneAhead && ownWatch.isSet && session.identity === place.session;',
+        replace: 'return obstacle.wasDeleted && onlyOneAhead && session.identity === place.session;',
+      },
+      {
+        file: 'lib/engine/turn.ts',
+        find: 'onlyOneAhead && !ownWatch.isSet ? [ownWatch.ask(), get(path, obstacle)] : [get(path, obstacle)]',
+        replace: '[get(path, obstacle)]',
+      },
+    ],
+    breaks: ['granted is held'],
+    withinSeeds: 500,
+  },
+  {
+    name: 'a held node that is not watched',
+    edits: [{ file: 'lib/engine/hold.ts', find: 'watchOwn(): void {', replace: 'watchOwn(): void { return;' }],
+    breaks: ['loss is told first'],
+    withinSeeds: 500,
+  },
+];

@@ -1,0 +1,74 @@
+import type { Observable } from 'rxjs';
+import type { LockConfigurationError } from '../../../lib/lock/errors.js';
+import type { ConnectionState } from '../../../lib/session/connection-state.js';
+import type { Outcome, ReplyTo, Request, Watcher } from '../../../lib/session/requests.js';
+import type { Session, SessionIdentity } from '../../../lib/session/session.js';
+import type { CountingClock } from './counting-clock.js';
+
+/** A session as the engine sees it, with a clock that counts the engine's timers, and a count of who keeps it certain. */
+export class ObservedSession implements Session {
+  readonly clock: CountingClock;
+  /** Calls of `keepCertain` that have not let go. */
+  keepers = 0;
+  readonly #session: Session;
+
+  constructor(session: Session, clock: CountingClock) {
+    this.#session = session;
+    this.clock = clock;
+  }
+
+  get state(): ConnectionState {
+    return this.#session.state;
+  }
+
+  get state$(): Observable<ConnectionState> {
+    return this.#session.state$;
+  }
+
+  get identity(): SessionIdentity | undefined {
+    return this.#session.identity;
+  }
+
+  get failure(): LockConfigurationError | undefined {
+    return this.#session.failure;
+  }
+
+  certainUntil(): number {
+    return this.#session.certainUntil();
+  }
+
+  certainSince(): number {
+    return this.#session.certainSince();
+  }
+
+  keepCertain(): () => void {
+    this.keepers += 1;
+    const letGo = this.#session.keepCertain();
+    let holding = true;
+    return () => {
+      if (holding) this.keepers -= 1;
+      holding = false;
+      letGo();
+    };
+  }
+
+  proveLife(forMs?: number): Promise<void> {
+    return this.#session.proveLife(forMs);
+  }
+
+  request<R extends Request>(request: R): Promise<ReplyTo<R>> {
+    return this.#session.request(request);
+  }
+
+  batch<const R extends readonly Request[]>(requests: R): Promise<{ [I in keyof R]: Outcome<R[I]> }> {
+    return this.#session.batch(requests);
+  }
+
+  unwatch(path: string, watcher: Watcher): void {
+    this.#session.unwatch(path, watcher);
+  }
+
+  close(withinMs?: number): Promise<void> {
+    return this.#session.close(withinMs);
+  }
+}

@@ -1,0 +1,91 @@
+import { SessionClient } from '../../../lib/session/core/session-client.js';
+import { Caller } from './caller.js';
+import { endAllFaults, planFaults } from './faults.js';
+import { checkRest } from './rest.js';
+import { chance, drawScenario, type Scenario } from './scenario.js';
+import { Schedule } from './schedule.js';
+import type { Violation } from './judge.js';
+import { takeLocks } from './ways-to-lock.js';
+
+export interface Verdict {
+  readonly seed: number;
+  readonly scenario: Scenario;
+  readonly violations: readonly Violation[];
+  /** The same for two runs of the same seed. */
+  readonly digest: string;
+  readonly grants: number;
+}
+
+/** Runs one schedule from its first connection to its last close. */
+export async function runSeed(seed: number, print?: (line: string) => void): Promise<Verdict> {
+  const scenario = drawScenario(seed);
+  const schedule = new Schedule(scenario, print);
+  const { judge, journal } = schedule;
+  try {
+    await play(schedule);
+  } catch (error) {
+    judge.blame('liveness', error instanceof Error ? (error.stack ?? error.message) : String(error));
+  }
+  return { seed, scenario, violations: judge.violations, digest: journal.digest, grants: schedule.book.grants };
+}
+
+async function play(schedule: Schedule): Promise<void> {
+  const { scenario, judge } = schedule;
+  for (let index = 0; index < scenario.processes; index += 1) {
+    schedule.start(`p${index}`, index < scenario.stopOnSuspension ? 'stop' : 'continue');
+  }
+  schedule.operator = startOperator(schedule);
+  await schedule.runUntil(() => schedule.apps.every(({ session }) => session.state === 'connected'));
+  for (const app of schedule.apps) startCallers(schedule, app);
+  planFaults(schedule);
+  planRestarts(schedule);
+  await schedule.runFor(scenario.activeMs);
+  schedule.note('quiet');
+  schedule.isQuiet = true;
+  endAllFaults(schedule);
+  // Waits, holds of up to two and a half S and their clean-up, one behind the other.
+  const done = await schedule.runUntil(() => schedule.areCallersDone, 40 * scenario.sessionTimeoutMs + 60_000);
+  if (judge.violations.length > 0) return;
+  if (!done) judge.blame('every promise settles', 'a caller is still busy, long after the last fault');
+  await checkRest(schedule);
+}
+
+function startCallers(schedule: Schedule, app: Schedule['apps'][number]): void {
+  for (let index = 0; index < schedule.scenario.callers; index += 1) {
+    schedule.call(app, () => takeLocks(new Caller(schedule, app, `c${index}`)));
+  }
+}
+
+/** Some processes are shut down in good order in the middle, some start only then. */
+function planRestarts(schedule: Schedule): void {
+  const { scenario, random } = schedule;
+  if (scenario.profile === 'calm' || !chance(random, 0.4)) return;
+  schedule.after(scenario.activeMs * random.next(), () => startCallers(schedule, schedule.start('late')));
+  if (!chance(random, 0.5)) return;
+  const leaving = schedule.apps[random.integer(schedule.apps.length)]!;
+  schedule.after(scenario.activeMs * random.next(), () => {
+    if (!leaving.isRunning) return;
+    leaving.isClosing = true;
+    schedule.note(`${leaving.name} closes`);
+    const graceMs = scenario.sessionTimeoutMs / 2;
+    schedule.call(leaving, () => schedule.promises.within(leaving, 'close', graceMs + 2_000, leaving.service.close()));
+  });
+}
+
+function startOperator({ world, scenario }: Schedule): SessionClient | undefined {
+  const { profile, tickMs, sessionTimeoutMs } = scenario;
+  if (profile === 'processes' || profile === 'network' || profile === 'servers') return undefined;
+  const { clock, random } = world.process('operator');
+  const settings = {
+    clock,
+    random,
+    sessionTimeoutMs,
+    servers: world.servers,
+    chroot: '',
+    serverTickMs: tickMs,
+    namespace: '',
+    auth: [],
+    acl: [],
+  };
+  return new SessionClient(settings, world.process('operator').dialer());
+}

@@ -1,0 +1,143 @@
+import { SeededRandom } from '../../../lib/session/simulator/time/random.js';
+import { SimulatedWorld } from '../../../lib/session/simulator/world.js';
+import type { SessionClient } from '../../../lib/session/core/session-client.js';
+import { AppProcess } from './app-process.js';
+import { CommitTap } from './commit-tap.js';
+import { FencedStore } from './fenced-store.js';
+import { GrantBook } from './grant-book.js';
+import { Journal } from './journal.js';
+import { Judge } from './judge.js';
+import { PendingPromises } from './pending-promises.js';
+import type { Scenario } from './scenario.js';
+
+/** More than any run takes: a schedule that stands still ends here. */
+const ENOUGH_MS = 10_000_000;
+
+/** One simulated fleet with everything that looks at it: the stage on which callers and faults act. */
+export class Schedule {
+  readonly world: SimulatedWorld;
+  readonly journal: Journal;
+  readonly judge: Judge;
+  readonly book: GrantBook;
+  readonly tap: CommitTap;
+  readonly store: FencedStore;
+  readonly promises: PendingPromises;
+  readonly apps: AppProcess[] = [];
+  readonly random: SeededRandom;
+  /** No caller begins anything new, no fault happens any more. */
+  isQuiet = false;
+  /** Somebody with a client of his own, who deletes what he thinks is in the way. */
+  operator: SessionClient | undefined;
+  readonly endFaults = new Set<() => void>();
+  #busyCallers = 0;
+  readonly #endings: { readonly app: AppProcess; readonly end: () => void }[] = [];
+
+  constructor(
+    readonly scenario: Scenario,
+    print?: (line: string) => void,
+  ) {
+    const { seed, servers, tickMs, clientLatencyMs, peerLatencyMs, logMs, containerCheckMs } = scenario;
+    this.world = new SimulatedWorld({ seed, servers, tickMs, clientLatencyMs, peerLatencyMs, logMs, containerCheckMs });
+    this.random = new SeededRandom(seed).fork('schedule');
+    const now = (): number => this.world.now();
+    this.journal = new Journal(print);
+    this.judge = new Judge(now, this.journal);
+    this.book = new GrantBook(scenario, now, this.judge, () => this.world.ensemble.timeline.noteOutsideCall());
+    this.tap = new CommitTap(scenario, this.world, this.book, this.judge, this.journal);
+    this.store = new FencedStore(this.judge);
+    this.promises = new PendingPromises(now, this.judge);
+  }
+
+  get now(): number {
+    return this.world.now();
+  }
+
+  get liveApps(): AppProcess[] {
+    return this.apps.filter((app) => !app.isKilled && !app.isClosing);
+  }
+
+  get areCallersDone(): boolean {
+    return this.#busyCallers === 0;
+  }
+
+  /** Where the contenders of a key stand. */
+  queuePath(key: string): string {
+    return this.scenario.namespace + key;
+  }
+
+  start(name: string, onSuspended: 'continue' | 'stop' = 'continue'): AppProcess {
+    const app = new AppProcess(this.world, this.scenario, name, { onSuspended });
+    this.apps.push(app);
+    this.note(`${name} starts`);
+    app.service.events$.subscribe((event) => {
+      this.note(`${name} ${event.type} ${event.key} ${'reason' in event ? event.reason : ''}`);
+      if (event.type === 'acquired') this.book.firstInLine.entered(event.token);
+      if (event.type !== 'lost' || this.scenario.profile !== 'calm') return;
+      if (
+        event.reason !== 'lease-ended' &&
+        event.reason !== 'removed' &&
+        event.reason !== 'closed' &&
+        event.reason !== 'sibling-lost'
+      ) {
+        this.judge.blame('no false loss', `${name} lost ${event.key} (${event.reason}) and nothing had happened`);
+      }
+    });
+    return app;
+  }
+
+  kill(app: AppProcess): void {
+    app.kill();
+    this.book.killed(app);
+  }
+
+  /** Runs a caller; `areCallersDone` when all have ended or their processes are gone. */
+  call(app: AppProcess, run: () => Promise<void>): void {
+    this.#busyCallers += 1;
+    let isCounted = true;
+    const end = (): void => {
+      if (isCounted) this.#busyCallers -= 1;
+      isCounted = false;
+    };
+    this.#endings.push({ app, end });
+    run().then(end, (error: unknown) => {
+      end();
+      const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+      this.judge.blame('honest errors', `${app.name}: ${text}`);
+    });
+  }
+
+  forgetCallersOf(app: AppProcess): void {
+    for (const ending of this.#endings) if (ending.app === app) ending.end();
+  }
+
+  /** Something outside of all processes happens after a while. */
+  after(delayMs: number, act: () => void): void {
+    const { timeline } = this.world.ensemble;
+    timeline.after(delayMs, () => {
+      timeline.noteOutsideCall();
+      act();
+    });
+  }
+
+  note(line: string): void {
+    this.journal.note(this.now, line);
+  }
+
+  /** Lets time pass, looking at every holder after every event, until `condition`; stops at the first violation. */
+  async runUntil(condition: () => boolean, withinMs = ENOUGH_MS): Promise<boolean> {
+    const limitAtMs = this.now + withinMs;
+    // Without this, time would jump over the limit.
+    this.world.ensemble.timeline.after(withinMs, () => undefined);
+    let met = false;
+    await this.world.runUntil(() => {
+      this.book.look();
+      met = condition();
+      return met || this.judge.violations.length > 0 || this.now >= limitAtMs;
+    }, withinMs + 1);
+    return met;
+  }
+
+  runFor(durationMs: number): Promise<boolean> {
+    return this.runUntil(() => false, durationMs);
+  }
+}
