@@ -20,4 +20,15 @@ export type { LockEvent, LossReason } from './lock/events.js';
 export { LockHandle, type LockScope, MultiLockHandle, type UpgradeOptions } from './lock/handle.js';
 export type { LockMode } from './lock/mode.js';
 export type { ClientDescription, ContenderSnapshot, LockSnapshot, LockState } from './lock/snapshot.js';
+export {
+  type DistributedLockExtras,
+  DistributedLockModule,
+  type DistributedLockOptionsFactory,
+} from './nest/distributed-lock.module.js';
+export { LockExceptionFilter } from './nest/lock-exception.filter.js';
+export { getLockServiceToken, InjectLock } from './nest/lock-service-token.js';
+export type { KeyValue } from './nest/locked/encode-key-value.js';
+export { Locked } from './nest/locked/locked.decorator.js';
+export type { LockedOptions, LockedReturn, LockLoss } from './nest/locked/locked-options.js';
+export { CurrentLock, Fence, injected, LockKey } from './nest/locked/parameter.decorators.js';
 export { type ConnectionState, isUp } from './session/connection-state.js';

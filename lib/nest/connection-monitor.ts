@@ -1,0 +1,126 @@
+import { Logger } from '@nestjs/common';
+import type { Observable } from 'rxjs';
+import type { LockService } from '../engine/lock-service.js';
+import type { LockEvent } from '../lock/events.js';
+import type { ResolvedOptions } from '../options.js';
+import { EventLoopWatch } from './event-loop-watch.js';
+
+/** What is looked at of a lock service that has been opened. */
+interface Monitored {
+  readonly service: Pick<LockService, 'events$'>;
+  readonly session: {
+    readonly state$: Observable<LockService['connectionState']>;
+    readonly identity: { readonly timeoutMs: number } | undefined;
+  };
+}
+
+/** Tells the log what an operator should know; nothing that happens at every acquire. */
+export class ConnectionMonitor {
+  readonly #logger = new Logger('LockService');
+  readonly #connection: string;
+  readonly #options: ResolvedOptions;
+  #loop: EventLoopWatch | undefined;
+  #hasToldOfDegradedLocks = false;
+  #hasJudgedWaitMs = false;
+
+  constructor(name: string, options: ResolvedOptions) {
+    this.#connection = `Connection '${name}'`;
+    this.#options = options;
+  }
+
+  watch({ service, session }: Monitored): void {
+    session.state$.subscribe((state) => {
+      this.#tellState(state);
+      if (state !== 'connected' && state !== 'reconnected') return;
+      this.#hasToldOfDegradedLocks = false;
+      if (session.identity !== undefined) this.#judge(session.identity.timeoutMs);
+    });
+    service.events$.subscribe((event) => {
+      this.#tellEvent(event);
+      this.#tellLag();
+    });
+  }
+
+  startedWithoutZooKeeper(error: Error): void {
+    this.#logger.warn(`${this.#connection}: starting without ZooKeeper (whenUnavailable: 'local'). ${error.message}`);
+  }
+
+  stop(): void {
+    this.#loop?.stop();
+  }
+
+  #tellState(state: LockService['connectionState']): void {
+    const { connect } = this.#options;
+    switch (state) {
+      case 'connected':
+      case 'reconnected':
+        return this.#logger.log(`${this.#connection}: ${state} to ${connect}`);
+      case 'suspended':
+        return this.#logger.warn(
+          `${this.#connection}: the link to ${connect} is down; held locks may last until S ends`,
+        );
+      case 'lost':
+        return this.#logger.warn(`${this.#connection}: the session at ${connect} is lost, and its locks with it`);
+      case 'connecting':
+      case 'closed':
+        return this.#logger.debug(`${this.#connection}: ${state}`);
+    }
+  }
+
+  #tellEvent(event: LockEvent): void {
+    switch (event.type) {
+      case 'lost':
+        return this.#logger.warn(
+          `The lock ${event.key} was lost after ${Math.round(event.heldMs)} ms: ${event.reason}${by(event.label)}`,
+        );
+      case 'late-result':
+        return this.#logger.warn(
+          `What ran under the lock ${event.key}${by(event.label)} ended after the loss of the lock: its effects may clash with the next holder's`,
+        );
+      case 'degraded':
+        return this.#tellDegraded(event);
+      case 'requeued':
+        return this.#logger.debug(
+          `${event.key}${by(event.label)} waits again, from the end of the queue: ${event.reason}`,
+        );
+      case 'acquired':
+      case 'released':
+      case 'failed':
+        // Once or twice a call, and Nest's logger prints the level debug, too, unless told otherwise: `events$` has them.
+        return;
+    }
+  }
+
+  /** Once for each time that ZooKeeper is away: there may be thousands. */
+  #tellDegraded({ key, label }: LockEvent): void {
+    const text = `${this.#connection}: ZooKeeper is not to be had, so ${key} is locked in this process only${by(label)}`;
+    if (this.#hasToldOfDegradedLocks) return this.#logger.debug(text);
+    this.#hasToldOfDegradedLocks = true;
+    this.#logger.warn(`${text}. More such locks until it is back are told of at the level debug`);
+  }
+
+  #judge(sessionTimeoutMs: number): void {
+    this.#loop?.stop();
+    this.#loop = new EventLoopWatch(sessionTimeoutMs);
+    const { waitMs, serverTickMs } = this.#options;
+    if (this.#hasJudgedWaitMs || waitMs >= sessionTimeoutMs + serverTickMs) return;
+    this.#hasJudgedWaitMs = true;
+    this.#logger.warn(
+      `${this.#connection}: waitMs (${waitMs}) is less than the granted session time-out and a tick ` +
+        `(${sessionTimeoutMs} + ${serverTickMs}): who waits for a holder that crashed gives up before the lock is free`,
+    );
+  }
+
+  #tellLag(): void {
+    const lagMs = this.#loop?.takeNoticeableLagMs();
+    if (lagMs === undefined) return;
+    this.#logger.warn(
+      `The event loop stood still for ${Math.round(lagMs)} ms, a noticeable part of the session time-out: past it, all ` +
+        'locks are lost. Look for synchronous work, long garbage collections, or a machine without CPU to spare',
+    );
+  }
+}
+
+function by(label: string | undefined): string {
+  return label === undefined ? '' : ` (${label})`;
+}

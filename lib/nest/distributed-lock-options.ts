@@ -1,0 +1,34 @@
+import { LockConfigurationError } from '../lock/errors.js';
+import { type DistributedLockOptions, type ResolvedOptions, resolveOptions } from '../options.js';
+
+const EXTRAS = ['name', 'isGlobal'] as const;
+
+/** What the module was given, by `forRoot` or by a factory, as resolved options; the error says which option is wrong. */
+export function resolveModuleOptions(name: string, options: DistributedLockOptions): ResolvedOptions {
+  const where = `DistributedLockModule '${name}'`;
+  if (typeof options !== 'object' || options === null) {
+    throw new LockConfigurationError(
+      `${where}: the options must be an object such as { connect: 'zk1:2181,zk2:2181,zk3:2181' }, not ${String(options)}`,
+    );
+  }
+  const misplaced = EXTRAS.find((extra) => extra in options);
+  if (misplaced !== undefined) {
+    throw new LockConfigurationError(
+      `${where}: ${misplaced}: must stand beside useFactory, useClass or useExisting, not in what they return`,
+    );
+  }
+  try {
+    return resolveOptions(options);
+  } catch (error) {
+    if (!(error instanceof LockConfigurationError)) throw error;
+    throw new LockConfigurationError(`${where}: ${error.message}`, undefined, { cause: error });
+  }
+}
+
+/** @throws LockConfigurationError unless it can name a connection */
+export function checkConnectionName(name: unknown): string {
+  if (typeof name === 'string' && name !== '') return name;
+  throw new LockConfigurationError(
+    `DistributedLockModule: name: must be a string that is not empty, not ${String(name)}`,
+  );
+}

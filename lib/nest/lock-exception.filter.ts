@@ -1,0 +1,75 @@
+import { type ArgumentsHost, Catch, type ExceptionFilter, Inject, Optional } from '@nestjs/common';
+import { type Observable, throwError } from 'rxjs';
+import { LockError } from '../lock/errors.js';
+
+/** What both Express and Fastify responses have. */
+interface HttpResponse {
+  readonly headersSent?: boolean;
+  readonly sent?: boolean;
+  readonly raw?: { end(): unknown };
+  end?(): unknown;
+  header(name: string, value: string): unknown;
+  status(code: number): { send(body: object): unknown };
+}
+
+/** A socket of Socket.IO, or of `ws`, which has an `emit` too, but that stays here. */
+interface WebSocketClient {
+  readonly readyState?: number;
+  send(text: string): unknown;
+  emit(event: string, payload: object): unknown;
+}
+
+const SERVICE_UNAVAILABLE = 503;
+/** Nobody provides it: `@UseFilters(LockExceptionFilter)` makes Nest build the filter, with its defaults. */
+const FILTER_OPTIONS = Symbol('LockExceptionFilter options');
+const DEFAULT_RETRY_AFTER_SECONDS = 5;
+
+/**
+ * Answers lock errors with their `code` in the body, and with `Retry-After` where another try may find the lock service
+ * back. Without it Nest answers with the same status and `{ statusCode, message }`.
+ *
+ * `app.useGlobalFilters(new LockExceptionFilter())`, or `{ provide: APP_FILTER, useValue: new LockExceptionFilter() }`.
+ * Message handlers fail with `{ status: 'error', statusCode, code, message }`, and the clients of a gateway that has it in
+ * `@UseFilters` (global filters do not reach gateways) get that as the event `exception`.
+ */
+@Catch(LockError)
+export class LockExceptionFilter implements ExceptionFilter<LockError> {
+  readonly #retryAfterSeconds: number;
+
+  constructor(@Optional() @Inject(FILTER_OPTIONS) options: { readonly retryAfterSeconds?: number } = {}) {
+    this.#retryAfterSeconds = options.retryAfterSeconds ?? DEFAULT_RETRY_AFTER_SECONDS;
+  }
+
+  catch(error: LockError, host: ArgumentsHost): Observable<never> | undefined {
+    switch (host.getType<string>()) {
+      case 'http':
+        this.#answer(error, host.switchToHttp().getResponse<HttpResponse>());
+        return undefined;
+      case 'rpc':
+        return throwError(() => ({ status: 'error', ...bodyOf(error) }));
+      case 'ws':
+        this.#tell(error, host.switchToWs().getClient<WebSocketClient>());
+        return undefined;
+      default:
+        throw error;
+    }
+  }
+
+  #tell(error: LockError, client: WebSocketClient): void {
+    const payload = { status: 'error', ...bodyOf(error) };
+    if (typeof client.readyState === 'number') client.send(JSON.stringify({ event: 'exception', data: payload }));
+    else client.emit('exception', payload);
+  }
+
+  #answer(error: LockError, response: HttpResponse): void {
+    // Too late for a status: a stream had begun.
+    if (response.headersSent === true || response.sent === true) return void (response.raw?.end() ?? response.end?.());
+    if (error.status === SERVICE_UNAVAILABLE) response.header('Retry-After', String(this.#retryAfterSeconds));
+    response.status(error.status).send(bodyOf(error));
+  }
+}
+
+function bodyOf(error: LockError): { statusCode: number; code: string; message: string } {
+  const message = error.expose ? error.message : 'Internal server error';
+  return { statusCode: error.status, code: error.code, message };
+}

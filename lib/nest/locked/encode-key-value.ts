@@ -1,0 +1,43 @@
+import { InvalidLockKeyError } from '../../lock/errors.js';
+
+/** What a placeholder may stand for. */
+export type KeyValue = string | number | bigint;
+
+/**
+ * Makes a value a part of one path segment. A missing value must never become the text "undefined": all callers who lack
+ * it would share one lock, and callers who should would not.
+ * @throws InvalidLockKeyError
+ */
+export function encodeKeyValue(value: unknown, name: string, path: string): string {
+  if (!isKeyValue(value)) {
+    throw new InvalidLockKeyError(
+      `The lock key ${path} needs a value for ":${name}": a string that is not empty, a finite number or a bigint, ` +
+        `not ${describe(value)}`,
+    );
+  }
+  try {
+    const encoded = encodeURIComponent(String(value));
+    return encoded === '.' || encoded === '..' ? encoded.replaceAll('.', '%2E') : encoded;
+  } catch (error) {
+    if (!(error instanceof URIError)) throw error;
+    const text = `The lock key ${path} needs a value for ":${name}" that is well-formed text, not half a character`;
+    throw new InvalidLockKeyError(text, undefined, { cause: error });
+  }
+}
+
+function isKeyValue(value: unknown): value is string | number | bigint {
+  switch (typeof value) {
+    case 'string':
+      return value !== '';
+    case 'number':
+      return Number.isFinite(value);
+    default:
+      return typeof value === 'bigint';
+  }
+}
+
+function describe(value: unknown): string {
+  if (value === '') return 'an empty string';
+  if (value === null || value === undefined || typeof value === 'number') return String(value);
+  return Array.isArray(value) ? 'an array' : `a value of type ${typeof value}`;
+}

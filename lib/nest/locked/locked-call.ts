@@ -1,0 +1,90 @@
+import { Logger } from '@nestjs/common';
+import type { LockService } from '../../engine/lock-service.js';
+import { LockTimeoutError } from '../../lock/errors.js';
+import type { LockHandle } from '../../lock/handle.js';
+import type { ResolvedLockedOptions } from './locked-options.js';
+import type { ParameterNote } from './parameter-notes.js';
+import { serviceFor } from './service-slot.js';
+
+/** Everything about a decorated method that is known before its first call. */
+export interface LockedPlan {
+  /** `OrdersService.pay` */
+  readonly by: string;
+  readonly original: (...args: unknown[]) => unknown;
+  readonly keyOf: (this: unknown, args: readonly unknown[]) => string;
+  /** The parameters that the lock fills. */
+  readonly filled: readonly ParameterNote[];
+  readonly options: ResolvedLockedOptions;
+}
+
+/** What took the place of a call that found its lock busy. */
+export class BusyInstead {
+  constructor(readonly result: unknown) {}
+}
+
+/** Runs the method's body inside the lock, however the body gives its result. */
+export type LockedBody<T> = (args: unknown[], lock: LockHandle) => T | PromiseLike<T>;
+
+/** The way of every decorated call, without detours: its key, the lock, the parameters that it fills, the body. */
+export async function runLocked<T>(
+  plan: LockedPlan,
+  instance: unknown,
+  args: readonly unknown[],
+  body: LockedBody<T>,
+  signal?: AbortSignal,
+): Promise<T | BusyInstead> {
+  const { options, by } = plan;
+  const key = plan.keyOf.call(instance, args);
+  const service = serviceFor(instance, options.name, by);
+  let isInside = false;
+  let stopListening: (() => void) | undefined;
+  try {
+    return await service.withLock(
+      key,
+      (lock) => {
+        isInside = true;
+        if (options.onLost !== undefined) stopListening = listenForLoss(service, lock, plan, options.onLost);
+        return body(fill(args, plan.filled, lock), lock);
+      },
+      signal === undefined ? options.acquire : { ...options.acquire, signal },
+    );
+  } catch (error) {
+    // Inside, a time-out is of another lock, and the body's own business.
+    if (isInside || !(error instanceof LockTimeoutError) || options.onBusy === 'throw') throw error;
+    return new BusyInstead(options.onBusy === 'skip' ? undefined : await options.onBusy(error));
+  } finally {
+    stopListening?.();
+  }
+}
+
+/** What a caller sent in the place of a token is overwritten: it proves nothing. */
+function fill(args: readonly unknown[], filled: readonly ParameterNote[], lock: LockHandle): unknown[] {
+  const all = [...args];
+  for (const { kind, index } of filled) all[index] = kind === 'fence' ? lock.fencingToken : lock;
+  return all;
+}
+
+function listenForLoss(
+  service: LockService,
+  lock: LockHandle,
+  { by }: LockedPlan,
+  onLost: NonNullable<ResolvedLockedOptions['onLost']>,
+): () => void {
+  const tell = async (loss: Parameters<typeof onLost>[0]): Promise<void> => {
+    try {
+      await onLost(loss);
+    } catch (error) {
+      new Logger('Locked').error(
+        `The onLost hook of ${by} failed for ${loss.key}: ${String(error)}`,
+        (error as Error).stack,
+      );
+    }
+  };
+  const subscription = service.events$.subscribe((event) => {
+    // Others in this process may hold the same key, as readers, and lose it: ours is lost when its handle says so.
+    if (event.type !== 'lost' || event.key !== lock.key || lock.isHeld()) return;
+    subscription.unsubscribe();
+    void tell({ key: event.key, token: event.token, reason: event.reason, by });
+  });
+  return () => subscription.unsubscribe();
+}

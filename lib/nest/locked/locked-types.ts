@@ -1,0 +1,101 @@
+import type { KeyValue } from './encode-key-value.js';
+import type { LockedOptions } from './locked-options.js';
+
+/** What a decorated method may return: a lock takes time, so nothing that is there at once. */
+export type Lockable =
+  PromiseLike<unknown> | { subscribe(...args: never[]): { unsubscribe(): void } } | AsyncIterable<unknown>;
+
+type Method = (...args: never[]) => unknown;
+
+/** A path with `:placeholders`, or a function that computes the key from the method's arguments. */
+export type LockedPath = string | ((...args: never[]) => string);
+
+type Letter<L extends string> = L | Uppercase<L>;
+type NameStart =
+  | Letter<'a' | 'b' | 'c' | 'd' | 'e' | 'f' | 'g' | 'h' | 'i' | 'j' | 'k' | 'l' | 'm' | 'n' | 'o' | 'p' | 'q' | 'r'>
+  | Letter<'s' | 't' | 'u' | 'v' | 'w' | 'x' | 'y' | 'z'>
+  | '_'
+  | '$';
+type NameCharacter = NameStart | '0' | '1' | '2' | '3' | '4' | '5' | '6' | '7' | '8' | '9' | '.';
+
+type NameAtStart<Text extends string, Name extends string = ''> = Text extends `${infer First}${infer Rest}`
+  ? First extends (Name extends '' ? NameStart : NameCharacter)
+    ? NameAtStart<Rest, `${Name}${First}`>
+    : Name
+  : Name;
+
+/** `'tenant' | 'id'` for `'/locks/:tenant/:id'`; any string where the path is not known to the compiler. */
+export type Placeholders<Path extends string> = string extends Path
+  ? string
+  : Path extends `${string}:${infer Rest}`
+    ? Exclude<NameAtStart<Rest>, ''> | Placeholders<Rest>
+    : never;
+
+type KeysOf<Path> = Path extends string ? { readonly [Name in Placeholders<Path>]: KeyValue } : never;
+
+/** The options that fit a path: `keys` returns its placeholders, and nothing else. */
+export interface LockedOptionsFor<Path extends LockedPath> extends LockedOptions {
+  readonly keys?: (...args: never[]) => KeysOf<Path>;
+}
+
+type UnknownOption<Options> = Exclude<keyof Options, keyof LockedOptions>;
+
+/** What the compiler lets pass in an object whose type it infers: options that do not exist, and keys too many. */
+type Checked<Path, Options> = ([UnknownOption<Options>] extends [never]
+  ? unknown
+  : Refused<'there is no such option', UnknownOption<Options>>) &
+  (Options extends { readonly keys: (...args: never[]) => infer Keys }
+    ? [Exclude<keyof Keys, keyof KeysOf<Path>>] extends [never]
+      ? unknown
+      : Refused<'keys returns names that are no placeholders of the path', Exclude<keyof Keys, keyof KeysOf<Path>>>
+    : unknown);
+
+/** Nothing can be assigned to it; the error shows the reason. */
+interface Refused<Reason extends string, Culprit = unknown> {
+  readonly refused: Reason;
+  readonly culprit: Culprit;
+}
+
+type Accepts<Function, Target extends Method, Reason extends string> = Function extends Method
+  ? Function extends (...args: Parameters<Target>) => unknown
+    ? unknown
+    : Refused<Reason, Parameters<Function>>
+  : unknown;
+
+type Outcome<Target extends Method> = ReturnType<Target> extends PromiseLike<infer Result> ? Result : unknown;
+
+type SkipsTo<Target extends Method> =
+  undefined extends Outcome<Target>
+    ? unknown
+    : Outcome<Target> extends void
+      ? unknown
+      : Refused<"onBusy: 'skip' makes the method resolve with undefined, which is not in its return type">;
+
+type BusyTo<OnBusy, Target extends Method> = OnBusy extends 'skip'
+  ? SkipsTo<Target>
+  : OnBusy extends (...args: never[]) => infer Result
+    ? Awaited<Result> extends Outcome<Target>
+      ? unknown
+      : Refused<'onBusy returns what the method does not', Awaited<Result>>
+    : unknown;
+
+type Fits<Path, Options, Target extends Method> = Accepts<
+  Path,
+  Target,
+  'the path function does not take what the method does'
+> &
+  (Options extends { readonly keys: infer Keys }
+    ? Accepts<Keys, Target, 'keys does not take what the method does'>
+    : unknown) &
+  (Options extends { readonly onBusy: infer OnBusy } ? BusyTo<OnBusy, Target> : unknown) &
+  Checked<Path, Options>;
+
+/**
+ * Fits methods that return a promise, an Observable or an async iterable, and take what the options expect. The descriptor
+ * is optional only for the compiler: so `applyDecorators`, which knows no such method decorators, takes it for a property's.
+ */
+export type LockedDecorator<Path, Options> = <Target extends (...args: never[]) => Lockable>(
+  prototype: object,
+  method: string | symbol,
+  descriptor?: TypedPropertyDescriptor<Target> & Fits<Path, Options, Target>,
+) => void;

@@ -1,0 +1,186 @@
+import 'reflect-metadata';
+import { Observable } from 'rxjs';
+import { InvalidLockKeyError, LockConfigurationError } from '../../lock/errors.js';
+import { bindPlaceholders } from './bind-placeholders.js';
+import { keyBuilder, parseKeyTemplate } from './key-template.js';
+import type { LockedPlan } from './locked-call.js';
+import { addLockedMethod } from './locked-methods.js';
+import {
+  type LockedOptions,
+  type LockedReturn,
+  type ResolvedLockedOptions,
+  resolveLockedOptions,
+} from './locked-options.js';
+import type { LockedDecorator, LockedOptionsFor, LockedPath } from './locked-types.js';
+import { parameterNames } from './parameter-names.js';
+import { parameterNotesOf } from './parameter-notes.js';
+import { routeParametersOf } from './route-parameters.js';
+import { openServiceSlot } from './service-slot.js';
+import { wrapAsyncIterable } from './wrap-async-iterable.js';
+import { wrapObservable } from './wrap-observable.js';
+import { wrapPromise } from './wrap-promise.js';
+
+type AnyMethod = (...args: unknown[]) => unknown;
+
+/** What a wrapper was put around: the parameter names are there. */
+const originals = new WeakMap<object, AnyMethod>();
+
+/**
+ * Runs the method while a lock is held: of all processes that use the key, one at a time.
+ *
+ * `@Locked('/locks/orders/:id')` binds `:id` to the parameter with `@LockKey('id')`, to Nest's `@Param('id')`, `@Query`,
+ * `@Body`, `@Payload`, `@MessageBody` or `@Args`, or to the parameter of that name; `:body.order.id` leads into an
+ * object. `keys: (order: Order) => ({ id: order.id })` or a function in place of the path compute it. A placeholder that
+ * binds to nothing is an error while the class is being defined.
+ *
+ * The lock is held until the promise settles, the Observable or the iteration ends. Decorators run from top to bottom:
+ * write it above `@Transactional()`, or the lock goes back before the commit.
+ */
+export function Locked<const Path extends LockedPath, Options extends LockedOptionsFor<Path>>(
+  path: Path,
+  options?: Options,
+): LockedDecorator<Path, Options> {
+  return (prototype, method, descriptor) => {
+    lockMethod(path, options ?? {}, prototype, method, descriptor);
+  };
+}
+
+function lockMethod(
+  path: LockedPath,
+  given: LockedOptions,
+  prototype: object,
+  method: string | symbol,
+  descriptor: PropertyDescriptor | undefined,
+): void {
+  const by = `${className(prototype)}.${String(method)}`;
+  const where = `@Locked(${typeof path === 'string' ? `'${path}'` : '(...) => key'}) on ${by}`;
+  const original = methodOf(prototype, descriptor, where);
+  const options = resolveLockedOptions(given, by, where);
+  const { keyOf, placeholders } = keyFunction(path, options, prototype, method, original, where);
+  const plan: LockedPlan = {
+    by,
+    original,
+    options,
+    keyOf,
+    filled: parameterNotesOf(prototype, method).filter(({ kind }) => kind !== 'key'),
+  };
+  const wrapper = wrap(plan, options.returns ?? whatItReturns(prototype, method, original));
+  makeLookLike(wrapper, original);
+  originals.set(wrapper, original);
+  openServiceSlot(prototype, options.name);
+  addLockedMethod(prototype, { method, by, name: options.name, placeholders });
+  // Not a new descriptor: what a decorator returns is dropped by Nest's `applyDecorators`.
+  (descriptor as PropertyDescriptor).value = wrapper;
+}
+
+function methodOf(prototype: object, descriptor: PropertyDescriptor | undefined, where: string): AnyMethod {
+  const refuse = (what: string): never => {
+    throw new LockConfigurationError(`${where}: ${what}`);
+  };
+  if (typeof prototype === 'function')
+    return refuse('a static method has no instance that Nest could give a lock service');
+  if (descriptor === undefined) {
+    return refuse('a property is no method, even where it holds an arrow function: write `async name() { ... }`');
+  }
+  if (descriptor.get !== undefined || descriptor.set !== undefined) return refuse('an accessor cannot wait for a lock');
+  if (typeof descriptor.value !== 'function') return refuse('it is no method');
+  return descriptor.value as AnyMethod;
+}
+
+function keyFunction(
+  path: LockedPath,
+  options: ResolvedLockedOptions,
+  prototype: object,
+  method: string | symbol,
+  original: AnyMethod,
+  where: string,
+): { keyOf: LockedPlan['keyOf']; placeholders: readonly string[] } {
+  if (typeof path === 'function') {
+    if (options.keys !== undefined)
+      throw new LockConfigurationError(`${where}: keys: the function computes the whole key`);
+    const compute = path as (...args: unknown[]) => unknown;
+    return {
+      placeholders: [],
+      keyOf(args) {
+        return checkComputed(compute.apply(this, [...args]), where);
+      },
+    };
+  }
+  const template = parseKeyTemplate(path, where);
+  const { placeholders } = template;
+  if (options.keys !== undefined) {
+    const select = options.keys as (...args: unknown[]) => Record<string, unknown>;
+    const build = keyBuilder(
+      template,
+      placeholders.map(
+        (name) =>
+          ([selected]) =>
+            (selected as Record<string, unknown> | undefined)?.[name],
+      ),
+    );
+    return {
+      placeholders: [],
+      keyOf(args) {
+        return build([select.apply(this, [...args])]);
+      },
+    };
+  }
+  const known = {
+    notes: parameterNotesOf(prototype, method),
+    routes: routeParametersOf(prototype.constructor, method),
+    names: options.paramNames ? parameterNames(innermost(original)) : [],
+  };
+  return { placeholders, keyOf: keyBuilder(template, bindPlaceholders(template, known, where)) };
+}
+
+/** What a function makes of a value that is missing, or is no text. */
+const ACCIDENTS: readonly string[] = ['undefined', 'null', 'NaN', '[object Object]'];
+
+/** @throws InvalidLockKeyError for a key that looks like an accident: it would be shared by all who have it */
+function checkComputed(key: unknown, where: string): string {
+  const accident = typeof key === 'string' ? key.split('/').find((segment) => ACCIDENTS.includes(segment)) : undefined;
+  if (accident === undefined) return key as string;
+  throw new InvalidLockKeyError(
+    `${where}: the computed key ${String(key)} has the segment "${accident}": a value is missing, or is no text. ` +
+      'Placeholders with keys refuse such values, and encode the others',
+  );
+}
+
+function whatItReturns(prototype: object, method: string | symbol, original: AnyMethod): LockedReturn {
+  if (Object.prototype.toString.call(original) === '[object AsyncGeneratorFunction]') return 'async-iterable';
+  const declared: unknown = Reflect.getMetadata('design:returntype', prototype, method);
+  const isStream =
+    typeof declared === 'function' && (declared === Observable || declared.prototype instanceof Observable);
+  return isStream ? 'observable' : 'promise';
+}
+
+function wrap(plan: LockedPlan, returns: LockedReturn): AnyMethod {
+  switch (returns) {
+    case 'promise':
+      return wrapPromise(plan);
+    case 'observable':
+      return wrapObservable(plan);
+    case 'async-iterable':
+      return wrapAsyncIterable(plan);
+  }
+}
+
+/** Routes, guards, patterns, cron jobs: other decorators keep what they know on the method, and look at its name. */
+function makeLookLike(wrapper: AnyMethod, original: AnyMethod): void {
+  for (const property of Reflect.ownKeys(original)) {
+    if (property === 'prototype' || property === 'arguments' || property === 'caller') continue;
+    Object.defineProperty(wrapper, property, Object.getOwnPropertyDescriptor(original, property) ?? {});
+  }
+  for (const key of Reflect.getOwnMetadataKeys(original) as unknown[]) {
+    Reflect.defineMetadata(key, Reflect.getOwnMetadata(key, original), wrapper);
+  }
+}
+
+function innermost(method: AnyMethod): AnyMethod {
+  const inner = originals.get(method);
+  return inner === undefined ? method : innermost(inner);
+}
+
+function className(prototype: object): string {
+  return typeof prototype === 'function' ? prototype.name : prototype.constructor.name;
+}

@@ -1,0 +1,47 @@
+import { LockConfigurationError } from '../../lock/errors.js';
+import type { KeyValue } from './encode-key-value.js';
+import { addParameterNote } from './parameter-notes.js';
+
+/**
+ * Binds a parameter to the placeholder of that name: `@LockKey('id') orderId: string`, or with a part of it:
+ * `@LockKey('id', (order: Order) => order.id) order: Order`.
+ */
+export function LockKey<Argument = never>(name: string, pick?: (argument: Argument) => KeyValue): ParameterDecorator {
+  if (typeof name !== 'string' || name === '') {
+    throw new LockConfigurationError(`@LockKey: the name of a placeholder must be a string that is not empty`);
+  }
+  if (pick !== undefined && typeof pick !== 'function') {
+    throw new LockConfigurationError(`@LockKey('${name}'): pick must be a function, not a ${typeof pick}`);
+  }
+  return (target, method, index) =>
+    addParameterNote(`@LockKey('${name}')`, target, method, {
+      kind: 'key',
+      index,
+      name,
+      ...(pick === undefined ? {} : { pick }),
+    });
+}
+
+/**
+ * The fencing token of the lock that `@Locked` took, for the store that the lock protects:
+ * `save(file: File, @Fence() token: bigint = injected())`. What the caller sends in its place is overwritten.
+ */
+export function Fence(): ParameterDecorator {
+  return (target, method, index) => addParameterNote('@Fence()', target, method, { kind: 'fence', index });
+}
+
+/** The handle of the lock that `@Locked` took: `@CurrentLock() lock: LockHandle = injected()`. */
+export function CurrentLock(): ParameterDecorator {
+  return (target, method, index) => addParameterNote('@CurrentLock()', target, method, { kind: 'handle', index });
+}
+
+/**
+ * The default of a parameter that `@Locked` fills: callers may leave it out, the body sees its type.
+ * @throws LockConfigurationError when it is needed after all, which means that the method ran without its lock
+ */
+export function injected<T>(): T {
+  throw new LockConfigurationError(
+    'A parameter that @Locked fills was not filled: the method was called past its lock. An override without @Locked ' +
+      'that calls super, or a copy of the method taken before it was decorated, does that; so does @Fence() without @Locked',
+  );
+}

@@ -1,0 +1,122 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { Logger } from '@nestjs/common';
+import type { LockHandle } from '../../lock/handle.js';
+import { BusyInstead, type LockedPlan, runLocked } from './locked-call.js';
+
+/** Runs a step of the iteration in the context of the lock; a generator would take that of whoever calls `next()`. */
+type Enter = <T>(step: () => T) => T;
+
+interface Inside {
+  readonly enter: Enter;
+  readonly args: unknown[];
+}
+
+/** The lock around one iteration: it is held until `end`, unless it is lost before. */
+class IterationLock {
+  #end!: () => void;
+  #fail!: (error: unknown) => void;
+  #onRefused: (error: unknown) => void = () => undefined;
+  #handle: LockHandle | undefined;
+  #running: Promise<void | BusyInstead> = Promise.resolve();
+
+  take(plan: LockedPlan, instance: unknown, args: readonly unknown[]): Promise<Inside | BusyInstead> {
+    const over = new Promise<void>((end, fail) => {
+      this.#end = end;
+      this.#fail = fail;
+    });
+    return new Promise((resolve, reject) => {
+      this.#onRefused = reject;
+      this.#running = runLocked(plan, instance, args, (filled, handle) => {
+        this.#handle = handle;
+        resolve({ enter: AsyncLocalStorage.snapshot(), args: filled });
+        return over;
+      });
+      this.#running.then(
+        (result) => result instanceof BusyInstead && resolve(result),
+        (error: unknown) => this.#onRefused(error),
+      );
+    });
+  }
+
+  get isLost(): boolean {
+    return this.#handle?.isHeld() === false;
+  }
+
+  /** Settles as the step does, or rejects when the lock is lost before. */
+  untilDoneOrLost<T>(step: () => PromiseLike<T> | undefined): Promise<T | undefined> {
+    return new Promise((resolve, reject) => {
+      // It may have been lost while nobody waited for a step.
+      this.#handle?.assertHeld();
+      this.#onRefused = reject;
+      Promise.resolve(step()).then(resolve, reject);
+    });
+  }
+
+  fail(error: unknown): void {
+    this.#fail(error);
+  }
+
+  /** Gives the lock back. Rejects when it was lost before, or with what it failed with. */
+  async end(): Promise<void> {
+    this.#end();
+    await this.#running;
+  }
+}
+
+/** The lock is taken at the first `next()` and held until the iteration ends; `for await` ends it however it is left. */
+export function wrapAsyncIterable(plan: LockedPlan): (...args: unknown[]) => AsyncGenerator<unknown> {
+  return async function* (this: unknown, ...args) {
+    const lock = new IterationLock();
+    const inside = await lock.take(plan, this, args);
+    if (inside instanceof BusyInstead) {
+      if (inside.result !== undefined) yield* inside.result as AsyncIterable<unknown>;
+      return undefined;
+    }
+    const { enter } = inside;
+    let iterator: AsyncIterator<unknown> | undefined;
+    let isOver = false;
+    try {
+      const iterable = enter(() => plan.original.apply(this, inside.args)) as AsyncIterable<unknown>;
+      const source = (iterator = iterable[Symbol.asyncIterator]());
+      let resume: () => PromiseLike<IteratorResult<unknown, unknown>> = () => source.next();
+      for (;;) {
+        const step = await lock.untilDoneOrLost(() => enter(resume));
+        isOver = step?.done !== false;
+        if (isOver) return step?.value;
+        try {
+          const sent: unknown = yield step?.value;
+          resume = () => source.next(sent);
+        } catch (error) {
+          resume = () => source.throw?.(error) ?? rejected(error);
+        }
+      }
+    } catch (error) {
+      isOver = !lock.isLost;
+      lock.fail(error);
+      throw error;
+    } finally {
+      // Left in the middle: what the method does at its end still belongs under the lock, if that is there.
+      const close = (): Promise<unknown> | undefined => enter(() => iterator?.return?.());
+      try {
+        if (!isOver && lock.isLost) void quietly(close, plan.by);
+        else if (!isOver) await lock.untilDoneOrLost(close);
+      } finally {
+        await lock.end();
+      }
+    }
+  };
+}
+
+/** After a loss nobody waits for the method, which may be stuck: its caller has been told of the loss. */
+async function quietly(close: () => Promise<unknown> | undefined, by: string): Promise<void> {
+  try {
+    await close();
+  } catch (error) {
+    new Logger('Locked').warn(`${by} failed to close after its lock was lost: ${String(error)}`);
+  }
+}
+
+/** As an iterator without `throw` answers what is thrown into it. */
+async function rejected(error: unknown): Promise<never> {
+  throw error;
+}

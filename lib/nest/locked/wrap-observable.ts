@@ -1,0 +1,36 @@
+import { from, isObservable, Observable, type ObservableInput, of } from 'rxjs';
+import { BusyInstead, type LockedPlan, runLocked } from './locked-call.js';
+
+/** Nothing happens before somebody subscribes; the lock is held until the stream ends or is unsubscribed from. */
+export function wrapObservable(plan: LockedPlan): (...args: unknown[]) => Observable<unknown> {
+  return function (this: unknown, ...args) {
+    return new Observable((subscriber) => {
+      const waiting = new AbortController();
+      subscriber.add(() => waiting.abort());
+      const running = runLocked(
+        plan,
+        this,
+        args,
+        (filled) =>
+          new Promise<void>((end, fail) => {
+            if (subscriber.closed) return end();
+            // The one who leaves does not wait for the end.
+            subscriber.add(end);
+            const source = from(plan.original.apply(this, filled) as ObservableInput<unknown>);
+            subscriber.add(
+              source.subscribe({ next: (value) => subscriber.next(value), error: fail, complete: () => end() }),
+            );
+          }),
+        waiting.signal,
+      );
+      running.then(
+        (result) => {
+          if (!(result instanceof BusyInstead) || result.result === undefined) return subscriber.complete();
+          const instead = result.result;
+          (isObservable(instead) ? instead : of(instead)).subscribe(subscriber);
+        },
+        (error: unknown) => subscriber.error(error),
+      );
+    });
+  };
+}

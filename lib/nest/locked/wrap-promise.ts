@@ -1,0 +1,67 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { isObservable, Observable } from 'rxjs';
+import { LockAbortedError, LockConfigurationError } from '../../lock/errors.js';
+import type { LockHandle } from '../../lock/handle.js';
+import { BusyInstead, type LockedPlan, runLocked } from './locked-call.js';
+
+/** The lock is held until the promise settles; if it turns out to bring an Observable, until that has ended. */
+export function wrapPromise(plan: LockedPlan): (...args: unknown[]) => Promise<unknown> {
+  return function (this: unknown, ...args) {
+    return new Promise((resolve, reject) => {
+      const running = runLocked(plan, this, args, async (filled, lock) => {
+        const result = await plan.original.apply(this, filled);
+        if (isObservable(result)) return untilStreamEnds(plan, lock, result, resolve);
+        return refuseIterator(plan, result);
+      });
+      running.then((result) => resolve(result instanceof BusyInstead ? result.result : result), reject);
+    });
+  };
+}
+
+/**
+ * Hands a stream to the caller and keeps the lock until it has ended. Nobody may ever subscribe (the client of an SSE
+ * handler has left meanwhile): then the lock goes back after a while.
+ */
+function untilStreamEnds(
+  { by, options: { subscribeWithinMs } }: LockedPlan,
+  lock: LockHandle,
+  source: Observable<unknown>,
+  handOver: (stream: Observable<unknown>) => void,
+): Promise<void> {
+  const inside = AsyncLocalStorage.snapshot();
+  return new Promise((end) => {
+    let state: 'waiting' | 'subscribed' | 'late' = 'waiting';
+    const timer = setTimeout(() => {
+      state = 'late';
+      end();
+    }, subscribeWithinMs).unref();
+    const stream = new Observable<unknown>((subscriber) => {
+      if (state === 'late') {
+        const text = `Nobody subscribed within ${subscribeWithinMs} ms to what ${by} returned, so its lock went back`;
+        return subscriber.error(new LockAbortedError(text, lock.key));
+      }
+      if (state === 'subscribed') {
+        const text = `What ${by} returned can be subscribed to once: its lock is held for one run`;
+        return subscriber.error(new LockConfigurationError(text, lock.key));
+      }
+      state = 'subscribed';
+      clearTimeout(timer);
+      subscriber.add(end);
+      const tellLoss = (): void => subscriber.error(lock.signal.reason);
+      lock.signal.addEventListener('abort', tellLoss, { once: true });
+      subscriber.add(() => lock.signal.removeEventListener('abort', tellLoss));
+      if (lock.signal.aborted) return tellLoss();
+      subscriber.add(inside(() => source.subscribe(subscriber)));
+    });
+    handOver(stream);
+  });
+}
+
+/** It would run after the lock has gone back. */
+function refuseIterator({ by }: LockedPlan, result: unknown): unknown {
+  if (Object.prototype.toString.call(result) !== '[object AsyncGenerator]') return result;
+  throw new LockConfigurationError(
+    `${by} returned an async generator, which would run without the lock. Make the method itself an async generator ` +
+      "(async *name), or say returns: 'async-iterable'",
+  );
+}

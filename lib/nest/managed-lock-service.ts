@@ -1,0 +1,131 @@
+import type { BeforeApplicationShutdown, OnApplicationShutdown, OnModuleInit } from '@nestjs/common';
+import { BehaviorSubject, type Observable, Subject } from 'rxjs';
+import { type AcquireAllOptions, type KeyWithMode, LockService, type LockTransaction } from '../engine/lock-service.js';
+import type { AcquireOptions } from '../lock/acquire-options.js';
+import { LockClosedError, LockUnavailableError } from '../lock/errors.js';
+import type { LockEvent } from '../lock/events.js';
+import type { LockHandle, MultiLockHandle } from '../lock/handle.js';
+import type { LockSnapshot } from '../lock/snapshot.js';
+import { openLockService, whenUp } from '../open.js';
+import type { ResolvedOptions } from '../options.js';
+import { ConnectionMonitor } from './connection-monitor.js';
+import { addLiveLockService, removeLiveLockService } from './live-lock-services.js';
+
+type Opened = ReturnType<typeof openLockService>;
+
+/**
+ * The lock service as Nest keeps it: opened when the application starts, or by the first lock that is asked for (another
+ * module's `onModuleInit` may come before ours), and closed with it.
+ */
+export class ManagedLockService
+  extends LockService
+  implements OnModuleInit, BeforeApplicationShutdown, OnApplicationShutdown
+{
+  readonly #states = new BehaviorSubject<LockService['connectionState']>('connecting');
+  readonly #events = new Subject<LockEvent>();
+  readonly #monitor: ConnectionMonitor;
+  #opened: Opened | undefined;
+  #isClosing = false;
+
+  constructor(
+    readonly name: string,
+    readonly options: ResolvedOptions,
+  ) {
+    super();
+    this.#monitor = new ConnectionMonitor(name, options);
+    addLiveLockService(name, this);
+  }
+
+  get connectionState(): LockService['connectionState'] {
+    return this.#states.value;
+  }
+
+  get connectionState$(): Observable<LockService['connectionState']> {
+    return this.#states.asObservable();
+  }
+
+  get events$(): Observable<LockEvent> {
+    return this.#events.asObservable();
+  }
+
+  async acquire(key: string, options?: AcquireOptions): Promise<LockHandle> {
+    return this.#open().service.acquire(key, options);
+  }
+
+  async tryAcquire(key: string, options?: AcquireOptions): Promise<LockHandle | undefined> {
+    return this.#open().service.tryAcquire(key, options);
+  }
+
+  async withLock<T>(key: string, work: (lock: LockHandle) => T | PromiseLike<T>, options?: AcquireOptions): Promise<T> {
+    return this.#open().service.withLock(key, work, options);
+  }
+
+  async acquireAll(keys: readonly KeyWithMode[], options?: AcquireAllOptions): Promise<MultiLockHandle> {
+    return this.#open().service.acquireAll(keys, options);
+  }
+
+  async transaction<T>(work: (tx: LockTransaction) => T | PromiseLike<T>): Promise<T> {
+    return this.#open().service.transaction(work);
+  }
+
+  async inspect(key: string): Promise<LockSnapshot> {
+    return this.#open().service.inspect(key);
+  }
+
+  watch(key: string): Observable<LockSnapshot> {
+    return this.#open().service.watch(key);
+  }
+
+  /** @throws LockUnavailableError where `startup` is `eager` and no ZooKeeper answers in time */
+  async onModuleInit(): Promise<void> {
+    if (this.options.startup === 'lazy') return;
+    try {
+      await whenUp(this.#open().session, this.options.waitMs);
+    } catch (error) {
+      if (this.options.whenUnavailable === 'local' && error instanceof LockUnavailableError) {
+        this.#monitor.startedWithoutZooKeeper(error);
+        return;
+      }
+      await this.#close(0);
+      if (!(error instanceof LockUnavailableError)) throw error;
+      throw new LockUnavailableError(
+        `DistributedLockModule '${this.name}' could not connect to ${this.options.connect}, so the application does not ` +
+          `start. ${error.message}. Is ZooKeeper running there? With startup: 'lazy' the first lock connects instead`,
+        undefined,
+        { cause: error },
+      );
+    }
+  }
+
+  /** The servers of the application still answer: those who wait for a lock are told to go elsewhere, holders go on. */
+  beforeApplicationShutdown(): void {
+    this.#isClosing = true;
+    this.#opened?.service.refuseNewRequests();
+  }
+
+  /** The servers of the application are closed by now: whoever still holds a lock has the grace to give it back. */
+  async onApplicationShutdown(): Promise<void> {
+    await this.#close(this.options.shutdownGraceMs);
+  }
+
+  #open(): Opened {
+    if (this.#opened !== undefined) return this.#opened;
+    if (this.#isClosing) throw new LockClosedError('The lock service is closed: the application has shut down');
+    const opened = openLockService(this.options);
+    this.#opened = opened;
+    opened.service.connectionState$.subscribe((state) => this.#states.next(state));
+    opened.service.events$.subscribe(this.#events);
+    this.#monitor.watch(opened);
+    return opened;
+  }
+
+  async #close(graceMs: number): Promise<void> {
+    this.#isClosing = true;
+    await this.#opened?.service.close(graceMs);
+    this.#monitor.stop();
+    if (this.#states.value !== 'closed') this.#states.next('closed');
+    this.#states.complete();
+    this.#events.complete();
+    removeLiveLockService(this.name, this);
+  }
+}

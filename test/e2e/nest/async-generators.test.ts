@@ -1,0 +1,144 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Injectable } from '@nestjs/common';
+import { CurrentLock, currentLock, injected, type LockHandle, LockLostError, Locked } from '../../../lib/index.js';
+import { startApplication, type TestApplication } from '../support/application.js';
+import { untilFree } from '../support/queue.js';
+
+@Injectable()
+class Rows {
+  readonly closed: string[] = [];
+
+  @Locked('/locks/a')
+  async *rows(@CurrentLock() lock: LockHandle = injected()): AsyncGenerator<boolean, string, string | undefined> {
+    try {
+      const heard = yield currentLock() === lock;
+      this.closed.push(`heard ${heard}`);
+      yield currentLock() === lock;
+      return 'end';
+    } finally {
+      this.closed.push(`closed ${currentLock()?.key}`);
+    }
+  }
+
+  @Locked('/locks/a')
+  async *failing(): AsyncGenerator<string> {
+    yield 'first';
+    throw new Error('of its own');
+  }
+
+  @Locked('/locks/a')
+  async *catching(): AsyncGenerator<string> {
+    try {
+      yield 'first';
+    } catch (error) {
+      yield `caught ${String(error)}`;
+    } finally {
+      await Promise.reject(new Error('failed to close'));
+    }
+  }
+
+  @Locked('/locks/a', { leaseMs: 20 })
+  async *slowlyRead(lost: () => void, @CurrentLock() lock: LockHandle = injected()): AsyncGenerator<string> {
+    lock.signal.addEventListener('abort', lost);
+    try {
+      yield 'first';
+      this.closed.push('went on without the lock');
+    } finally {
+      this.closed.push('closed');
+    }
+  }
+
+  @Locked('/locks/a', { leaseMs: 20 })
+  async *stuck(): AsyncGenerator<string> {
+    yield 'first';
+    await new Promise(() => undefined);
+  }
+
+  @Locked('/locks/a', { returns: 'async-iterable' })
+  delegated(): AsyncIterable<boolean> {
+    return this.rows();
+  }
+
+  @Locked('/locks/a')
+  async misdeclared(): Promise<AsyncGenerator<boolean>> {
+    return this.rows();
+  }
+}
+
+describe('@Locked on an async generator', () => {
+  let application: TestApplication;
+  let service: Rows;
+  beforeAll(async () => {
+    application = await startApplication({ providers: [Rows] });
+    service = application.get(Rows);
+  });
+  afterAll(() => application.app.close());
+
+  it('runs every step in the context of the lock, and passes values both ways', async () => {
+    service.closed.length = 0;
+    const rows = service.rows();
+    expect((await application.locks.inspect('/locks/a')).state).toBe('FREE');
+
+    expect(await rows.next('ignored')).toEqual({ done: false, value: true });
+    expect((await application.locks.inspect('/locks/a')).state).toBe('HELD');
+    expect(await rows.next('hello')).toEqual({ done: false, value: true });
+    expect(await rows.next('')).toEqual({ done: true, value: 'end' });
+    expect(service.closed).toEqual(['heard hello', 'closed /locks/a']);
+    await untilFree(application.locks, '/locks/a');
+  });
+
+  it('gives the lock back when the loop is left, after the method has closed', async () => {
+    service.closed.length = 0;
+    for await (const row of service.rows()) {
+      expect(row).toBe(true);
+      break;
+    }
+
+    expect(service.closed).toEqual(['closed /locks/a']);
+    await untilFree(application.locks, '/locks/a');
+  });
+
+  it('hands on the error of the method', async () => {
+    const rows = service.failing();
+    await rows.next();
+
+    await expect(rows.next()).rejects.toThrow('of its own');
+    await untilFree(application.locks, '/locks/a');
+  });
+
+  it('hands on what is thrown into it, and an error while it is being left', async () => {
+    const rows = service.catching();
+    await rows.next();
+    expect(await rows.throw('a stone')).toEqual({ done: false, value: 'caught a stone' });
+
+    await expect(rows.return(undefined)).rejects.toThrow('failed to close');
+    await untilFree(application.locks, '/locks/a');
+  });
+
+  it('fails when the lock is lost, even where the method is stuck', async () => {
+    const rows = service.stuck();
+    await rows.next();
+
+    await expect(rows.next()).rejects.toThrow(LockLostError);
+  });
+
+  it('takes no step more when the lock was lost between two steps, and closes the method', async () => {
+    service.closed.length = 0;
+    let rows: AsyncGenerator<string> | undefined;
+    await new Promise<void>((lost) => {
+      rows = service.slowlyRead(lost);
+      void rows.next();
+    });
+
+    await expect(rows?.next()).rejects.toThrow(LockLostError);
+    expect(service.closed).toEqual(['closed']);
+  });
+
+  it('works for an iterable by returns, and refuses a generator that came by a promise', async () => {
+    const iterator = service.delegated()[Symbol.asyncIterator]();
+    expect(await iterator.next()).toEqual({ done: false, value: true });
+    await iterator.return?.();
+
+    await expect(service.misdeclared()).rejects.toThrow(/Rows.misdeclared returned an async generator/);
+  });
+});

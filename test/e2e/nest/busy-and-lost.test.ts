@@ -1,0 +1,215 @@
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { Injectable, Logger } from '@nestjs/common';
+import { lastValueFrom, Observable, of, toArray } from 'rxjs';
+import {
+  CurrentLock,
+  injected,
+  type LockHandle,
+  type LockLoss,
+  LockLostError,
+  Locked,
+  LockService,
+  LockTimeoutError,
+} from '../../../lib/index.js';
+import { eventually } from '../../support/process/eventually.js';
+import { startApplication, type TestApplication } from '../support/application.js';
+
+const WAIT_MS = 50;
+const losses: LockLoss[] = [];
+const seenErrors: LockTimeoutError[] = [];
+
+@Injectable()
+class Service {
+  constructor(private readonly locks: LockService) {}
+
+  @Locked('/locks/a', { waitMs: WAIT_MS })
+  async throws(): Promise<string> {
+    return 'ran';
+  }
+
+  @Locked('/locks/a', { waitMs: WAIT_MS, onBusy: 'skip' })
+  async skips(): Promise<string | undefined> {
+    return 'ran';
+  }
+
+  @Locked('/locks/a', {
+    waitMs: WAIT_MS,
+    onBusy: async (error) => {
+      seenErrors.push(error);
+      return 'instead';
+    },
+  })
+  async replaced(): Promise<string> {
+    return 'ran';
+  }
+
+  @Locked('/locks/a', { waitMs: WAIT_MS, onBusy: 'skip' })
+  skippedStream(): Observable<string> {
+    return of('ran');
+  }
+
+  @Locked('/locks/a', { waitMs: WAIT_MS, onBusy: () => of('one', 'two') })
+  replacedStream(): Observable<string> {
+    return of('ran');
+  }
+
+  @Locked('/locks/a', { waitMs: WAIT_MS, onBusy: () => ({ a: 1 }) })
+  replacedByValue(): Observable<object> {
+    return of({});
+  }
+
+  @Locked('/locks/a', { waitMs: WAIT_MS, onBusy: 'skip' })
+  async *skippedRows(): AsyncGenerator<string> {
+    yield 'ran';
+  }
+
+  @Locked('/locks/a', { waitMs: WAIT_MS, onBusy: () => ['one', 'two'] })
+  async *replacedRows(): AsyncGenerator<string> {
+    yield 'ran';
+  }
+
+  @Locked('/locks/outer', { onBusy: 'skip' })
+  async busyInside(): Promise<void> {
+    await this.throws();
+  }
+
+  @Locked('/locks/lost', { leaseMs: 20, onLost: (loss) => losses.push(loss) })
+  async loses(
+    until: (lock: LockHandle) => Promise<void>,
+    @CurrentLock() lock: LockHandle = injected(),
+  ): Promise<string> {
+    await until(lock);
+    return 'too late';
+  }
+
+  @Locked('/locks/kept', { onLost: (loss) => losses.push(loss) })
+  async keeps(): Promise<string> {
+    const other = await this.locks.acquire('/locks/other', { leaseMs: 10 });
+    await untilAborted(other);
+    return 'kept';
+  }
+
+  @Locked('/locks/readers', { mode: 'read', onLost: (loss) => losses.push(loss) })
+  async readsOn(lost: Promise<unknown>): Promise<string> {
+    await lost;
+    return 'read';
+  }
+
+  @Locked('/locks/hook', {
+    leaseMs: 20,
+    onLost: async () => {
+      throw new Error('compensation failed');
+    },
+  })
+  async hookFails(@CurrentLock() lock: LockHandle = injected()): Promise<void> {
+    await untilAborted(lock);
+  }
+}
+
+function untilAborted(lock: LockHandle): Promise<void> {
+  return new Promise((resolve) => lock.signal.addEventListener('abort', () => resolve()));
+}
+
+describe('a busy lock', () => {
+  let application: TestApplication;
+  let service: Service;
+  let held: LockHandle;
+  beforeAll(async () => {
+    application = await startApplication({ providers: [Service] });
+    service = application.get(Service);
+    held = await application.locks.acquire('/locks/a');
+  });
+  afterAll(async () => {
+    await held.release();
+    await application.app.close();
+  });
+
+  it('throws by default', async () => {
+    await expect(service.throws()).rejects.toThrow(LockTimeoutError);
+  });
+
+  it('is skipped: a promise of undefined, a stream or an iteration without values', async () => {
+    expect(await service.skips()).toBeUndefined();
+    expect(await lastValueFrom(service.skippedStream().pipe(toArray()))).toEqual([]);
+    expect(await collect(service.skippedRows())).toEqual([]);
+  });
+
+  it('is answered with what the function makes of the error', async () => {
+    expect(await service.replaced()).toBe('instead');
+    expect(seenErrors).toEqual([expect.objectContaining({ code: 'LOCK_TIMEOUT', key: '/locks/a' })]);
+    expect(await lastValueFrom(service.replacedStream().pipe(toArray()))).toEqual(['one', 'two']);
+    expect(await lastValueFrom(service.replacedByValue())).toEqual({ a: 1 });
+    expect(await collect(service.replacedRows())).toEqual(['one', 'two']);
+  });
+
+  it("does not hide a lock that was busy inside the method: that is the method's own error", async () => {
+    await expect(service.busyInside()).rejects.toThrow(LockTimeoutError);
+  });
+});
+
+describe('a lock that is lost', () => {
+  let application: TestApplication;
+  let service: Service;
+  beforeAll(async () => {
+    application = await startApplication({ providers: [Service] });
+    service = application.get(Service);
+  });
+  afterAll(() => application.app.close());
+
+  it('runs the hook once, with what is to be made good, and the caller gets the loss', async () => {
+    losses.length = 0;
+    let token: bigint | undefined;
+    const running = service.loses(async (lock) => {
+      token = lock.fencingToken;
+      await untilAborted(lock);
+      await application.locks.withLock('/locks/x', () => undefined);
+    });
+
+    await expect(running).rejects.toThrow(LockLostError);
+    await eventually('the hook ran', () => losses.length > 0);
+    expect(losses).toEqual([{ key: '/locks/lost', token, reason: 'lease-ended', by: 'Service.loses' }]);
+  });
+
+  it('runs the hook also where the method is done by the time that the loss is known', async () => {
+    losses.length = 0;
+    const running = service.loses(async () => {
+      const end = performance.now() + 40;
+      while (performance.now() < end);
+    });
+
+    await expect(running).rejects.toThrow(LockLostError);
+    expect(losses).toHaveLength(1);
+  });
+
+  it('does not run the hook of a method that lost another lock', async () => {
+    losses.length = 0;
+
+    expect(await service.keeps()).toBe('kept');
+    expect(losses).toEqual([]);
+  });
+
+  it('does not run the hook of a reader beside the one that lost it', async () => {
+    losses.length = 0;
+    const other = await application.locks.acquire('/locks/readers', { mode: 'read', leaseMs: 20 });
+
+    expect(await service.readsOn(untilAborted(other))).toBe('read');
+    expect(losses).toEqual([]);
+  });
+
+  it('logs what the hook throws', async () => {
+    const error = jest.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined);
+
+    await expect(service.hookFails()).rejects.toThrow(LockLostError);
+    await eventually('it is logged', () => error.mock.calls.length > 0);
+    expect(error.mock.calls[0]?.[0]).toBe(
+      'The onLost hook of Service.hookFails failed for /locks/hook: Error: compensation failed',
+    );
+    error.mockRestore();
+  });
+});
+
+async function collect<T>(iterable: AsyncIterable<T>): Promise<T[]> {
+  const values: T[] = [];
+  for await (const value of iterable) values.push(value);
+  return values;
+}

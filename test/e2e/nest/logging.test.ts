@@ -1,0 +1,118 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { describe, expect, it } from '@jest/globals';
+import { Injectable, type LoggerService } from '@nestjs/common';
+import { Locked, LockService } from '../../../lib/index.js';
+import { eventually } from '../../support/process/eventually.js';
+import { freePort } from '../../support/proxy/ports.js';
+import { memory, startApplication, type TestApplication } from '../support/application.js';
+
+class Recorder implements LoggerService {
+  readonly lines: string[] = [];
+  readonly #add =
+    (level: string) =>
+    (message: string, context: string): void => {
+      if (context === LockService.name) this.lines.push(`${level}: ${message}`);
+    };
+  readonly debug = this.#add('debug');
+  readonly log = this.#add('log');
+  readonly warn = this.#add('warn');
+  readonly error = this.#add('error');
+  readonly fatal = this.#add('fatal');
+  readonly verbose = this.#add('verbose');
+
+  above(level: string): string[] {
+    return this.lines.filter((line) => !line.startsWith(level));
+  }
+
+  find(text: string): string[] {
+    return this.lines.filter((line) => line.includes(text));
+  }
+}
+
+@Injectable()
+class Service {
+  @Locked('/locks/:key')
+  async run(key: string): Promise<string> {
+    return key;
+  }
+}
+
+type Options = Parameters<typeof startApplication>[1];
+
+async function startRecorded(options: Options): Promise<TestApplication & { recorder: Recorder }> {
+  const recorder = new Recorder();
+  const application = await startApplication({ providers: [Service] }, options, (app) => app.useLogger(recorder));
+  return { ...application, recorder };
+}
+
+describe('the log', () => {
+  it('tells of the connection, by class name, and nothing of locks that come and go', async () => {
+    const connect = memory();
+    const { recorder, ...application } = await startRecorded({ connect });
+    await application.get(Service).run('a');
+    await application.get(Service).run('b');
+    await application.app.close();
+
+    expect(recorder.above('debug')).toEqual([`log: Connection 'default': connected to ${connect}`]);
+    expect(recorder.find('/locks/')).toEqual([]);
+  });
+
+  it('warns of a lock that is lost', async () => {
+    await using application = await startRecorded({});
+    const lock = await application.locks.acquire('/locks/a', { leaseMs: 10, label: 'me' });
+    await new Promise((resolve) => lock.signal.addEventListener('abort', resolve));
+
+    expect(application.recorder.find('warn: The lock /locks/a was lost after')).toEqual([
+      expect.stringContaining('lease-ended (me)'),
+    ]);
+  });
+
+  it('warns of a result that came after the loss', async () => {
+    await using application = await startRecorded({});
+    let finish = (): void => undefined;
+    const working = new Promise<void>((resolve) => (finish = resolve));
+    const running = application.locks.withLock('/locks/a', () => working, { leaseMs: 10 });
+    await expect(running).rejects.toThrow('lost');
+    finish();
+
+    await eventually(
+      'it is told',
+      () => application.recorder.find('warn: What ran under the lock /locks/a').length > 0,
+    );
+  });
+
+  it('warns once of locks of this process alone, while ZooKeeper is away', async () => {
+    const connect = `127.0.0.1:${await freePort()}`;
+    await using application = await startRecorded({ connect, waitMs: 100, whenUnavailable: 'local' });
+    await application.get(Service).run('a');
+    await application.get(Service).run('b');
+
+    expect(application.recorder.find("warn: Connection 'default': starting without ZooKeeper")).toHaveLength(1);
+    expect(application.recorder.find('is locked in this process only').map((line) => line.split(':')[0])).toEqual([
+      'warn',
+      'debug',
+    ]);
+  });
+
+  it('warns of a waitMs below what a hand-over after a crash takes', async () => {
+    const asked = { sessionTimeoutMs: 8_000, serverTickMs: 2_000 };
+    await using short = await startRecorded({ ...asked, waitMs: 9_999 });
+    await using long = await startRecorded({ ...asked, waitMs: 10_000 });
+
+    expect(short.recorder.find("warn: Connection 'default': waitMs (9999) is less")).toHaveLength(1);
+    expect(long.recorder.find('waitMs')).toEqual([]);
+  });
+
+  it('warns of an event loop that stood still for a noticeable part of the session time-out', async () => {
+    await using application = await startRecorded({ sessionTimeoutMs: 4_000, serverTickMs: 1_000 });
+    // What is measured is the time between two looks, of which there are twenty in a session time-out.
+    await pause(400);
+    const end = performance.now() + 1_300;
+    while (performance.now() < end);
+
+    await eventually('it is told', async () => {
+      await application.get(Service).run('a');
+      return application.recorder.find('warn: The event loop stood still').length > 0;
+    });
+  });
+});

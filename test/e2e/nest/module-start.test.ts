@@ -1,0 +1,129 @@
+import { describe, expect, it } from '@jest/globals';
+import { Injectable, Module, type OnModuleInit } from '@nestjs/common';
+import {
+  currentLock,
+  DistributedLockModule,
+  type DistributedLockOptions,
+  LockClosedError,
+  LockConfigurationError,
+  Locked,
+  LockService,
+  LockUnavailableError,
+} from '../../../lib/index.js';
+import { freePort } from '../../support/proxy/ports.js';
+import { boot } from '../support/boot.js';
+import { memory } from '../support/application.js';
+
+describe('the options are checked at the start, alike by forRoot and forRootAsync:', () => {
+  it.each<[string, unknown, string]>([
+    ['no connect', {}, "connect: must be a string such as 'zk1:2181,zk2:2181,zk3:2181/chroot' or 'memory:'"],
+    ['an unknown option', { connect: 'memory:', waitMS: 1 }, 'waitMS: is no option'],
+    [
+      'a negative time',
+      { connect: 'memory:', waitMs: -1 },
+      'waitMs: must be a number of milliseconds, 0 or more, not -1',
+    ],
+    ['an unknown word', { connect: 'memory:', startup: 'late' }, 'startup: must be one of eager, lazy, not late'],
+    ['nothing', undefined, 'the options must be an object such as { connect:'],
+  ])('%s', async (_what, options, message) => {
+    const given = options as DistributedLockOptions;
+    const byFactory = DistributedLockModule.forRootAsync({ name: 'orders', useFactory: () => given });
+    const booting = boot([byFactory]);
+    await expect(booting).rejects.toThrow(LockConfigurationError);
+    await expect(booting).rejects.toThrow(`DistributedLockModule 'orders': ${message}`);
+
+    if (given === undefined) return;
+    const byValue = DistributedLockModule.forRoot({ ...given, name: 'orders' });
+    await expect(boot([byValue])).rejects.toThrow(`DistributedLockModule 'orders': ${message}`);
+  });
+
+  it('a name that comes too late', async () => {
+    const useFactory = (): DistributedLockOptions => ({ connect: 'memory:', name: 'orders' }) as DistributedLockOptions;
+
+    await expect(boot([DistributedLockModule.forRootAsync({ useFactory })])).rejects.toThrow(
+      "DistributedLockModule 'default': name: must stand beside useFactory, useClass or useExisting",
+    );
+  });
+
+  it('a name that is none', () => {
+    expect(() => DistributedLockModule.forRoot({ connect: 'memory:', name: '' })).toThrow('name: must be a string');
+  });
+
+  it('the same global connection twice', async () => {
+    const make = () => DistributedLockModule.forRoot({ connect: memory() });
+    await expect(boot([make(), make()])).rejects.toThrow("DistributedLockModule 'default' is imported 2 times");
+  });
+});
+
+describe('the start of the application', () => {
+  it('fails without ZooKeeper, and says where it was looked for and what to do', async () => {
+    const connect = `127.0.0.1:${await freePort()}`;
+    const starting = boot([DistributedLockModule.forRoot({ connect, waitMs: 200 })]);
+
+    await expect(starting).rejects.toThrow(LockUnavailableError);
+    await expect(starting).rejects.toThrow(
+      new RegExp(`DistributedLockModule 'default' could not connect to ${connect}.*ECONNREFUSED.*startup: 'lazy'`, 's'),
+    );
+  });
+
+  it("with startup 'lazy' does not ask for ZooKeeper: the first acquire does", async () => {
+    const connect = `127.0.0.1:${await freePort()}`;
+    const module = await boot([DistributedLockModule.forRoot({ connect, waitMs: 200, startup: 'lazy' })]);
+    const locks = module.get(LockService);
+    expect(locks.connectionState).toBe('connecting');
+    await expect(locks.acquire('/a')).rejects.toThrow(LockUnavailableError);
+    await module.close();
+
+    const other = await boot([DistributedLockModule.forRoot({ connect: memory(), startup: 'lazy' })]);
+    expect(await other.get(LockService).withLock('/a', () => 'works')).toBe('works');
+    expect(other.get(LockService).connectionState).toBe('connected');
+    await other.close();
+  });
+
+  it("with whenUnavailable 'local' goes on without ZooKeeper", async () => {
+    const connect = `127.0.0.1:${await freePort()}`;
+    const module = await boot([DistributedLockModule.forRoot({ connect, waitMs: 200, whenUnavailable: 'local' })]);
+
+    expect(await module.get(LockService).withLock('/a', (lock) => lock.scope)).toBe('process');
+    await module.close();
+  });
+
+  it("serves locked calls from another module's onModuleInit", async () => {
+    @Injectable()
+    class Early implements OnModuleInit {
+      key: string | undefined;
+      async onModuleInit(): Promise<void> {
+        await this.prepare();
+      }
+      @Locked('/locks/early')
+      async prepare(): Promise<void> {
+        this.key = currentLock()?.key;
+      }
+    }
+    @Module({ providers: [Early], exports: [Early] })
+    class Deepest {}
+    @Module({ imports: [Deepest] })
+    class Deep {}
+    const module = await boot([Deep, DistributedLockModule.forRoot({ connect: memory() })], [Early]);
+
+    expect(module.get(Early).key).toBe('/locks/early');
+    await module.close();
+  });
+
+  it('has the connection states as a stream, the current one first', async () => {
+    const module = await boot([DistributedLockModule.forRoot({ connect: memory() })]);
+    const states: string[] = [];
+    module.get(LockService).connectionState$.subscribe((state) => states.push(state));
+    await module.close();
+
+    expect(states).toEqual(['connected', 'closed']);
+    await expect(module.get(LockService).acquire('/a')).rejects.toThrow(LockClosedError);
+  });
+
+  it('that was never used closes, too', async () => {
+    const module = await boot([DistributedLockModule.forRoot({ connect: memory(), startup: 'lazy' })]);
+    await module.close();
+
+    await expect(module.get(LockService).acquire('/a')).rejects.toThrow(LockClosedError);
+  });
+});

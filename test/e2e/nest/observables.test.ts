@@ -1,0 +1,182 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Injectable } from '@nestjs/common';
+import { firstValueFrom, lastValueFrom, NEVER, Observable, of, Subject, throwError, toArray } from 'rxjs';
+import { currentLock, LockAbortedError, LockConfigurationError, LockLostError, Locked } from '../../../lib/index.js';
+import { eventually } from '../../support/process/eventually.js';
+import { startApplication, type TestApplication } from '../support/application.js';
+import { untilFree, untilQueued } from '../support/queue.js';
+import { withoutTypes } from '../support/without-types.js';
+
+class MyObservable extends Observable<string> {}
+
+@Injectable()
+class Streams {
+  calls = 0;
+
+  @Locked('/locks/a')
+  values(): Observable<string | undefined> {
+    this.calls += 1;
+    return new Observable((subscriber) => {
+      subscriber.next(currentLock()?.key);
+      subscriber.complete();
+    });
+  }
+
+  @Locked('/locks/a')
+  derived(): MyObservable {
+    return new MyObservable((subscriber) => subscriber.next('x'));
+  }
+
+  @Locked('/locks/:_key')
+  from(_key: string, source: Observable<string>): Observable<string> {
+    return source;
+  }
+
+  @Locked('/locks/a', { returns: 'observable' })
+  @withoutTypes
+  untyped(): Observable<string> {
+    return of('x');
+  }
+
+  @Locked('/locks/a', { leaseMs: 20 })
+  short(): Observable<string> {
+    return NEVER;
+  }
+
+  @Locked('/locks/promised', { subscribeWithinMs: 50 })
+  async promised(source: Observable<string>): Promise<Observable<string>> {
+    return source;
+  }
+
+  @Locked('/locks/promised', { leaseMs: 100 })
+  async promisedShort(): Promise<Observable<string>> {
+    return NEVER;
+  }
+}
+
+describe('@Locked on a method that returns an Observable', () => {
+  let application: TestApplication;
+  let streams: Streams;
+  beforeAll(async () => {
+    application = await startApplication({ providers: [Streams] });
+    streams = application.get(Streams);
+  });
+  afterAll(() => application.app.close());
+
+  it('does nothing before somebody subscribes, and locks each subscription', async () => {
+    streams.calls = 0;
+    const stream = streams.values();
+    expect(streams.calls).toBe(0);
+
+    expect(await firstValueFrom(stream)).toBe('/locks/a');
+    expect(await firstValueFrom(stream)).toBe('/locks/a');
+    expect(streams.calls).toBe(2);
+  });
+
+  it('knows it by the declared type, a derived one too, or by returns', async () => {
+    expect(streams.derived()).toBeInstanceOf(Observable);
+    expect(streams.untyped()).toBeInstanceOf(Observable);
+    expect(await lastValueFrom(streams.untyped().pipe(toArray()))).toEqual(['x']);
+  });
+
+  it('holds the lock until it completes', async () => {
+    const source = new Subject<string>();
+    const collected = lastValueFrom(streams.from('b', source).pipe(toArray()));
+    await eventually('it runs', () => source.observed);
+    source.next('1');
+    expect((await application.locks.inspect('/locks/b')).state).toBe('HELD');
+
+    source.next('2');
+    source.complete();
+    expect(await collected).toEqual(['1', '2']);
+    await untilFree(application.locks, '/locks/b');
+  });
+
+  it('holds the lock until it fails, and hands the error on', async () => {
+    const failing = streams.from(
+      'b',
+      throwError(() => new Error('of its own')),
+    );
+
+    await expect(lastValueFrom(failing)).rejects.toThrow('of its own');
+    await untilFree(application.locks, '/locks/b');
+  });
+
+  it('holds the lock until it is unsubscribed from', async () => {
+    const source = new Subject<string>();
+    const subscription = streams.from('b', source).subscribe();
+    await eventually('it runs', () => source.observed);
+
+    subscription.unsubscribe();
+    expect(source.observed).toBe(false);
+    await untilFree(application.locks, '/locks/b');
+  });
+
+  it('stops waiting for the lock when it is unsubscribed from', async () => {
+    await using held = await application.locks.acquire('/locks/b');
+    const source = new Subject<string>();
+    const subscription = streams.from('b', source).subscribe();
+    await untilQueued(application.locks, held.key);
+
+    subscription.unsubscribe();
+    await untilQueued(application.locks, held.key, 0);
+    expect(source.observed).toBe(false);
+  });
+
+  it('fails when the lock is lost, and unsubscribes from the source', async () => {
+    await expect(lastValueFrom(streams.short())).rejects.toThrow(LockLostError);
+  });
+});
+
+describe('@Locked on an async method that brings an Observable', () => {
+  let application: TestApplication;
+  let streams: Streams;
+  beforeAll(async () => {
+    application = await startApplication({ providers: [Streams] });
+    streams = application.get(Streams);
+  });
+  afterAll(() => application.app.close());
+
+  it('holds the lock until the stream has ended, and subscribes inside it', async () => {
+    const source = new Subject<string>();
+    let key: string | undefined;
+    const outer = new Observable<string>((subscriber) => {
+      key = currentLock()?.key;
+      return source.subscribe(subscriber);
+    });
+    const stream = await streams.promised(outer);
+    const collected = lastValueFrom(stream.pipe(toArray()));
+    source.next('1');
+    expect((await application.locks.inspect('/locks/promised')).state).toBe('HELD');
+    source.complete();
+
+    expect(await collected).toEqual(['1']);
+    expect(key).toBe('/locks/promised');
+    await untilFree(application.locks, '/locks/promised');
+  });
+
+  it('gives the lock back when nobody subscribes in time, and says so to who comes late', async () => {
+    const stream = await streams.promised(of('x'));
+    await untilFree(application.locks, '/locks/promised');
+
+    await expect(lastValueFrom(stream)).rejects.toThrow(LockAbortedError);
+    await expect(lastValueFrom(stream)).rejects.toThrow(
+      'Nobody subscribed within 50 ms to what Streams.promised returned',
+    );
+  });
+
+  it('can be subscribed to once', async () => {
+    const stream = await streams.promised(NEVER);
+    const subscription = stream.subscribe();
+
+    await expect(lastValueFrom(stream)).rejects.toThrow(LockConfigurationError);
+    subscription.unsubscribe();
+    await untilFree(application.locks, '/locks/promised');
+  });
+
+  it('fails when the lock is lost', async () => {
+    const stream = await streams.promisedShort();
+
+    await expect(lastValueFrom(stream)).rejects.toThrow(LockLostError);
+  });
+});

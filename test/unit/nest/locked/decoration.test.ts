@@ -1,0 +1,136 @@
+import 'reflect-metadata';
+import { describe, expect, it } from '@jest/globals';
+import { applyDecorators, Header, SetMetadata } from '@nestjs/common';
+import { LockConfigurationError } from '../../../../lib/lock/errors.js';
+import { Locked } from '../../../../lib/nest/locked/locked.decorator.js';
+import { CurrentLock, Fence, injected, LockKey } from '../../../../lib/nest/locked/parameter.decorators.js';
+
+type Decorate = (target: object, name: string, descriptor: unknown) => void;
+
+/** As code without types would call it. */
+function decorate(target: object, name: string, descriptor: unknown, options: object = {}): () => void {
+  return () =>
+    (Locked as unknown as (path: string, options: object) => Decorate)('/locks/a', options)(target, name, descriptor);
+}
+
+describe('@Locked replaces the method when the class is being defined', () => {
+  it('and keeps its name, its length and what other code has put on it', () => {
+    const Mark = (_target: object, _name: string | symbol, descriptor: PropertyDescriptor): void => {
+      Object.assign(descriptor.value as object, { mark: 1 });
+    };
+    class Service {
+      @Locked('/locks/a')
+      @Mark
+      async method(one: string, two: string): Promise<string> {
+        return one + two;
+      }
+    }
+
+    const method = Reflect.get(Service.prototype, 'method');
+    expect(method.name).toBe('method');
+    expect(method.length).toBe(2);
+    expect(method).toHaveProperty('mark', 1);
+  });
+
+  it('and all metadata is there, from decorators above, below and on both sides', () => {
+    class Service {
+      @SetMetadata('above', 1)
+      @Locked('/locks/a')
+      @SetMetadata('below', 2)
+      @Header('X', 'y')
+      async method(): Promise<void> {}
+    }
+
+    const method = Reflect.get(Service.prototype, 'method');
+    const keys = Reflect.getMetadataKeys(method) as unknown[];
+    expect(keys).toEqual(expect.arrayContaining(['above', 'below', '__headers__']));
+    expect(Reflect.getMetadata('below', method)).toBe(2);
+  });
+
+  it('also inside applyDecorators, which drops what decorators return', () => {
+    const original = async function method(): Promise<void> {};
+    const descriptor = { value: original };
+
+    applyDecorators(Locked('/locks/a') as MethodDecorator)(class {}.prototype, 'method', descriptor);
+
+    expect(descriptor.value).not.toBe(original);
+  });
+
+  it('and puts no enumerable key on instances', () => {
+    class Service {
+      @Locked('/locks/a')
+      async method(): Promise<void> {}
+    }
+
+    expect(Reflect.ownKeys(new Service())).toEqual([]);
+  });
+});
+
+describe('@Locked refuses, while the class is being defined,', () => {
+  it('a static method', () => {
+    class Service {}
+    expect(decorate(Service, 'm', { value: () => undefined })).toThrow(
+      /^@Locked\('\/locks\/a'\) on Service.m: a static method/,
+    );
+  });
+
+  it('an accessor', () => {
+    class Service {}
+    expect(decorate(Service.prototype, 'm', { get: () => 1 })).toThrow('an accessor cannot wait for a lock');
+  });
+
+  it('a property that holds an arrow function', () => {
+    class Service {}
+    expect(decorate(Service.prototype, 'm', undefined)).toThrow(/a property is no method.*async name\(\)/);
+  });
+
+  it.each([
+    [{ waitMS: 5 }, 'waitMS: is no option'],
+    [{ waitMs: -1 }, 'waitMs: must be a number of milliseconds'],
+    [{ mode: 'shared' }, 'mode: must be one of'],
+    [{ signal: AbortSignal.abort() }, 'signal: is for one call'],
+    [{ name: '' }, 'name: must be a string'],
+    [{ onBusy: 'wait' }, 'onBusy: must be throw, skip or a function of the error, not wait'],
+    [{ onLost: 1 }, 'onLost: must be a function'],
+    [{ keys: {} }, 'keys: must be a function'],
+    [{ returns: 'stream' }, 'returns: must be one of promise, observable, async-iterable, not stream'],
+    [{ paramNames: 'no' }, 'paramNames: must be true or false'],
+    [{ subscribeWithinMs: 0 }, 'subscribeWithinMs: must be a number of milliseconds above 0'],
+  ])('the options %p', (options, message) => {
+    class Service {}
+    const act = decorate(Service.prototype, 'm', { value: async () => undefined }, options);
+    expect(act).toThrow(LockConfigurationError);
+    expect(act).toThrow(message);
+  });
+
+  it('keys beside a function that computes the whole key', () => {
+    const act = (): unknown =>
+      (Locked as unknown as (path: unknown, options: object) => Decorate)(() => '/a', { keys: () => ({}) })({}, 'm', {
+        value: async () => undefined,
+      });
+    expect(act).toThrow('the function computes the whole key');
+  });
+});
+
+describe('@LockKey, @Fence and @CurrentLock refuse', () => {
+  it.each([
+    ['@Fence()', Fence()],
+    ['@CurrentLock()', CurrentLock()],
+    [`@LockKey('id')`, LockKey('id')],
+  ])('%s on a constructor or a static method', (shown, decorator) => {
+    class Service {}
+    expect(() => decorator(Service, undefined, 0)).toThrow(
+      `${shown} is for parameters of methods that have @Locked, not of a constructor`,
+    );
+    expect(() => decorator(Service, 'm', 0)).toThrow('not of the static method m');
+  });
+
+  it('a name that is none, and a pick that is no function', () => {
+    expect(() => LockKey('')).toThrow('must be a string that is not empty');
+    expect(() => LockKey('id', 'order.id' as unknown as () => string)).toThrow('pick must be a function, not a string');
+  });
+
+  it('to be bypassed: injected() throws where nothing was filled in', () => {
+    expect(() => injected()).toThrow(/called past its lock/);
+  });
+});
