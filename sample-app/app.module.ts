@@ -1,0 +1,47 @@
+import { type DynamicModule, Module } from '@nestjs/common';
+import { APP_FILTER } from '@nestjs/core';
+import { ScheduleModule } from '@nestjs/schedule';
+import { DistributedLockModule, LockExceptionFilter } from 'nestjs-zookeeper-lock';
+import { FencedFiles } from './files/fenced-files.js';
+import { FilesController } from './files/files.controller.js';
+import { HealthController } from './health/health.controller.js';
+import { InventoryController } from './inventory/inventory.controller.js';
+import { InventoryService } from './inventory/inventory.service.js';
+import { JobsController } from './jobs/jobs.controller.js';
+import { SweepJob } from './jobs/sweep.job.js';
+import { EventsController } from './locks/events.controller.js';
+import { LocksController } from './locks/locks.controller.js';
+import { PageController } from './page/page.controller.js';
+import { SETTINGS, type Settings } from './settings.js';
+import { IdleConnections } from './idle-connections.js';
+
+@Module({})
+export class AppModule {
+  static with(settings: Settings): DynamicModule {
+    const { connect, waitMs, sessionTimeoutMs, serverTickMs } = settings;
+    return {
+      module: AppModule,
+      imports: [
+        DistributedLockModule.forRoot({ connect, waitMs, sessionTimeoutMs, serverTickMs }),
+        ScheduleModule.forRoot(),
+      ],
+      controllers: [
+        PageController,
+        FilesController,
+        InventoryController,
+        JobsController,
+        LocksController,
+        EventsController,
+        HealthController,
+      ],
+      providers: [
+        { provide: SETTINGS, useValue: settings },
+        { provide: APP_FILTER, useValue: new LockExceptionFilter() },
+        FencedFiles,
+        InventoryService,
+        SweepJob,
+        IdleConnections,
+      ],
+    };
+  }
+}

@@ -1,0 +1,100 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import {
+  BadRequestException,
+  Body,
+  Controller,
+  DefaultValuePipe,
+  Get,
+  Header,
+  HttpCode,
+  Inject,
+  NotFoundException,
+  Param,
+  ParseIntPipe,
+  Post,
+  Put,
+  Query,
+} from '@nestjs/common';
+import { ApiBody, ApiConsumes, ApiOkResponse, ApiOperation, ApiProduces, ApiQuery, ApiTags } from '@nestjs/swagger';
+import { CurrentLock, Fence, injected, Locked, type LockHandle } from 'nestjs-zookeeper-lock';
+import { FencedFiles } from './fenced-files.js';
+import { Receipt } from './receipt.js';
+
+const MAX_HOLD_SECONDS = 30;
+
+@ApiTags('files')
+@Controller('files/:name')
+export class FilesController {
+  constructor(@Inject(FencedFiles) private readonly files: FencedFiles) {}
+
+  @Get()
+  @Locked('/locks/files/:name', { mode: 'read' })
+  @Header('Content-Type', 'text/plain; charset=utf-8')
+  @ApiOperation({ summary: 'The whole text. Readers share the lock; writers wait for them, and they for writers.' })
+  @ApiProduces('text/plain')
+  async read(@Param('name') name: string): Promise<string> {
+    const file = await this.files.read('files', name);
+    if (file === undefined) throw new NotFoundException(`There is no file ${name} yet: PUT or append makes it`);
+    return file.content;
+  }
+
+  @Put()
+  @Locked('/locks/files/:name')
+  @ApiOperation({ summary: 'Replaces the whole text.' })
+  @ApiConsumes('text/plain')
+  @ApiBody({ schema: { type: 'string' } })
+  @ApiOkResponse({ type: Receipt })
+  async replace(
+    @Param('name') name: string,
+    @Body() body: unknown,
+    @Fence() token: bigint = injected(),
+  ): Promise<Receipt> {
+    return this.#write(name, textOf(body), token);
+  }
+
+  @Post('append')
+  @HttpCode(200)
+  @Locked('/locks/files/:name')
+  @ApiOperation({ summary: 'Adds one line: read, add, write, which without the lock would lose lines of others.' })
+  @ApiConsumes('text/plain')
+  @ApiBody({ schema: { type: 'string' } })
+  @ApiOkResponse({ type: Receipt })
+  async append(
+    @Param('name') name: string,
+    @Body() body: unknown,
+    @Fence() token: bigint = injected(),
+  ): Promise<Receipt> {
+    const line = textOf(body);
+    const before = (await this.files.read('files', name))?.content ?? '';
+    return this.#write(name, `${before}${line}\n`, token);
+  }
+
+  @Post('hold')
+  @HttpCode(200)
+  @Locked('/locks/files/:name')
+  @ApiOperation({ summary: 'Keeps the file locked for a while, as an editor that has it open: others queue up.' })
+  @ApiQuery({ name: 'seconds', required: false, example: 5 })
+  @ApiOkResponse({ type: Receipt })
+  async hold(
+    @Param('name') name: string,
+    @Query('seconds', new DefaultValuePipe(5), ParseIntPipe) seconds: number,
+    @CurrentLock() lock: LockHandle = injected(),
+  ): Promise<Receipt> {
+    if (seconds < 1 || seconds > MAX_HOLD_SECONDS) {
+      throw new BadRequestException(`seconds must be 1 to ${MAX_HOLD_SECONDS}`);
+    }
+    await pause(seconds * 1000, undefined, { signal: lock.signal });
+    return Receipt.of(name, lock.fencingToken);
+  }
+
+  async #write(name: string, content: string, token: bigint): Promise<Receipt> {
+    await this.files.write('files', name, content, token);
+    return Receipt.of(name, token);
+  }
+}
+
+function textOf(body: unknown): string {
+  if (typeof body === 'string') return body;
+  if (body === undefined) return '';
+  throw new BadRequestException('Send the text as it is, with Content-Type: text/plain');
+}

@@ -1,0 +1,50 @@
+import { BadRequestException, Body, Controller, Get, HttpCode, Inject, Param, Post, Put } from '@nestjs/common';
+import { ApiBody, ApiOkResponse, ApiOperation, ApiProperty, ApiTags } from '@nestjs/swagger';
+import { InventoryService } from './inventory.service.js';
+
+class Quantity {
+  @ApiProperty({ example: 1, minimum: 0 })
+  readonly quantity!: number;
+}
+
+class Stock {
+  @ApiProperty({ example: 'apples' })
+  readonly sku!: string;
+
+  @ApiProperty({ example: 19 })
+  readonly stock!: number;
+}
+
+@ApiTags('inventory')
+@Controller('inventory/:sku')
+export class InventoryController {
+  constructor(@Inject(InventoryService) private readonly inventory: InventoryService) {}
+
+  @Get()
+  @ApiOkResponse({ type: Stock })
+  async stock(@Param('sku') sku: string): Promise<Stock> {
+    return { sku, stock: await this.inventory.stock(sku) };
+  }
+
+  @Put()
+  @ApiBody({ type: Quantity })
+  @ApiOkResponse({ type: Stock })
+  async set(@Param('sku') sku: string, @Body() body: unknown): Promise<Stock> {
+    return { sku, stock: await this.inventory.set(sku, quantityOf(body, 0)) };
+  }
+
+  @Post('deduct')
+  @HttpCode(200)
+  @ApiOperation({ summary: 'Takes some from the shelf; 409 when there are not enough.' })
+  @ApiBody({ type: Quantity, required: false })
+  @ApiOkResponse({ type: Stock })
+  async deduct(@Param('sku') sku: string, @Body() body: unknown): Promise<Stock> {
+    return { sku, stock: await this.inventory.deduct(sku, quantityOf(body, 1)) };
+  }
+}
+
+function quantityOf(body: unknown, least: number): number {
+  const { quantity = 1 } = (body ?? {}) as { readonly quantity?: unknown };
+  if (typeof quantity === 'number' && Number.isSafeInteger(quantity) && quantity >= least) return quantity;
+  throw new BadRequestException(`quantity must be a whole number of ${least} or more`);
+}

@@ -1,0 +1,55 @@
+import { readdir, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Inject, Injectable, Logger } from '@nestjs/common';
+import { Cron, CronExpression } from '@nestjs/schedule';
+import { Fence, injected, Locked } from 'nestjs-zookeeper-lock';
+import { FencedFiles } from '../files/fenced-files.js';
+import { SETTINGS, type Settings } from '../settings.js';
+
+export interface Sweep {
+  readonly removed: number;
+}
+
+/** Half of the schedule: less means that another instance had the same tick. */
+const SAME_TICK_MS = 30_000;
+/** No write takes so long: the process that made the file has crashed. */
+const LEFT_BEHIND_AFTER_MS = 10 * 60_000;
+
+/** Removes what crashed writers left behind, once a minute in the whole fleet. */
+@Injectable()
+export class SweepJob {
+  readonly #logger = new Logger(SweepJob.name);
+
+  constructor(
+    @Inject(SETTINGS) private readonly settings: Pick<Settings, 'dataDir'>,
+    @Inject(FencedFiles) private readonly files: FencedFiles,
+  ) {}
+
+  /**
+   * The lock alone is not enough for "once": the job is so short that an instance whose clock is a second behind would
+   * find it free again. What was done is written down under the lock, and asked first.
+   */
+  @Cron(CronExpression.EVERY_MINUTE)
+  @Locked('/locks/jobs/sweep', { waitMs: 1_000, onBusy: 'skip' })
+  async sweep(@Fence() token: bigint = injected()): Promise<Sweep | undefined> {
+    const last = await this.files.read('jobs', 'sweep');
+    if (last !== undefined && Date.now() - Number(last.content) < SAME_TICK_MS) return undefined;
+    await this.files.write('jobs', 'sweep', String(Date.now()), token);
+    const removed = await removeLeftBehind(this.settings.dataDir);
+    this.#logger.debug(`Removed ${removed} temporary files`);
+    return { removed };
+  }
+}
+
+async function removeLeftBehind(folder: string): Promise<number> {
+  const names = await readdir(folder, { recursive: true });
+  let removed = 0;
+  for (const name of names.filter((one) => one.endsWith('.tmp'))) {
+    const path = join(folder, name);
+    const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Date.now() }));
+    if (Date.now() - mtimeMs < LEFT_BEHIND_AFTER_MS) continue;
+    await rm(path, { force: true });
+    removed += 1;
+  }
+  return removed;
+}

@@ -1,0 +1,21 @@
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import { DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
+
+/** `curl --data` names the last one, whatever it sends. */
+const TEXT_TYPES = ['text/*', 'application/octet-stream', 'application/x-www-form-urlencoded'];
+
+/** What `main.ts` and the tests set up alike. The application must have been created with `bodyParser: false`. */
+export function prepare(app: NestExpressApplication): void {
+  app.useBodyParser('json');
+  app.useBodyParser('text', { type: TEXT_TYPES, limit: '1mb' });
+  const description = new DocumentBuilder()
+    .setTitle('Documents on a shared volume')
+    .setDescription(
+      'Many instances edit the same files. Each request that changes one holds its lock, and hands the fencing token ' +
+        'to the store. 423: the lock was busy for as long as the request would wait. 409: a newer holder has written. ' +
+        '503: no ZooKeeper, or the lock was lost.',
+    )
+    .setVersion('1')
+    .build();
+  SwaggerModule.setup('docs', app, () => SwaggerModule.createDocument(app, description));
+}

@@ -1,0 +1,121 @@
+import { readdir } from 'node:fs/promises';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { FencedFiles } from '../../../sample-app/files/fenced-files.js';
+import { eventually } from '../../support/process/eventually.js';
+import { untilQueued } from '../support/queue.js';
+import { type SampleApp, startSampleApp } from './support/start-sample-app.js';
+
+describe('the files of the sample application', () => {
+  let sample: SampleApp;
+
+  beforeAll(async () => {
+    sample = await startSampleApp();
+  });
+  afterAll(() => sample[Symbol.asyncDispose]());
+
+  const put = (name: string, text: string): Promise<Response> =>
+    sample.request(`/files/${name}`, { method: 'PUT', headers: { 'content-type': 'text/plain' }, body: text });
+  const read = async (name: string): Promise<string> => (await sample.request(`/files/${name}`)).text();
+
+  it('are written, appended to and read', async () => {
+    expect((await put('notes', 'one\n')).status).toBe(200);
+    const appended = await sample.post('/files/notes/append', 'two');
+
+    expect(appended.status).toBe(200);
+    expect(await appended.json()).toEqual({
+      name: 'notes',
+      fencingToken: expect.stringMatching(/^\d+$/),
+      pid: process.pid,
+    });
+    expect(await read('notes')).toBe('one\ntwo\n');
+  });
+
+  it('lose no line of many who append at once, and have them in the order of the tokens', async () => {
+    const lines = Array.from({ length: 30 }, (_, index) => `line ${index}`);
+    const tokens = await Promise.all(
+      lines.map(async (line) => {
+        const response = await sample.post('/files/crowded/append', line);
+        return { line, token: BigInt(((await response.json()) as { fencingToken: string }).fencingToken) };
+      }),
+    );
+    const byToken = tokens.sort((left, right) => (left.token < right.token ? -1 : 1)).map(({ line }) => line);
+
+    expect((await read('crowded')).trimEnd().split('\n')).toEqual(byToken);
+  });
+
+  it('are not there before somebody writes them', async () => {
+    expect((await sample.request('/files/unknown')).status).toBe(404);
+  });
+
+  it('are read by several at once, and by nobody while one writes', async () => {
+    await put('shared', 'text');
+    const reader = await sample.locks.acquire('/locks/files/shared', { mode: 'read' });
+    expect(await read('shared')).toBe('text');
+    await reader.release();
+
+    const writer = await sample.locks.acquire('/locks/files/shared');
+    const reading = read('shared');
+    await untilQueued(sample.locks, '/locks/files/shared');
+    await writer.release();
+    expect(await reading).toBe('text');
+  });
+
+  it('refuse a stale token with 409, and stay as they are', async () => {
+    await sample.get(FencedFiles).write('files', 'fenced', 'from a later holder', 2n ** 62n);
+
+    const response = await put('fenced', 'from a stale holder');
+    expect(response.status).toBe(409);
+    expect(await response.json()).toMatchObject({ code: 'STALE_FENCING_TOKEN' });
+    expect(await read('fenced')).toBe('from a later holder');
+  });
+
+  it.each(['..', '.', '../../escape', '/etc/escape', '..\\escape', 'a\u0000b'])(
+    'stay in their folder, also when one is called %j',
+    async (name) => {
+      const response = await put(encodeURIComponent(name).replaceAll('.', '%2E'), 'text');
+      // `fetch` itself takes dots out of a path.
+      if (name !== '..' && name !== '.') expect(response.status).toBe(200);
+      await sample.get(FencedFiles).write('files', name, 'text', 2n ** 61n);
+
+      expect(
+        (await readdir(sample.dataDir)).filter((entry) => !['files', 'inventory', 'jobs'].includes(entry)),
+      ).toEqual([]);
+      const folders = await readdir(`${sample.dataDir}/files`);
+      expect(folders).toContain(encodeURIComponent(name).replace(/^\./, '%2E'));
+    },
+  );
+
+  it('have names that a file system takes, or are refused with 400', async () => {
+    expect((await put('x'.repeat(256), 'text')).status).toBe(400);
+  });
+
+  it('take text, and refuse other things with 400', async () => {
+    const response = await sample.request('/files/typed', {
+      method: 'PUT',
+      headers: { 'content-type': 'application/json' },
+      body: '{}',
+    });
+    expect(response.status).toBe(400);
+  });
+});
+
+describe('a file that somebody holds', () => {
+  it('is busy: 423 after the wait, and its holder is not disturbed', async () => {
+    await using sample = await startSampleApp({ waitMs: 300 });
+    const holding = sample.post('/files/journal/hold?seconds=1');
+    await eventually('the file is held', async () => {
+      const { state } = await sample.locks.inspect('/locks/files/journal');
+      return state === 'HELD';
+    });
+
+    const response = await sample.post('/files/journal/append', 'too late');
+    expect(response.status).toBe(423);
+    expect(await response.json()).toMatchObject({ statusCode: 423, code: 'LOCK_TIMEOUT' });
+    expect((await holding).status).toBe(200);
+  });
+
+  it.each(['0', '31', 'x'])('is not held for %s seconds', async (seconds) => {
+    await using sample = await startSampleApp();
+    expect((await sample.post(`/files/journal/hold?seconds=${seconds}`)).status).toBe(400);
+  });
+});

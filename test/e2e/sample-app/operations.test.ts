@@ -1,0 +1,152 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { within } from '../../support/process/eventually.js';
+import { untilQueued } from '../support/queue.js';
+import { EventStream } from './support/event-stream.js';
+import { type SampleApp, startSampleApp } from './support/start-sample-app.js';
+
+describe('the sample application', () => {
+  let sample: SampleApp;
+
+  beforeAll(async () => {
+    sample = await startSampleApp();
+  });
+  afterAll(() => sample[Symbol.asyncDispose]());
+
+  const json = async (path: string, init?: RequestInit): Promise<unknown> => (await sample.request(path, init)).json();
+  const quantity = (method: string, amount: unknown): RequestInit => ({
+    method,
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ quantity: amount }),
+  });
+
+  it('is not oversold by 50 who deduct at once', async () => {
+    expect(await json('/inventory/apples', quantity('PUT', 20))).toEqual({ sku: 'apples', stock: 20 });
+    const statuses = await Promise.all(
+      Array.from({ length: 50 }, async () => (await sample.post('/inventory/apples/deduct')).status),
+    );
+
+    expect(statuses.filter((status) => status === 200)).toHaveLength(20);
+    expect(statuses.filter((status) => status === 409)).toHaveLength(30);
+    expect(await json('/inventory/apples')).toEqual({ sku: 'apples', stock: 0 });
+  });
+
+  it.each([0, -1, 1.5, '1', null])('refuses to deduct %j', async (amount) => {
+    expect((await sample.request('/inventory/pears/deduct', quantity('POST', amount))).status).toBe(400);
+    expect(await json('/inventory/pears')).toEqual({ sku: 'pears', stock: 20 });
+  });
+
+  it('runs its job once, whoever else wants it at the same tick', async () => {
+    const answers = await Promise.all([1, 2, 3].map(() => json('/jobs/sweep', { method: 'POST' })));
+
+    expect(answers.filter((answer) => (answer as { ran: boolean }).ran)).toEqual([{ ran: true, removed: 0 }]);
+  });
+
+  it('skips the job while another instance is at it', async () => {
+    await using held = await sample.locks.acquire('/locks/jobs/sweep');
+    expect(await json('/jobs/sweep', { method: 'POST' })).toEqual({ ran: false });
+    expect(held.isHeld()).toBe(true);
+  });
+
+  it('tells who holds a lock and who waits, by the path that is the key', async () => {
+    const key = '/locks/files/a%20b';
+    expect(await json(key)).toMatchObject({ key, state: 'FREE', holders: [], queue: [] });
+
+    await using held = await sample.locks.acquire(key, { label: 'the test' });
+    const waiting = sample.post('/files/a%20b/append', 'line');
+    await untilQueued(sample.locks, key);
+    expect(await json(key)).toMatchObject({
+      key,
+      state: 'HELD',
+      holders: [{ mode: 'exclusive', label: 'the test', fencingToken: String(held.fencingToken), pid: process.pid }],
+      queue: [{ label: 'FilesController.append' }],
+      queueLength: 1,
+    });
+    await held.release();
+    expect((await waiting).status).toBe(200);
+  });
+
+  it('streams the state of the connection', async () => {
+    await using stream = new EventStream(`${sample.url}/events/connection`);
+    await stream.next('the state', ({ type, data }) => type === 'connection' && data['state'] === 'connected');
+  });
+
+  it.each(['/events/locks/files/streamed', '/events?key=/locks/files/streamed'])(
+    'streams a queue at %s',
+    async (path) => {
+      await using stream = new EventStream(`${sample.url}${path}`);
+      await stream.next('a free lock', ({ type, data }) => type === 'lock' && data['state'] === 'FREE');
+
+      const held = await sample.locks.acquire('/locks/files/streamed');
+      await stream.next('a held lock', ({ data }) => data['state'] === 'HELD' && data['queueLength'] === 0);
+      const waiting = sample.locks.acquire('/locks/files/streamed');
+      await stream.next('a waiter', ({ data }) => data['queueLength'] === 1);
+      await held.release();
+      await (await waiting).release();
+      expect(stream.events.every(({ type }) => type === 'lock' || type === 'connection')).toBe(true);
+    },
+  );
+
+  it('shows no nodes but those of its own locks', async () => {
+    expect((await sample.request('/events?key=/zookeeper/config')).status).toBe(400);
+  });
+
+  it('describes its API', async () => {
+    const { paths } = (await json('/docs-json')) as { paths: object };
+
+    expect(Object.keys(paths).sort()).toEqual([
+      '/events',
+      '/events/connection',
+      '/events/locks/{key}',
+      '/files/{name}',
+      '/files/{name}/append',
+      '/files/{name}/hold',
+      '/health',
+      '/inventory/{sku}',
+      '/inventory/{sku}/deduct',
+      '/jobs/sweep',
+      '/locks/{key}',
+    ]);
+    expect(await (await sample.request('/docs')).text()).toContain('swagger-ui');
+  });
+});
+
+describe('the health of the sample application', () => {
+  it('is up while locks can be had, and 503 afterwards', async () => {
+    await using sample = await startSampleApp();
+    const up = await sample.request('/health');
+    expect(up.status).toBe(200);
+    expect(await up.json()).toEqual({ status: 'ok', connection: 'connected', pid: process.pid });
+
+    Object.defineProperty(sample.locks, 'connectionState', { get: () => 'suspended' });
+    const down = await sample.request('/health');
+    expect(down.status).toBe(503);
+    expect(await down.json()).toEqual({ status: 'down', connection: 'suspended' });
+  });
+});
+
+describe('the shutdown of the sample application', () => {
+  it('does not wait for a connection on which nobody has asked for anything', async () => {
+    const sample = await startSampleApp();
+    const { port } = new URL(sample.url);
+    const socket = connect(Number(port), '127.0.0.1');
+    await once(socket, 'connect');
+    // The server has seen the connection when it answers one that came later.
+    await sample.request('/health');
+
+    const ended = once(socket, 'close');
+    await within(3_000, 'the end of the application', sample[Symbol.asyncDispose]());
+    await ended;
+  });
+
+  it('does not wait for those who listen', async () => {
+    const sample = await startSampleApp();
+    const stream = new EventStream(`${sample.url}/events?key=/locks/files/journal`);
+    await stream.next('a lock', ({ type }) => type === 'lock');
+
+    await within(3_000, 'the end of the application', sample[Symbol.asyncDispose]());
+    await stream.ended;
+    expect(stream.events.length).toBeGreaterThan(0);
+  });
+});

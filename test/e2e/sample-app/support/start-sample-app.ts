@@ -1,0 +1,49 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Type } from '@nestjs/common';
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import { Test } from '@nestjs/testing';
+import { LockService } from '../../../../lib/index.js';
+import { AppModule } from '../../../../sample-app/app.module.js';
+import { prepare } from '../../../../sample-app/prepare.js';
+import { folderRemoved, removeWithUs } from '../../../support/process/reaper.js';
+import { memory } from '../../support/application.js';
+
+/** The sample application as `main.ts` sets it up, on an ensemble in memory and a folder of its own. */
+export interface SampleApp extends AsyncDisposable {
+  readonly url: string;
+  readonly dataDir: string;
+  readonly locks: LockService;
+  get<T>(type: Type<T>): T;
+  request(path: string, init?: RequestInit): Promise<Response>;
+  /** POSTs plain text. */
+  post(path: string, text?: string): Promise<Response>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+export async function startSampleApp({ waitMs = 15_000 } = {}): Promise<SampleApp> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'sample-app-test-'));
+  removeWithUs(dataDir);
+  const settings = { connect: memory(), dataDir, waitMs, sessionTimeoutMs: 10_000, serverTickMs: 2_000 };
+  const module = await Test.createTestingModule({ imports: [AppModule.with(settings)] }).compile();
+  const app = module.createNestApplication<NestExpressApplication>({ bodyParser: false, logger: false });
+  prepare(app);
+  await app.listen(0, '127.0.0.1');
+  const url = `http://127.0.0.1:${(app.getHttpServer().address() as AddressInfo).port}`;
+  const request = (path: string, init?: RequestInit): Promise<Response> => fetch(`${url}${path}`, init);
+  return {
+    url,
+    dataDir,
+    locks: app.get(LockService),
+    get: (type) => app.get(type),
+    request,
+    post: (path, text = '') => request(path, { method: 'POST', headers: { 'content-type': 'text/plain' }, body: text }),
+    async [Symbol.asyncDispose]() {
+      await app.close();
+      await rm(dataDir, { recursive: true, force: true });
+      folderRemoved(dataDir);
+    },
+  };
+}
