@@ -83,7 +83,7 @@ describe('the log', () => {
 
   it('warns once of locks of this process alone, while ZooKeeper is away', async () => {
     const connect = `127.0.0.1:${await freePort()}`;
-    await using application = await startRecorded({ connect, waitMs: 100, whenUnavailable: 'local' });
+    await using application = await startRecorded({ connect, waitMs: 1_000, whenUnavailable: 'local' });
     await application.get(Service).run('a');
     await application.get(Service).run('b');
 
