@@ -8,12 +8,16 @@ import type { Alarm } from './alarms.js';
 import type { EngineContext } from './context.js';
 import { HeldLock } from './held-lock.js';
 import { type LockRequest, OwnWatch, type Place } from './place.js';
+import type { Member } from './roster.js';
 
 type State =
   { readonly name: 'held' } | { readonly name: 'lost'; readonly error: LockLostError } | { readonly name: 'released' };
 
 /** One lock that was granted, shared by all handles that re-entered it. The only writer of whether it is still ours. */
-export class Hold {
+export class Hold implements Member {
+  rosterIndex = -1;
+  /** Set and cancelled by `Holders`. */
+  watchAlarm: Alarm | undefined;
   readonly request: LockRequest;
   readonly place: Place;
   readonly token: bigint;

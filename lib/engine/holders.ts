@@ -4,6 +4,7 @@ import { type ConnectionState, isUp } from '../session/connection-state.js';
 import type { Session } from '../session/session.js';
 import type { Alarm, Alarms } from './alarms.js';
 import type { Hold } from './hold.js';
+import { Roster } from './roster.js';
 import type { Uplink } from './uplink.js';
 
 /** A hold shorter than this costs no watch; an operator's deletion of a longer one is noticed. */
@@ -18,7 +19,7 @@ export class Holders {
   readonly #clock: Clock;
   readonly #alarms: Alarms;
   readonly #onSuspended: 'continue' | 'stop';
-  readonly #holds = new Map<Hold, Alarm>();
+  readonly #holds = new Roster<Hold>();
   #letGo: (() => void) | undefined;
   #onEmpty: (() => void) | undefined;
   #certaintyAlarm: Alarm | undefined;
@@ -32,7 +33,7 @@ export class Holders {
   }
 
   get all(): readonly Hold[] {
-    return [...this.#holds.keys()];
+    return this.#holds.all();
   }
 
   get isEmpty(): boolean {
@@ -45,20 +46,16 @@ export class Holders {
   }
 
   add(hold: Hold): void {
-    this.#holds.set(
-      hold,
-      this.#alarms.set(this.#clock.now() + WATCH_OWN_AFTER_MS, () => hold.watchOwn()),
-    );
+    this.#holds.add(hold);
+    hold.watchAlarm = this.#alarms.set(this.#clock.now() + WATCH_OWN_AFTER_MS, () => hold.watchOwn());
     if (this.#holds.size > 1) return;
     this.#letGo = this.#session.keepCertain();
     this.#armCertainty();
   }
 
   remove(hold: Hold): void {
-    const alarm = this.#holds.get(hold);
-    if (alarm === undefined) return;
-    alarm.cancel();
-    this.#holds.delete(hold);
+    if (!this.#holds.delete(hold)) return;
+    hold.watchAlarm?.cancel();
     if (this.#holds.size > 0) return;
     this.#letGo?.();
     this.#certaintyAlarm?.cancel();

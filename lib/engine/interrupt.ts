@@ -1,10 +1,12 @@
 import type { LockError } from '../lock/errors.js';
+import type { Member } from './roster.js';
 
 /**
  * What can end a wait from outside: the deadline, the caller's signal, the service closing. Every await of a request
  * passes through `guard`, so whatever it waits for, it ends in time.
  */
-export class Interrupt {
+export class Interrupt implements Member {
+  rosterIndex = -1;
   #error: LockError | undefined;
   #reject: ((error: LockError) => void) | undefined;
   readonly #cleanups: (() => void)[] = [];

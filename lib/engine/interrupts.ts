@@ -2,11 +2,12 @@ import { LockAbortedError, type LockError } from '../lock/errors.js';
 import type { Deadline } from '../lock/deadline.js';
 import type { Alarms } from './alarms.js';
 import { Interrupt } from './interrupt.js';
+import { Roster } from './roster.js';
 
 /** Makes the interrupts of the requests that wait now, and can raise them all. */
 export class Interrupts {
   readonly #alarms: Alarms;
-  readonly #open = new Set<Interrupt>();
+  readonly #open = new Roster<Interrupt>();
 
   constructor(alarms: Alarms) {
     this.#alarms = alarms;
@@ -26,7 +27,7 @@ export class Interrupts {
   }
 
   raiseAll(error: (interrupt: Interrupt) => LockError): void {
-    for (const interrupt of [...this.#open]) interrupt.raise(error(interrupt));
+    for (const interrupt of this.#open.all()) interrupt.raise(error(interrupt));
   }
 }
 

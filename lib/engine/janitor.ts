@@ -3,11 +3,12 @@ import { isUp } from '../session/connection-state.js';
 import { multi, remove, type MultiPart } from '../session/requests.js';
 import type { Session } from '../session/session.js';
 import { listBehindWrites } from './list-behind-writes.js';
+import { type Member, Roster } from './roster.js';
 import type { Uplink } from './uplink.js';
 
 const RETRY_AFTER_MS = 100;
 
-interface Task {
+interface Task extends Member {
   /** Resolves to false when it must be tried again on the next link. */
   attempt(): Promise<boolean>;
   readonly done: () => void;
@@ -20,13 +21,13 @@ interface Task {
  */
 export class Janitor {
   readonly #session: Session;
-  readonly #tasks = new Set<Task>();
+  readonly #tasks = new Roster<Task>();
 
   constructor(session: Session, uplink: Uplink) {
     this.#session = session;
     uplink.onChange((state) => {
-      if (isUp(state)) for (const task of [...this.#tasks]) this.#run(task);
-      if (state === 'closed') for (const task of [...this.#tasks]) this.#finish(task);
+      if (isUp(state)) for (const task of this.#tasks.all()) this.#run(task);
+      if (state === 'closed') for (const task of this.#tasks.all()) this.#finish(task);
     });
   }
 
@@ -57,7 +58,7 @@ export class Janitor {
 
   /** Resolves when nothing is left to remove. */
   async idle(): Promise<void> {
-    while (this.#tasks.size > 0) await Promise.all([...this.#tasks].map(({ promise }) => promise));
+    while (this.#tasks.size > 0) await Promise.all(this.#tasks.all().map(({ promise }) => promise));
   }
 
   #add(attempt: () => Promise<boolean>): Promise<void> {
@@ -65,7 +66,7 @@ export class Janitor {
     if (this.#session.state === 'closed') return Promise.resolve();
     let done!: () => void;
     const promise = new Promise<void>((resolve) => (done = resolve));
-    const task: Task = { attempt, done, promise };
+    const task: Task = { attempt, done, promise, rosterIndex: -1 };
     this.#tasks.add(task);
     this.#run(task);
     return promise;

@@ -57,6 +57,8 @@ export abstract class LockService {
   /** Snapshots as they change; a hint, never the truth. Unsubscribing takes back its watches. */
   abstract watch(key: string): Observable<LockSnapshot>;
 
+  /** The session as ZooKeeper knows it; undefined while there is none. For people and logs: it is no credential. */
+  abstract readonly sessionId: bigint | undefined;
   abstract readonly connectionState: ConnectionState;
   /** Replays the current state. */
   abstract readonly connectionState$: Observable<ConnectionState>;

@@ -43,6 +43,10 @@ export class ZookeeperLockService extends LockService implements AsyncDisposable
     this.#taker = new LockTaker(this.#context, this.#local === undefined ? undefined : this.#local.#taker);
   }
 
+  get sessionId(): bigint | undefined {
+    return this.#context.session.identity?.id;
+  }
+
   get connectionState(): ConnectionState {
     return this.#context.session.state;
   }

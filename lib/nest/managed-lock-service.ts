@@ -36,6 +36,10 @@ export class ManagedLockService
     addLiveLockService(name, this);
   }
 
+  get sessionId(): bigint | undefined {
+    return this.#opened?.service.sessionId;
+  }
+
   get connectionState(): LockService['connectionState'] {
     return this.#states.value;
   }

@@ -12,15 +12,18 @@ export interface QueueNode {
   readonly ours: boolean;
 }
 
-/**
- * The number the server put at the end: ten digits, past the counter's ceiling a minus and nine or ten. The latter is
- * looked for first: no recipe's own part of the name ends in two dashes.
- */
-const NUMBERS = [/-\d{9,10}$/, /\d{10}$/];
+/** The number the server put at the end: ten digits, past the counter's ceiling a minus and nine or ten. */
+const ZERO = 48;
+const NINE = 57;
+const MOST_DIGITS = 10;
+const LEAST_DIGITS = 9;
 /** At this number the counter of ZooKeeper 3.8 stops, and all later siblings share it. */
 const SEQUENCE_CEILING = 2_147_483_647;
 /** `_c_`, a UUID and a dash: how Curator marks what it made, so that it finds it again after a lost reply. */
-const PROTECTION = /^_c_([0-9a-f]{8}-[0-9a-f]{4}-([0-9a-f])[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12})-/;
+const PROTECTION = /^_c_[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}-/;
+const UUID_AT = 3;
+const UUID_LENGTH = 36;
+const UUID_VERSION_AT = UUID_AT + 14;
 /** Our ids are UUIDs of version 8 ("custom"), Curator's of version 4: the only difference between our names and theirs. */
 const OUR_UUID_VERSION = '8';
 
@@ -53,20 +56,12 @@ export function namePrefix(mode: LockMode, id: string): string {
 
 /** @returns undefined for what is no queue node: a nested key, somebody's litter */
 export function parseNodeName(name: string): QueueNode | undefined {
-  for (const number of NUMBERS) {
-    const numberAt = name.search(number);
-    const mode = numberAt === -1 ? undefined : endsInMode(name, numberAt);
-    if (mode === undefined) continue;
-    const protection = PROTECTION.exec(name);
-    return {
-      name,
-      mode,
-      sequence: Number(name.slice(numberAt)),
-      id: protection?.[1],
-      ours: protection?.[2] === OUR_UUID_VERSION,
-    };
-  }
-  return undefined;
+  const digits = digitsAtEnd(name);
+  if (digits < LEAST_DIGITS) return undefined;
+  const numberAt = name.length - digits;
+  // The minus first: no recipe's own part of the name ends in two dashes.
+  const negative = name[numberAt - 1] === '-' ? nodeWithNumberAt(name, numberAt - 1) : undefined;
+  return negative ?? (digits === MOST_DIGITS ? nodeWithNumberAt(name, numberAt) : undefined);
 }
 
 /** Whether the order of the queue can be trusted with this number in it. */
@@ -74,7 +69,32 @@ export function isSpent(sequence: number): boolean {
   return sequence < 0 || sequence >= SEQUENCE_CEILING;
 }
 
+function digitsAtEnd(name: string): number {
+  let digits = 0;
+  for (let index = name.length - 1; index >= 0 && digits < MOST_DIGITS; index -= 1, digits += 1) {
+    const character = name.charCodeAt(index);
+    if (character < ZERO || character > NINE) break;
+  }
+  return digits;
+}
+
+function nodeWithNumberAt(name: string, numberAt: number): QueueNode | undefined {
+  const mode = endsInMode(name, numberAt);
+  if (mode === undefined) return undefined;
+  // By position rather than by capture: a long queue is parsed at every hand-over.
+  const isProtected = PROTECTION.test(name);
+  return {
+    name,
+    mode,
+    sequence: Number(name.slice(numberAt)),
+    id: isProtected ? name.slice(UUID_AT, UUID_AT + UUID_LENGTH) : undefined,
+    ours: isProtected && name[UUID_VERSION_AT] === OUR_UUID_VERSION,
+  };
+}
+
 function endsInMode(name: string, end: number): LockMode | undefined {
+  // As all of them do; most ends that are looked at do not.
+  if (name[end - 1] !== '-' && name[end - 1] !== '_') return undefined;
   for (const [ending, mode] of MODE_BY_ENDING) if (name.endsWith(ending, end)) return mode;
   return undefined;
 }

@@ -1,0 +1,86 @@
+import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
+import { ModuleRef } from '@nestjs/core';
+import type { HealthIndicatorResult, HealthIndicatorService } from '@nestjs/terminus';
+import { LockService } from '../../engine/lock-service.js';
+import { LockConfigurationError } from '../../lock/errors.js';
+import { getLockServiceToken } from '../../nest/lock-service-token.js';
+import { type ConnectionState, isUp } from '../../session/connection-state.js';
+import { loadTerminus } from './load-terminus.js';
+
+export interface LockHealthOptions {
+  /** Which of several connections: the `name` that its module was given. @default 'default' */
+  readonly name?: string;
+}
+
+/** Any key does: nothing is sent for it. */
+const ANY_KEY = '/health';
+
+/**
+ * Whether locks can be had, for a readiness probe: up while there is a session, down while the connection is suspended
+ * or the session lost. It asks nobody, so it costs nothing. It is no liveness probe: a restart cures no network.
+ */
+@Injectable()
+export class LockHealthIndicator implements OnModuleInit {
+  #terminus: Promise<HealthIndicatorService> | undefined;
+
+  constructor(@Inject(ModuleRef) private readonly modules: ModuleRef) {}
+
+  /** @throws LockConfigurationError where `@nestjs/terminus` is not installed */
+  async onModuleInit(): Promise<void> {
+    await this.#load();
+  }
+
+  /**
+   * @param key under which the answer stands in the health report
+   * @throws LockConfigurationError where there is no connection of this name
+   */
+  async isHealthy<const Key extends string>(
+    key: Key,
+    { name = 'default' }: LockHealthOptions = {},
+  ): Promise<HealthIndicatorResult<Key>> {
+    const locks = this.#connection(name);
+    const check = (await this.#load()).check(key);
+    const state = locks.connectionState;
+    if (isUp(state)) return check.up({ state, ...describeSession(locks) });
+    // With `startup: 'lazy'` nothing has connected yet, and an instance that is never ready would never be asked for a
+    // lock. Asking for a watch connects.
+    if (state === 'connecting') locks.watch(ANY_KEY);
+    return check.down({ state, message: explain(state) });
+  }
+
+  #load(): Promise<HealthIndicatorService> {
+    this.#terminus ??= loadTerminus();
+    return this.#terminus;
+  }
+
+  #connection(name: string): LockService {
+    try {
+      return this.modules.get<LockService>(getLockServiceToken(name), { strict: false });
+    } catch (error) {
+      throw new LockConfigurationError(
+        `LockHealthIndicator: there is no lock connection '${name}'. Import DistributedLockModule.forRoot(...) with this ` +
+          'name, or check the name',
+        undefined,
+        { cause: error },
+      );
+    }
+  }
+}
+
+/** As ZooKeeper's own logs and four-letter words write it; JSON has no bigint. */
+function describeSession({ sessionId }: LockService): { sessionId?: string } {
+  return sessionId === undefined ? {} : { sessionId: `0x${BigInt.asUintN(64, sessionId).toString(16)}` };
+}
+
+function explain(state: Exclude<ConnectionState, 'connected' | 'reconnected'>): string {
+  switch (state) {
+    case 'connecting':
+      return 'There is no ZooKeeper session yet';
+    case 'suspended':
+      return 'The link to ZooKeeper is down; held locks last until certainty ends, new ones are not to be had';
+    case 'lost':
+      return 'The ZooKeeper session is lost, and its locks with it; another is being opened';
+    case 'closed':
+      return 'The connection to ZooKeeper was closed';
+  }
+}

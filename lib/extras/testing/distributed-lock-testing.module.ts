@@ -1,0 +1,36 @@
+import { type DynamicModule, Module } from '@nestjs/common';
+import { DiscoveryModule, DiscoveryService } from '@nestjs/core';
+import type { LockService } from '../../engine/lock-service.js';
+import { getLockServiceToken } from '../../nest/lock-service-token.js';
+import { LockedExplorer } from '../../nest/locked-explorer.js';
+import { getLockTestingToken } from './lock-testing-token.js';
+import { provideLockTesting } from './provide-lock-testing.js';
+import type { LockTestingOptions } from './testing-options.js';
+
+/**
+ * Stands where `DistributedLockModule.forRoot(...)` stands in the application: the same lock service, over a server in
+ * memory that each application has to itself. `module.get(LockTesting)` makes things go wrong.
+ */
+@Module({})
+export class DistributedLockTestingModule {
+  static forRoot(options: LockTestingOptions & { readonly isGlobal?: boolean } = {}): DynamicModule {
+    const { isGlobal = true, ...lockOptions } = options;
+    const { name = 'default', whenUnavailable = 'reject' } = lockOptions;
+    const locks = getLockServiceToken(name);
+    return {
+      module: DistributedLockTestingModule,
+      global: isGlobal,
+      imports: [DiscoveryModule],
+      providers: [
+        ...provideLockTesting(lockOptions),
+        {
+          provide: LockedExplorer,
+          useFactory: (discovery: DiscoveryService, service: LockService) =>
+            new LockedExplorer(discovery, service, { name, isGlobal, whenUnavailable }),
+          inject: [DiscoveryService, locks],
+        },
+      ],
+      exports: [locks, getLockTestingToken(name)],
+    };
+  }
+}

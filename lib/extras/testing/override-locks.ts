@@ -1,0 +1,24 @@
+import type { InjectionToken } from '@nestjs/common';
+import { checkConnectionName } from '../../nest/distributed-lock-options.js';
+import { getLockServiceToken } from '../../nest/lock-service-token.js';
+import { makeLockService } from './provide-lock-testing.js';
+import type { LockTestingOptions } from './testing-options.js';
+
+/** What `Test.createTestingModule(...)` returns. */
+export interface OverridableBuilder {
+  overrideProvider(token: InjectionToken): { useFactory(options: { factory: () => unknown }): unknown };
+}
+
+/**
+ * For a test of a whole root module, `DistributedLockModule.forRoot(...)` included:
+ * `overrideLocks(Test.createTestingModule({ imports: [AppModule] }))`. The options of the application do not count, its
+ * ZooKeeper is not asked; `LockTesting.of(module.get(LockService))` has the handles.
+ */
+export function overrideLocks<Builder extends OverridableBuilder>(
+  builder: Builder,
+  options: LockTestingOptions = {},
+): Builder {
+  const name = checkConnectionName(options.name ?? 'default');
+  builder.overrideProvider(getLockServiceToken(name)).useFactory({ factory: () => makeLockService(options) });
+  return builder;
+}

@@ -1,0 +1,20 @@
+import { ManagedLockService } from '../../nest/managed-lock-service.js';
+import type { ResolvedOptions } from '../../options.js';
+import { TestingWorld } from './testing-world.js';
+
+/** The module's own lock service, over a server in memory that lives and ends with it. */
+export class TestingLockService extends ManagedLockService {
+  readonly world: TestingWorld;
+
+  constructor(name: string, options: ResolvedOptions) {
+    super(name, options);
+    this.world = new TestingWorld(options);
+  }
+
+  override async onApplicationShutdown(): Promise<void> {
+    // A test may leave the connection suspended; the session ends at once only over a link.
+    this.world.entrance.accept();
+    await super.onApplicationShutdown();
+    await this.world.close();
+  }
+}

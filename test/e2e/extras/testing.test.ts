@@ -1,0 +1,282 @@
+import { describe, expect, it } from '@jest/globals';
+import { Injectable, Module } from '@nestjs/common';
+import { Test, type TestingModule } from '@nestjs/testing';
+import {
+  DistributedLockTestingModule,
+  getLockTestingToken,
+  InjectLockTesting,
+  LockTesting,
+  overrideLocks,
+  provideLockTesting,
+} from '../../../lib/extras/testing/index.js';
+import {
+  CurrentLock,
+  DistributedLockModule,
+  Fence,
+  getLockServiceToken,
+  InjectLock,
+  injected,
+  Locked,
+  LockHandle,
+  LockKey,
+  type LockLoss,
+  LockLostError,
+  LockService,
+  LockTimeoutError,
+  LockUnavailableError,
+} from '../../../lib/index.js';
+import { Gate } from '../support/gate.js';
+
+const KEY = '/orders/42';
+
+/** The application under test. */
+@Injectable()
+class Orders {
+  readonly gate = new Gate();
+  readonly shipped: string[] = [];
+
+  @Locked('/orders/:id')
+  async ship(@LockKey('id') id: string, @Fence() token: bigint = injected()): Promise<bigint> {
+    this.shipped.push(id);
+    return token;
+  }
+
+  @Locked('/orders/:id', { onLost: (loss: LockLoss) => void Orders.noted.push(loss) })
+  async pack(@LockKey('id') id: string, @CurrentLock() lock: LockHandle = injected()): Promise<void> {
+    await this.gate.pass();
+    lock.assertHeld();
+    this.shipped.push(id);
+  }
+
+  static noted: LockLoss[] = [];
+}
+
+interface UnderTest extends AsyncDisposable {
+  readonly orders: Orders;
+  readonly testing: LockTesting;
+  readonly locks: LockService;
+}
+
+async function start(module: TestingModule, testing = module.get(LockTesting)): Promise<UnderTest> {
+  await module.init();
+  Orders.noted = [];
+  return {
+    orders: module.get(Orders, { strict: false }),
+    testing,
+    locks: module.get(LockService),
+    [Symbol.asyncDispose]: () => module.close(),
+  };
+}
+
+async function bare(options?: Parameters<typeof provideLockTesting>[0]): Promise<UnderTest> {
+  return start(await Test.createTestingModule({ providers: [Orders, ...provideLockTesting(options)] }).compile());
+}
+
+@Module({ imports: [DistributedLockModule.forRoot({ connect: '127.0.0.1:1', waitMs: 100 })], providers: [Orders] })
+class AppModule {}
+
+describe('locks in the tests of an application', () => {
+  it.each<[string, () => Promise<UnderTest>]>([
+    ['provideLockTesting() in a bare list of providers', () => bare()],
+    [
+      'DistributedLockTestingModule.forRoot()',
+      async () => {
+        const imports = [DistributedLockTestingModule.forRoot()];
+        return start(await Test.createTestingModule({ imports, providers: [Orders] }).compile());
+      },
+    ],
+    [
+      'overrideLocks() on the whole application',
+      async () => {
+        const module = await overrideLocks(Test.createTestingModule({ imports: [AppModule] })).compile();
+        return start(module, LockTesting.of(module.get(LockService)));
+      },
+    ],
+  ])('work by %s', async (_how, make) => {
+    await using app = await make();
+    const token = await app.orders.ship('42');
+    expect(await app.orders.ship('42')).toBeGreaterThan(token);
+
+    await app.testing.makeBusy(KEY);
+    await expect(app.orders.ship('42')).rejects.toThrow(LockTimeoutError);
+    expect(await app.orders.ship('43')).toBeGreaterThan(token);
+
+    await app.testing.release(KEY);
+    expect(await app.orders.ship('42')).toBeGreaterThan(token);
+  });
+
+  it('are told of the loss of the lock', async () => {
+    await using app = await bare();
+    const packed = app.orders.pack('42');
+    await app.orders.gate.reached;
+
+    await app.testing.lose(KEY);
+    await expect(packed).rejects.toThrow(LockLostError);
+    expect(Orders.noted).toMatchObject([{ key: KEY, reason: 'session-ended' }]);
+    app.orders.gate.open();
+
+    await app.testing.untilState('reconnected');
+    expect(await app.orders.ship('42')).toBeGreaterThan(0n);
+  });
+
+  it('lose only what they hold', async () => {
+    await using app = await bare();
+    await expect(app.testing.lose(KEY)).rejects.toThrow('nobody does');
+
+    await app.testing.makeBusy(KEY);
+    await expect(app.testing.lose(KEY)).rejects.toThrow('somebody else does');
+  });
+
+  it('keep their locks while the connection is suspended for a moment', async () => {
+    await using app = await bare();
+    const packed = app.orders.pack('42');
+    await app.orders.gate.reached;
+
+    await app.testing.suspend();
+    expect(app.locks.connectionState).toBe('suspended');
+    await expect(app.orders.ship('43')).rejects.toThrow(LockUnavailableError);
+
+    await app.testing.resume();
+    app.orders.gate.open();
+    await packed;
+    expect(Orders.noted).toEqual([]);
+  });
+
+  it('lose their locks when certainty ends before the connection is back', async () => {
+    await using app = await bare({ sessionTimeoutMs: 600 });
+    const packed = app.orders.pack('42');
+    await app.orders.gate.reached;
+
+    await app.testing.suspend();
+    await expect(packed).rejects.toThrow(LockLostError);
+    expect(Orders.noted).toMatchObject([{ key: KEY, reason: 'uncertain' }]);
+    await app.testing.untilState('lost');
+    app.orders.gate.open();
+  });
+
+  it('lose their locks at once with the option that says so', async () => {
+    await using app = await bare({ onSuspended: 'stop' });
+    const packed = app.orders.pack('42');
+    await app.orders.gate.reached;
+
+    await app.testing.suspend();
+    await expect(packed).rejects.toThrow(LockLostError);
+    expect(Orders.noted).toMatchObject([{ key: KEY, reason: 'suspended' }]);
+    app.orders.gate.open();
+  });
+
+  it('hear after the connection is back that the session ended meanwhile', async () => {
+    await using app = await bare();
+    const packed = app.orders.pack('42');
+    await app.orders.gate.reached;
+
+    await app.testing.suspend();
+    await app.testing.endSession();
+    await app.testing.makeBusy(KEY);
+    await app.testing.resume();
+    await expect(packed).rejects.toThrow(LockLostError);
+    app.orders.gate.open();
+  });
+
+  it('can be waited for: held, waited for, free', async () => {
+    await using app = await bare();
+    await app.testing.makeBusy(KEY);
+    const shipped = app.orders.ship('42');
+    expect(await app.testing.untilWaiting(KEY)).toMatchObject({ state: 'HELD', queueLength: 1 });
+
+    await app.testing.release(KEY);
+    await shipped;
+    expect(await app.testing.untilFree(KEY)).toMatchObject({ state: 'FREE' });
+
+    const packed = app.orders.pack('42');
+    expect((await app.testing.untilHeld(KEY)).holders).toHaveLength(1);
+    app.orders.gate.open();
+    await packed;
+  });
+
+  it('say what was waited for in vain', async () => {
+    await using app = await bare();
+
+    await expect(app.testing.untilState('lost', 20)).rejects.toThrow(
+      "Not within 20 ms: state lost. Last seen: 'connected'",
+    );
+  });
+
+  it('can be read-locked by somebody else', async () => {
+    await using app = await bare();
+    await app.testing.makeBusy(KEY, { mode: 'read' });
+    await app.testing.makeBusy(KEY, { mode: 'read' });
+
+    expect(await app.locks.tryAcquire(KEY)).toBeUndefined();
+    expect(await app.locks.withLock(KEY, ({ mode }) => mode, { mode: 'read' })).toBe('read');
+    await app.testing.release(KEY);
+    expect(await app.locks.withLock(KEY, ({ mode }) => mode)).toBe('exclusive');
+  });
+
+  it('of one application are not those of another, nor of the same module booted again', async () => {
+    const imports = [DistributedLockTestingModule.forRoot()];
+    const boot = async () => start(await Test.createTestingModule({ imports, providers: [Orders] }).compile());
+    await using one = await boot();
+    await using other = await boot();
+    await one.testing.makeBusy(KEY);
+
+    expect(await other.orders.ship('42')).toBeGreaterThan(0n);
+  });
+
+  it('of several connections fail one by one', async () => {
+    @Injectable()
+    class Service {
+      constructor(
+        @InjectLock() readonly locks: LockService,
+        @InjectLock('stock') readonly stock: LockService,
+        @InjectLockTesting('stock') readonly testing: LockTesting,
+      ) {}
+
+      @Locked('/a', { name: 'stock' })
+      async work(): Promise<string> {
+        return 'done';
+      }
+    }
+    const module = await Test.createTestingModule({
+      imports: [DistributedLockTestingModule.forRoot(), DistributedLockTestingModule.forRoot({ name: 'stock' })],
+      providers: [Service],
+    }).compile();
+    await module.init();
+    const service = module.get(Service);
+    expect(service.testing).toBe(module.get(getLockTestingToken('stock')));
+    expect(service.stock).toBe(module.get(getLockServiceToken('stock')));
+
+    await module.get(LockTesting).makeBusy('/a');
+    expect(await service.work()).toBe('done');
+    await service.testing.suspend();
+    expect(service.locks.connectionState).toBe('connected');
+    await expect(service.work()).rejects.toThrow(LockUnavailableError);
+    await module.close();
+    expect(service.stock.connectionState).toBe('closed');
+  });
+
+  it('are refused as handles where they are real ones', async () => {
+    const module = await Test.createTestingModule({
+      imports: [DistributedLockModule.forRoot({ connect: 'memory:not-for-tests', startup: 'lazy' })],
+    }).compile();
+
+    expect(() => LockTesting.of(module.get(LockService))).toThrow('this lock service is not for tests');
+    await module.close();
+  });
+
+  it('are checked at boot by the module as those of the application are', async () => {
+    @Injectable()
+    class Wrong {
+      async work(@Fence() token: bigint = injected()): Promise<bigint> {
+        return token;
+      }
+    }
+    const module = await Test.createTestingModule({
+      imports: [DistributedLockTestingModule.forRoot()],
+      providers: [Wrong],
+    }).compile();
+
+    await expect(module.init()).rejects.toThrow('has no @Locked beside it');
+    await module.close();
+  });
+});

@@ -1,0 +1,77 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { FreshApplication, NEST_11_COMMON_JS, NEST_12_ESM } from './support/fresh-application.js';
+import { pack } from './support/pack.js';
+
+const SLOW_MS = 600_000;
+const folder = mkdtempSync(join(tmpdir(), 'fresh-'));
+let tarball: string;
+
+beforeAll(async () => {
+  ({ tarball } = await pack(folder));
+}, SLOW_MS);
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+describe.each([
+  ['Nest 12, ES modules', 'nest-12-esm', NEST_12_ESM, /^12\./],
+  ['Nest 11, CommonJS', 'nest-11-cjs', NEST_11_COMMON_JS, /^11\./],
+])('the packed package in a fresh application of %s', (_what, name, recipe, major) => {
+  const application = new FreshApplication(join(folder, name));
+
+  it(
+    'installs and compiles',
+    async () => {
+      await application.make(recipe, tarball);
+
+      expect(application.versionOf('@nestjs/core')).toMatch(major);
+      expect(application.versionOf('@nestjs/terminus')).toBeUndefined();
+      expect(application.versionOf('zookeeper')).toBeUndefined();
+    },
+    SLOW_MS,
+  );
+
+  it(
+    'locks a request, with a token that rises, and ends on SIGTERM',
+    async () => {
+      const answers = await application.serve(['/counters/a', '/counters/a']);
+      const tokens = answers.map(({ token }) => BigInt(token ?? 0));
+
+      expect(answers).toMatchObject([{ name: 'a' }, { name: 'a' }]);
+      expect(tokens[0]).toBeGreaterThan(0n);
+      expect(tokens[1]).toBeGreaterThan(tokens[0]!);
+    },
+    SLOW_MS,
+  );
+
+  it(
+    'is tested by its own runner, on locks in memory',
+    async () => {
+      expect(await application.run('npm', 'test')).toContain('Tests:       1 passed, 1 total');
+    },
+    SLOW_MS,
+  );
+
+  it(
+    'is told what to install for the health indicator',
+    async () => {
+      application.write(
+        'health.mjs',
+        `import 'reflect-metadata';
+         import { NestFactory } from '@nestjs/core';
+         import { LockHealthModule } from 'nestjs-zookeeper-lock/terminus';
+         await NestFactory.createApplicationContext(LockHealthModule, { logger: false, abortOnError: false }).then(
+           () => console.log('started'),
+           (error) => console.log(error.code, error.message),
+         );`,
+      );
+
+      expect(await application.run(process.execPath, 'health.mjs')).toMatch(
+        /^LOCK_CONFIGURATION .*npm install @nestjs\/terminus/,
+      );
+    },
+    SLOW_MS,
+  );
+});

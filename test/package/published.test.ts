@@ -1,0 +1,115 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type PackedPackage, pack, root } from './support/pack.js';
+
+const run = promisify(execFile);
+const folder = mkdtempSync(join(tmpdir(), 'packed-'));
+let packed: PackedPackage;
+
+beforeAll(async () => {
+  packed = await pack(folder);
+  await run('tar', ['-xzf', packed.tarball, '-C', folder]);
+}, 120_000);
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** One of the checkers among the development dependencies. */
+function check(script: string, ...args: string[]): Promise<{ stdout: string }> {
+  return run(process.execPath, [join(root, 'node_modules', script), ...args], { cwd: root });
+}
+
+interface Entry {
+  readonly types: string;
+  readonly default: string;
+}
+
+function entries(): [name: string, entry: Entry][] {
+  const { exports } = JSON.parse(readFileSync(join(folder, 'package', 'package.json'), 'utf8')) as {
+    exports: Record<string, Entry | string>;
+  };
+  return Object.entries(exports).flatMap(([name, entry]) => (typeof entry === 'string' ? [] : [[name, entry]]));
+}
+
+/** The declarations that are read with this one, itself included. */
+function declarationsFrom(path: string, seen = new Map<string, string>()): Map<string, string> {
+  if (seen.has(path)) return seen;
+  const text = readFileSync(path, 'utf8');
+  seen.set(path, text);
+  for (const [, specifier] of text.matchAll(/(?:from|import\()\s*['"](\.[^'"]+)\.js['"]/g)) {
+    declarationsFrom(join(path, '..', `${specifier}.d.ts`), seen);
+  }
+  return seen;
+}
+
+describe('the packed package', () => {
+  it('holds the library, what npm always adds, and nothing else', () => {
+    const elsewhere = packed.files.filter((path) => !path.startsWith('dist/lib/'));
+
+    expect(elsewhere.sort()).toEqual(['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json']);
+    expect(packed.files.filter((path) => !/\.(js|d\.ts|js\.map|md|json)$|LICENSE/.test(path))).toEqual([]);
+    expect(packed.files.filter((path) => /\.test\.|sample-app/.test(path))).toEqual([]);
+  });
+
+  it('has every file that its exports name, and resolves each for the old resolver too', () => {
+    const { typesVersions } = JSON.parse(readFileSync(join(folder, 'package', 'package.json'), 'utf8')) as {
+      typesVersions: { '*': Record<string, string[]> };
+    };
+    for (const [name, entry] of entries()) {
+      for (const file of [entry.types, entry.default]) expect(packed.files).toContain(file.slice('./'.length));
+      if (name !== '.') expect(typesVersions['*'][name.slice('./'.length)]).toEqual([entry.types]);
+    }
+    expect(entries().map(([name]) => name)).toEqual(expect.arrayContaining(['.', './terminus', './testing']));
+  });
+
+  it('has nothing that publint would tell', async () => {
+    const { stdout } = await check('publint/src/cli.js', 'run', packed.tarball, '--strict');
+
+    expect(stdout).toContain('All good!');
+  });
+
+  it('has types that every resolver of ESM finds', async () => {
+    const { stdout } = await check(
+      '@arethetypeswrong/cli/dist/index.js',
+      packed.tarball,
+      '--profile',
+      'esm-only',
+      '--no-color',
+    );
+
+    // A problem that counts is an exit status, which `check` throws.
+    for (const [name] of entries()) expect(stdout).toContain(name.replace(/^\./, 'nestjs-zookeeper-lock'));
+    expect(stdout.match(/^(?:node16 \(from ESM\)|bundler): 🟢/gm)).toHaveLength(2 * (entries().length + 1));
+  });
+
+  it('mentions no optional peer in the types of its root', () => {
+    const { peerDependenciesMeta } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+      peerDependenciesMeta: Record<string, object>;
+    };
+    const rootEntry = entries().find(([name]) => name === '.');
+    const declarations = declarationsFrom(join(folder, 'package', rootEntry?.[1].types ?? ''));
+    expect(declarations.size).toBeGreaterThan(10);
+    for (const [path, text] of declarations) {
+      for (const peer of Object.keys(peerDependenciesMeta)) {
+        expect({ path, mentions: text.includes(`'${peer}'`) || text.includes(`"${peer}"`) }).toEqual({
+          path,
+          mentions: false,
+        });
+      }
+    }
+  });
+
+  it('can be required: no module of it awaits at its top level', () => {
+    const lib = join(folder, 'package', 'dist', 'lib');
+    const scripts = readdirSync(lib, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.js'));
+    const awaiting = scripts.filter((name) =>
+      /^(?:await |(?:export )?const .*= await )/m.test(readFileSync(join(lib, name), 'utf8')),
+    );
+
+    expect(scripts.length).toBeGreaterThan(50);
+    expect(awaiting).toEqual([]);
+  });
+});

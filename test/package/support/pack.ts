@@ -1,0 +1,38 @@
+import { execFile } from 'node:child_process';
+import { cpSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+
+export const root = join(import.meta.dirname, '..', '..', '..');
+
+export interface PackedPackage {
+  readonly tarball: string;
+  /** By their path inside the package. */
+  readonly files: readonly string[];
+}
+
+/**
+ * Builds and packs the library into `folder`, from a copy of what the build needs: the build in the working tree may be
+ * in use, and may be old.
+ */
+export async function pack(folder: string): Promise<PackedPackage> {
+  const copy = join(folder, 'source');
+  mkdirSync(copy);
+  const { files } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { files: string[] };
+  const documents = ['README.md', 'LICENSE', ...files.filter((name) => !name.startsWith('dist'))];
+  for (const name of ['lib', 'package.json', 'tsconfig.base.json', 'tsconfig.lib.json', ...documents]) {
+    cpSync(join(root, name), join(copy, name), { recursive: true });
+  }
+  symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'), 'junction');
+  await run(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', 'tsconfig.lib.json'], {
+    cwd: copy,
+  });
+  const { stdout } = await run('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', folder], {
+    cwd: copy,
+  });
+  const [report] = JSON.parse(stdout) as { filename: string; files: { path: string }[] }[];
+  if (report === undefined) throw new Error(`npm pack reported nothing: ${stdout}`);
+  return { tarball: join(folder, report.filename), files: report.files.map(({ path }) => path) };
+}
