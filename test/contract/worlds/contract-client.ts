@@ -71,8 +71,10 @@ export class ContractClient {
     await this.world.until('the link is up again', () => this.log.ups > ups && this.isUp, withinMs);
   }
 
+  /** Waits until the state is this one, or has been since: on a busy machine the next may follow at once. */
   async whenState(state: SessionClient['state'], withinMs?: number): Promise<void> {
-    await this.world.until(`the state is ${state}`, () => this.session.state === state, withinMs);
+    const from = this.log.changes.length - 1;
+    await this.world.until(`the state is ${state}`, () => this.log.first(state, from) !== undefined, withinMs);
   }
 
   /** Ends the connection and waits for the next. */
