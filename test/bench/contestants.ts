@@ -1,0 +1,78 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { run } from '../support/find-zookeeper/command.js';
+import { curatorJava, kazooPython } from '../support/neighbours/install.js';
+import { Neighbour } from '../support/neighbours/neighbour.js';
+import { folderRemoved, removeWithUs } from '../support/process/reaper.js';
+
+export const CONTESTANTS = ['ours', 'floor', 'curator', 'kazoo'] as const;
+export type ContestantName = (typeof CONTESTANTS)[number];
+
+/** Starts processes of one kind, each with a session of its own. */
+export type Start = (connect: string) => Promise<Neighbour>;
+
+/** How to start those that this machine can run, and why it cannot run the others. */
+export interface Field extends AsyncDisposable {
+  readonly starts: ReadonlyMap<ContestantName, Start>;
+  readonly leftOut: ReadonlyMap<ContestantName, string>;
+}
+
+export async function findContestants(): Promise<Field> {
+  const folder = await mkdtemp(join(tmpdir(), 'lock-bench-'));
+  removeWithUs(folder);
+  const starts = new Map<ContestantName, Start>([
+    ['ours', startNode('ours')],
+    ['floor', startNode('floor')],
+  ]);
+  const leftOut = new Map<ContestantName, string>();
+  for (const [name, find] of [
+    ['curator', () => compileCurator(folder)],
+    ['kazoo', findKazoo],
+  ] as const) {
+    try {
+      starts.set(name, await find());
+    } catch (error) {
+      leftOut.set(name, error instanceof Error ? error.message : String(error));
+    }
+  }
+  return {
+    starts,
+    leftOut,
+    async [Symbol.asyncDispose]() {
+      await rm(folder, { recursive: true, force: true });
+      folderRemoved(folder);
+    },
+  };
+}
+
+/** With the flags of this process, which say how TypeScript is run. */
+function startNode(name: 'ours' | 'floor'): Start {
+  const script = fileURLToPath(new URL('./drivers/lock-worker.ts', import.meta.url));
+  return (connect) => Neighbour.start(name, process.execPath, [...process.execArgv, script, name, connect]);
+}
+
+/** Compiled once for all its processes. They run as the JVM does by default, with its best compiler. */
+async function compileCurator(folder: string): Promise<Start> {
+  const { java, classpath } = await curatorJava();
+  const script = fileURLToPath(new URL('./drivers/CuratorBench.java', import.meta.url));
+  await run(java, [
+    '-m',
+    'jdk.compiler/com.sun.tools.javac.Main',
+    '-proc:none',
+    '-cp',
+    classpath,
+    '-d',
+    folder,
+    script,
+  ]);
+  const flags = ['-Xmx256m', '-Dorg.slf4j.simpleLogger.defaultLogLevel=error', '-cp', `${folder}:${classpath}`];
+  return (connect) => Neighbour.start('Curator', java, [...flags, 'CuratorBench', connect]);
+}
+
+async function findKazoo(): Promise<Start> {
+  const python = await kazooPython();
+  const script = fileURLToPath(new URL('./drivers/kazoo_bench.py', import.meta.url));
+  return (connect) => Neighbour.start('kazoo', python, [script, connect]);
+}

@@ -1,0 +1,104 @@
+import { createInterface } from 'node:readline';
+import { connectFloor, connectLocks, type LockDriver } from './lock-driver.js';
+
+/**
+ * One contestant that runs in Node, in a process of its own, told what to do by lines as the neighbours are. Its siblings
+ * in Java and Python do the same in the same way, and all take the time by themselves.
+ */
+const [name, connect] = process.argv.slice(2) as ['ours' | 'floor', string];
+
+function percentile(sorted: readonly number[], part: number): number {
+  return sorted[Math.floor(sorted.length * part)] ?? Number.NaN;
+}
+
+class Contest<Held> {
+  readonly #driver: LockDriver<Held>;
+
+  constructor(driver: LockDriver<Held>) {
+    this.#driver = driver;
+  }
+
+  /** One after the other on one key: how long an acquire takes that nobody is in the way of. */
+  async alone(key: string, durationMs: number): Promise<Record<string, number>> {
+    await this.#driver.prepare(key);
+    const tookMs: number[] = [];
+    const endsAt = performance.now() + durationMs;
+    for (let startedAt = performance.now(); startedAt < endsAt; startedAt = performance.now()) {
+      const held = await this.#driver.acquire(key);
+      tookMs.push(performance.now() - startedAt);
+      await this.#driver.release(held);
+    }
+    tookMs.sort((left, right) => left - right);
+    return { p50: percentile(tookMs, 0.5), p99: percentile(tookMs, 0.99) };
+  }
+
+  /** So many loops at once, each on a key of its own. */
+  async spread(root: string, ways: number, durationMs: number): Promise<Record<string, number>> {
+    const keys = Array.from({ length: ways }, (_, way) => `${root}/${way}`);
+    await this.#driver.prepare(root);
+    await Promise.all(keys.map((key) => this.#driver.prepare(key)));
+    let cycles = 0;
+    const cpuBefore = process.cpuUsage();
+    const startedAt = performance.now();
+    await Promise.all(
+      keys.map(async (key) => {
+        while (performance.now() - startedAt < durationMs) {
+          await this.#driver.release(await this.#driver.acquire(key));
+          cycles += 1;
+        }
+      }),
+    );
+    const tookMs = performance.now() - startedAt;
+    const cpu = process.cpuUsage(cpuBefore);
+    return { cyclesPerSecond: (cycles / tookMs) * 1_000, cpuMicrosPerCycle: (cpu.user + cpu.system) / cycles };
+  }
+
+  /** So many contenders on one key: how often somebody entered while the time ran. */
+  async crowd(key: string, contenders: number, durationMs: number): Promise<Record<string, number>> {
+    let entered = 0;
+    const endsAt = performance.now() + durationMs;
+    const contend = async (): Promise<void> => {
+      while (performance.now() < endsAt) {
+        const held = await this.#driver.acquire(key);
+        if (performance.now() < endsAt) entered += 1;
+        await this.#driver.release(held);
+      }
+    };
+    await Promise.all(Array.from({ length: contenders }, contend));
+    return { entered };
+  }
+
+  obey([command, key, ...numbers]: readonly string[]): Promise<Record<string, number>> {
+    const [first, second] = numbers.map(Number) as [number, number];
+    switch (command) {
+      case 'alone':
+        return this.alone(key!, first);
+      case 'spread':
+        return this.spread(key!, first, second);
+      case 'crowd':
+        return this.crowd(key!, first, second);
+      default:
+        throw new Error(`no such command: ${command}`);
+    }
+  }
+}
+
+function answer(...words: readonly string[]): void {
+  process.stdout.write(`${words.join('\t')}\n`);
+}
+
+async function serve<Held>(driver: LockDriver<Held>): Promise<void> {
+  const contest = new Contest(driver);
+  answer('start', 'ok');
+  for await (const line of createInterface({ input: process.stdin })) {
+    const [id = '', ...words] = line.split('\t');
+    try {
+      const figures = await contest.obey(words);
+      answer(id, 'ok', ...Object.entries(figures).map(([figure, value]) => `${figure}=${value}`));
+    } catch (error) {
+      answer(id, 'failed', String(error).replaceAll(/\s+/g, ' '));
+    }
+  }
+}
+
+await (name === 'ours' ? serve(await connectLocks(connect)) : serve(await connectFloor(connect)));

@@ -1,0 +1,81 @@
+import type { ContestantName } from './contestants.js';
+
+/** What a contestant's processes are told in one turn, and what is made of their answers. */
+export interface Scenario {
+  readonly name: string;
+  readonly title: string;
+  readonly contestants: readonly ContestantName[];
+  /** How many processes of a contestant take part. */
+  readonly processes: number;
+  /** Whether a proxy that delays every request stands in between. */
+  readonly delayed: boolean;
+  readonly durationMs: number;
+  /** The command, as lock-worker.ts knows it; `key` is the contestant's own. */
+  command(key: string, durationMs: number): readonly (string | number)[];
+  /** Columns of the report. */
+  figures(answers: readonly ReadonlyMap<string, number>[], durationMs: number): Readonly<Record<string, number>>;
+}
+
+const EVERYBODY: readonly ContestantName[] = ['ours', 'floor', 'curator', 'kazoo'];
+/** The floor excludes nobody, so it hands nothing over. */
+const LOCKS: readonly ContestantName[] = ['ours', 'curator', 'kazoo'];
+const WAYS = 200;
+const CONTENDERS = 50;
+const PROCESSES = 8;
+export const DELAY_MS = 1;
+
+const alone: Pick<Scenario, 'contestants' | 'processes' | 'command' | 'figures'> = {
+  contestants: EVERYBODY,
+  processes: 1,
+  command: (key, durationMs) => ['alone', key, durationMs],
+  figures: ([answer]) => ({ acquire_p50_ms: answer!.get('p50')!, acquire_p99_ms: answer!.get('p99')! }),
+};
+
+function handovers(answers: readonly ReadonlyMap<string, number>[], durationMs: number): Record<string, number> {
+  const entered = answers.reduce((sum, answer) => sum + answer.get('entered')!, 0);
+  return { handovers_s: (entered / durationMs) * 1_000 };
+}
+
+export const SCENARIOS: readonly Scenario[] = [
+  { ...alone, name: 'lock-uncontended', title: 'one after the other', delayed: false, durationMs: 800 },
+  {
+    ...alone,
+    name: 'lock-uncontended-delayed',
+    title: `one after the other, each request delayed by ${DELAY_MS} ms`,
+    delayed: true,
+    durationMs: 600,
+  },
+  {
+    name: 'lock-200-keys',
+    title: `${WAYS} keys at once`,
+    contestants: EVERYBODY,
+    processes: 1,
+    delayed: false,
+    durationMs: 1_000,
+    command: (key, durationMs) => ['spread', key, WAYS, durationMs],
+    figures: ([answer]) => ({
+      cycles_s: answer!.get('cyclesPerSecond')!,
+      cpu_us_per_cycle: answer!.get('cpuMicrosPerCycle')!,
+    }),
+  },
+  {
+    name: 'lock-50-contenders',
+    title: `${CONTENDERS} contenders on one key, in one process`,
+    contestants: LOCKS,
+    processes: 1,
+    delayed: false,
+    durationMs: 1_000,
+    command: (key, durationMs) => ['crowd', key, CONTENDERS, durationMs],
+    figures: handovers,
+  },
+  {
+    name: 'lock-8-processes',
+    title: `${PROCESSES} processes on one key`,
+    contestants: LOCKS,
+    processes: PROCESSES,
+    delayed: false,
+    durationMs: 1_000,
+    command: (key, durationMs) => ['crowd', key, 1, durationMs],
+    figures: handovers,
+  },
+];

@@ -1,0 +1,111 @@
+import { describe, expect, it } from '@jest/globals';
+import { performance } from 'node:perf_hooks';
+import type { LockClient } from '../../support/locks/lock-client.js';
+import { LockStage } from '../../support/locks/lock-stage.js';
+import { SESSION_MS, SLACK_MS } from '../../support/locks/times.js';
+import { outcomeOf } from '../../support/locks/witness.js';
+import { within } from '../../support/process/eventually.js';
+
+const WAIT_MS = 700;
+
+/** How a client loses its way to the servers; `hears of it`: at once, or only when it misses an answer. */
+const TROUBLES: readonly [string, (stage: LockStage, client: LockClient) => Promise<void>][] = [
+  ['while every connection is refused', (_stage, client) => client.refuse()],
+  ['in a black hole', async (_stage, client) => client.blackHole()],
+  ['while the server stands still', (stage) => stage.server.freeze()],
+];
+
+describe('Every promise settles', () => {
+  const stage = new LockStage();
+
+  it.each(TROUBLES)('by its deadline %s', async (_name, trouble) => {
+    // A session that outlives the test: what ends the calls is their deadline and nothing else.
+    const client = await stage.open({ waitMs: WAIT_MS });
+    const { service } = client;
+    const key = stage.freshKey();
+    const reader = await service.acquire(`${key}/upgradeable`, { mode: 'read' });
+    const upgradeable = await service.acquire(`${key}/upgradeable`, { mode: 'upgradeable' });
+    const held = await service.acquire(`${key}/held`);
+    const inner = await service.acquire(`${key}/around`);
+
+    await trouble(stage, client);
+    try {
+      const settled = await inTime({
+        acquire: service.acquire(`${key}/free`),
+        'acquire that waits': service.acquire(`${key}/held`),
+        tryAcquire: service.tryAcquire(`${key}/free`),
+        withLock: service.withLock(`${key}/free`, () => 'was inside'),
+        acquireAll: service.acquireAll([`${key}/one`, `${key}/two`]),
+        transaction: service.transaction((tx) => tx.lock(`${key}/three`)),
+        inspect: service.inspect(`${key}/held`),
+        upgrade: upgradeable.upgrade(),
+        release: held.release(),
+        'release again': held.release(),
+      });
+      const { release, 'release again': again, ...failed } = settled;
+      expect([release, again]).toEqual([undefined, undefined]);
+      for (const [call, outcome] of Object.entries(failed)) {
+        expect([call, outcome]).toEqual([
+          call,
+          expect.objectContaining({ code: expect.stringMatching(/^LOCK_(TIMEOUT|UNAVAILABLE)$/) }),
+        ]);
+      }
+    } finally {
+      if (stage.server.isFrozen) await stage.server.resume();
+      await client.pass();
+    }
+    await client.untilUp();
+    // The removals went on in the background; who held on still holds.
+    await stage.untilQueueHas(`${key}/held`, 0);
+    await stage.untilQueueHas(`${key}/free`, 0);
+    for (const lock of [reader, upgradeable, inner]) {
+      await lock.whenSure();
+      expect(lock.isHeld()).toBe(true);
+      await lock.release();
+    }
+  });
+
+  it('with one deadline for all parts of a call', async () => {
+    const [holder, client] = [await stage.open(), await stage.open()];
+    const key = stage.freshKey();
+    const first = await holder.service.acquire(`${key}/a`);
+    const second = await holder.service.acquire(`${key}/b`);
+    const startedAt = performance.now();
+    const all = outcomeOf(client.service.acquireAll([`${key}/a`, `${key}/b`], { waitMs: WAIT_MS }));
+    await stage.untilQueueHas(`${key}/a`, 2);
+    await first.release();
+    expect(await all).toMatchObject({ code: 'LOCK_TIMEOUT' });
+    const tookMs = performance.now() - startedAt;
+    expect(tookMs).toBeGreaterThanOrEqual(WAIT_MS);
+    expect(tookMs).toBeLessThan(WAIT_MS + SLACK_MS / 2);
+    // All or none.
+    await stage.untilQueueHas(`${key}/a`, 0);
+    await second.release();
+  });
+
+  it('whenSure waits while the link is down, and rejects when the lock is lost', async () => {
+    const client = await stage.open({ sessionTimeoutMs: SESSION_MS });
+    const lock = await client.service.acquire(stage.freshKey());
+    await lock.whenSure();
+    await client.refuse();
+    await client.untilState((state) => state === 'suspended');
+    const sure = outcomeOf(lock.whenSure());
+    expect(await Promise.race([sure, Promise.resolve('waits')])).toBe('waits');
+    await client.pass();
+    expect(await sure).toBeUndefined();
+    expect(lock.isHeld()).toBe(true);
+
+    await client.refuse();
+    await client.untilState((state) => state === 'suspended');
+    expect(await outcomeOf(lock.whenSure())).toMatchObject({ code: 'LOCK_LOST' });
+    expect(lock.isHeld()).toBe(false);
+    expect(await outcomeOf(lock.whenSure())).toMatchObject({ code: 'LOCK_LOST' });
+  });
+});
+
+async function inTime<T extends Record<string, Promise<unknown>>>(calls: T): Promise<Record<keyof T, unknown>> {
+  const entries = Object.entries(calls).map(
+    async ([name, call]) => [name, await within(WAIT_MS + SLACK_MS, `${name} settles`, outcomeOf(call))] as const,
+  );
+  return Object.fromEntries(await Promise.all(entries)) as Record<keyof T, unknown>;
+}

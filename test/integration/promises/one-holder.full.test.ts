@@ -1,0 +1,12 @@
+import { describe } from '@jest/globals';
+import { flakyLink } from '../../support/locks/flaky-link.js';
+import { killedLeaders } from '../../support/locks/killed-leaders.js';
+import { LockStage } from '../../support/locks/lock-stage.js';
+
+describe('One holder: one server', () => {
+  flakyLink(new LockStage(), 60_000);
+});
+
+describe('One holder: three servers', () => {
+  killedLeaders(new LockStage(3), 10);
+});
