@@ -101,13 +101,15 @@ describe('No litter', () => {
       const key = stage.freshKey();
       const lock = await other.service.acquire(key);
       const rule = client.proxy.onNotification({ path: lock.nodePath, action: 'hold' });
+      client.resetCounts();
       const abort = new AbortController();
       const waiting = client.service.acquire(key, {
         signal: abort.signal,
         waitMs: ending === 'abort' ? 10_000 : 2_000,
       });
       await stage.untilQueueHas(key, 2);
-      await client.untilAnswered(4);
+      // Its own node and the one ahead; before that there is nothing to be told.
+      await client.untilWatching(2);
       await lock.release();
       await within(SETTLES_MS, 'the notification is held', rule.seen);
       if (ending === 'abort') abort.abort();

@@ -58,7 +58,7 @@ describe('A node that an operator removes', () => {
     const lock = await holder.service.acquire(key);
     const waiting = client.service.acquire(key);
     const [, place] = await stage.untilQueueHas(key, 2);
-    await client.untilAnswered(4);
+    await client.untilWatching(2);
 
     const removedAt = performance.now();
     await stage.deleteNode(`${key}/${place}`);

@@ -105,6 +105,13 @@ export class LockClient {
     await eventually(`${count} requests are answered`, areAnswered, { everyMs: 5, explain });
   }
 
+  /** Resolves when that many watches on nodes were set since the last `resetCounts`. */
+  async untilWatching(count: number): Promise<void> {
+    const isWatching = (): boolean =>
+      this.requests().filter(({ opcode, reply }) => opcode === 'getData' && reply !== undefined).length >= count;
+    await eventually(`${count} watches are set`, isWatching, { everyMs: 5, explain: () => this.opcodes().join(', ') });
+  }
+
   heartbeats(): LoggedRequest[] {
     return this.proxies.flatMap((proxy) => proxy.requests({ path: /\/\.sessions/ }));
   }
