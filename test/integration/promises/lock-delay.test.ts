@@ -1,18 +1,16 @@
 import { describe, expect, it } from '@jest/globals';
 import { performance } from 'node:perf_hooks';
 import { LockStage } from '../../support/locks/lock-stage.js';
-import { SLACK_MS, TICK_MS } from '../../support/locks/times.js';
+import { SHORTEST_SESSION_MS, SLACK_MS } from '../../support/locks/times.js';
 import { outcomeOf, Witness } from '../../support/locks/witness.js';
 import { eventually } from '../../support/process/eventually.js';
 
 const LOCK_DELAY_MS = 1_000;
-/** The least that is granted, as vanishing takes that long. */
-const SHORT_SESSION_MS = 2 * TICK_MS;
 
 describe('Lock-delay', () => {
   const stage = new LockStage();
   const openBrief = (): ReturnType<LockStage['open']> =>
-    stage.open({ lockDelayMs: LOCK_DELAY_MS, sessionTimeoutMs: SHORT_SESSION_MS });
+    stage.open({ lockDelayMs: LOCK_DELAY_MS, sessionTimeoutMs: SHORTEST_SESSION_MS });
   const open = (): ReturnType<LockStage['open']> => stage.open({ lockDelayMs: LOCK_DELAY_MS });
 
   it('makes the next one wait after a holder that vanished, from its own look on', async () => {

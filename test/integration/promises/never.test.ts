@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { LockStage } from '../../support/locks/lock-stage.js';
-import { LONG_SESSION_MS, SESSION_MS, SLACK_MS, TICK_MS } from '../../support/locks/times.js';
+import { LONG_SESSION_MS, SESSION_MS, SHORTEST_SESSION_MS, SLACK_MS, TICK_MS } from '../../support/locks/times.js';
 import { within } from '../../support/process/eventually.js';
 import { type NodeChild, ofType, startNodeChild } from '../../support/process/node-child.js';
 import { type FaultProxy, startProxy } from '../../support/proxy/fault-proxy.js';
@@ -71,7 +71,7 @@ describe('Never', () => {
   });
 
   it('when closed while suspended: the nodes go with the session', async () => {
-    await using scene = await start('suspended', { sessionMs: SESSION_MS });
+    await using scene = await start('suspended', { sessionMs: SHORTEST_SESSION_MS });
     await scene.child.next('ready', ofType('ready'));
     await scene.proxy.refuse();
     scene.proxy.cut();
@@ -82,7 +82,7 @@ describe('Never', () => {
   });
 
   it.each(['refused', 'in a black hole'])('when closed after a loss, the link still %s', async (how) => {
-    await using scene = await start('lost', { sessionMs: SESSION_MS });
+    await using scene = await start('lost', { sessionMs: SHORTEST_SESSION_MS });
     await scene.child.next('ready', ofType('ready'));
     if (how === 'refused') {
       await scene.proxy.refuse();

@@ -1,6 +1,6 @@
 import { describe } from '@jest/globals';
 import { flakyLink } from '../../support/locks/flaky-link.js';
-import { killedLeaders } from '../../support/locks/killed-leaders.js';
+import { killedLeaders, SOON_ELECTED } from '../../support/locks/killed-leaders.js';
 import { LockStage } from '../../support/locks/lock-stage.js';
 
 describe('One holder: one server', () => {
@@ -8,5 +8,5 @@ describe('One holder: one server', () => {
 });
 
 describe('One holder: three servers', () => {
-  killedLeaders(new LockStage(3), 10);
+  killedLeaders(new LockStage(3, SOON_ELECTED), 10);
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { flakyLink } from '../../support/locks/flaky-link.js';
-import { killedLeaders } from '../../support/locks/killed-leaders.js';
+import { killedLeaders, SOON_ELECTED } from '../../support/locks/killed-leaders.js';
 import { Load } from '../../support/locks/load.js';
 import type { LockClient } from '../../support/locks/lock-client.js';
 import { LockStage } from '../../support/locks/lock-stage.js';
@@ -19,7 +19,7 @@ async function isSettled(client: LockClient, promise: Promise<unknown>): Promise
 describe('One holder: one server', () => {
   const stage = new LockStage();
 
-  flakyLink(stage, 9_000);
+  flakyLink(stage, 7_000);
 
   it('when the one in front is deleted between the list and the watch', async () => {
     const [holder, waiter] = [await stage.open(), await stage.open()];
@@ -115,7 +115,7 @@ describe('One holder: one server', () => {
 });
 
 describe('One holder: three servers', () => {
-  const stage = new LockStage(3);
+  const stage = new LockStage(3, SOON_ELECTED);
   killedLeaders(stage, 3);
 });
 

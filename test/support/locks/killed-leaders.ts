@@ -1,6 +1,10 @@
 import { expect, it } from '@jest/globals';
+import type { ServerOptions } from '../zookeeper/options.js';
 import { Load } from './load.js';
 import type { LockStage } from './lock-stage.js';
+
+/** A new leader that waits in vain for a follower gives up after so many ticks; with the default that takes 10 s. */
+export const SOON_ELECTED: ServerOptions = { initLimit: 6 };
 
 /** Registers the test: leaders die under load, and come back. */
 export function killedLeaders(stage: LockStage, times: number): void {

@@ -4,5 +4,7 @@ export const TICK_MS = 500;
 export const LONG_SESSION_MS = 20 * TICK_MS;
 /** S, where a test is about its end. */
 export const SESSION_MS = 2_000;
+/** The least that is granted: for sessions that only have to end. */
+export const SHORTEST_SESSION_MS = 2 * TICK_MS;
 /** How late a thing may come on a busy machine. */
 export const SLACK_MS = 1_000;

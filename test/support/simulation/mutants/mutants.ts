@@ -79,9 +79,9 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'lib/engine/janitor.ts',
-        find: 'if (isUp(state)) for (const task of [...this.#tasks]) ',
+        find: 'if (isUp(state)) for (const task of this.#tasks.all()) ',
         replace:
-          'if (isUp(state)) for (const task of [...this.#tasks]) this.#finish(task); else if (false) for (const task of []) ',
+          'if (isUp(state)) for (const task of this.#tasks.all()) this.#finish(task); else if (false) for (const task of []) ',
       },
     ],
     breaks: ['no litter', 'liveness'],
