@@ -85,8 +85,8 @@ export class Connection {
 
   /** Ends both sides with a reset, whatever is on its way. */
   reset(): void {
-    this.client.resetAndDestroy();
-    this.server?.resetAndDestroy();
+    resetSocket(this.client);
+    if (this.server !== undefined) resetSocket(this.server);
     this.cut();
   }
 
@@ -146,4 +146,10 @@ export class Connection {
 function endSoon(socket: Socket): void {
   socket.setTimeout(LINGER_MS, () => socket.destroy());
   socket.destroySoon();
+}
+
+/** A reset of a socket that is already shutting down leaves its handle open for good, and the process spinning at exit. */
+function resetSocket(socket: Socket): void {
+  if (socket.writableEnded) socket.destroy();
+  else socket.resetAndDestroy();
 }
