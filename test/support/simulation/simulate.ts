@@ -39,7 +39,9 @@ for (let seed = from; seed < from + count; seed += 1) {
   if (!values['keep-going']) break;
 }
 if (values.json) {
-  print(JSON.stringify({ seedsRun, failed: failed[0]?.seed.toString(), violations: failed[0]?.violations ?? [] }));
+  print(
+    JSON.stringify({ seedsRun, grants, failed: failed[0]?.seed.toString(), violations: failed[0]?.violations ?? [] }),
+  );
 } else {
   const seconds = (performance.now() - startedAt) / 1000;
   const speed = `${seconds.toFixed(1)} s, ${(seedsRun / seconds).toFixed(0)} seeds/s`;

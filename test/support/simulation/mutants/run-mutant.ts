@@ -8,6 +8,7 @@ export interface Findings {
   /** The first seed, or the name of the directed scenario, that shows something; undefined: none does. */
   readonly failed: string | undefined;
   readonly seedsRun: number;
+  readonly grants: number;
   readonly violations: readonly Violation[];
 }
 
