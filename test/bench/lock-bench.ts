@@ -5,6 +5,7 @@ import { type ContestantName, type Field, findContestants } from './contestants.
 import { barRows } from './lock-bars.js';
 import { LockFigures } from './lock-figures.js';
 import { DELAY_MS, type Scenario, SCENARIOS } from './lock-scenarios.js';
+import { BENCH_SERVER } from './bench-server.js';
 import type { Report } from './report.js';
 
 const ROUNDS = 7;
@@ -12,9 +13,6 @@ const ROUNDS = 7;
 const WARM_UP_TURNS = 3;
 /** Longer than the bench: a container that is reaped in between would be made anew at the expense of one contestant. */
 const CONTAINER_CHECK_INTERVAL_MS = 3_600_000;
-
-/** The launcher's server starts quickly and stays slow: it would be all that is measured. */
-const PRODUCTION_JVM = ['-XX:TieredStopAtLevel=4', '-Xmx1g'];
 
 /** The processes of each contestant: those that talk to the server, and one that talks to it from afar. */
 interface Team {
@@ -27,9 +25,8 @@ export async function benchLocks(report: Report): Promise<void> {
   await using field = await findContestants();
   for (const [name, reason] of field.leftOut) report.leftOut('lock', name, reason);
   await using server = await startZooKeeper({
-    tickTimeMs: 2_000,
+    ...BENCH_SERVER,
     containerCheckIntervalMs: CONTAINER_CHECK_INTERVAL_MS,
-    jvmFlags: PRODUCTION_JVM,
   });
   const proxy = await startProxy({ target: server.port, raw: true });
   proxy.delay({ toServerMs: DELAY_MS });

@@ -2,6 +2,7 @@ import { ofType, startNodeChild, type NodeChild } from '../support/process/node-
 import { startZooKeeper } from '../support/zookeeper/start-zookeeper.js';
 import type { DriverName } from './drivers/driver.js';
 import type { WorkerTask } from './drivers/worker.js';
+import { BENCH_SERVER } from './bench-server.js';
 import type { Report, Row } from './report.js';
 import { median, medianRatio } from './statistics.js';
 
@@ -20,7 +21,7 @@ interface Figures {
 
 /** Our session against the npm packages, on one server, turn by turn: what disturbs one round disturbs all of them. */
 export async function benchSessions(report: Report): Promise<void> {
-  await using server = await startZooKeeper({ tickTimeMs: 2_000 });
+  await using server = await startZooKeeper(BENCH_SERVER);
   const children = new Map<DriverName, NodeChild>();
   const figures = new Map<DriverName, Figures>();
   for (const name of ['ours', 'zookeeper', 'node-zookeeper-client'] as const) {
