@@ -15,6 +15,9 @@ export class Alarm implements Timer {
   }
 }
 
+/** A timer due so soon is left alone when nothing waits for it any more: the next lock most likely needs it again. */
+const SOON_MS = 1_000;
+
 /**
  * Any number of instants on one timer: a heap, of which the timer knows the earliest. Cancelling only marks; what was
  * marked is dropped when it comes up, or when it makes up most of the heap.
@@ -42,12 +45,19 @@ export class Alarms {
     this.#live -= 1;
     if (this.#live === 0) {
       this.#heap.length = 0;
-      this.#disarm();
+      if (this.#timerAt - this.#clock.now() > SOON_MS) this.stop();
     } else if (this.#heap.length > 64 && this.#heap.length > 4 * this.#live) {
       const live = this.#heap.filter(({ callback }) => callback !== undefined);
       this.#heap = [];
       for (const alarm of live) this.#push(alarm);
     }
+  }
+
+  /** Nothing is to happen any more, and nothing shall keep the process alive. */
+  stop(): void {
+    this.#timer?.cancel();
+    this.#timer = undefined;
+    this.#timerAt = Infinity;
   }
 
   #fire(): void {
@@ -74,12 +84,6 @@ export class Alarms {
     this.#timer?.cancel();
     this.#timerAt = at;
     this.#timer = this.#clock.setTimer(Math.max(0, at - this.#clock.now()), () => this.#fire());
-  }
-
-  #disarm(): void {
-    this.#timer?.cancel();
-    this.#timer = undefined;
-    this.#timerAt = Infinity;
   }
 
   #push(alarm: Alarm): void {

@@ -148,7 +148,7 @@ export class ZookeeperLockService extends LockService implements AsyncDisposable
   }
 
   async #close(graceMs: number): Promise<void> {
-    const { holders, session, janitor, events } = this.#context;
+    const { holders, session, janitor, alarms, events } = this.#context;
     this.refuseNewRequests();
     if (!holders.isEmpty) await this.#atMost(graceMs, holders.whenEmpty());
     for (const hold of holders.all) hold.lose('closed');
@@ -156,6 +156,7 @@ export class ZookeeperLockService extends LockService implements AsyncDisposable
     if (this.#context.uplink.isUp) await this.#atMost(CLOSE_WITHIN_MS, janitor.idle());
     await session.close(CLOSE_WITHIN_MS);
     await this.#local?.close(0);
+    alarms.stop();
     events.complete();
   }
 

@@ -1,7 +1,8 @@
 import type { Clock } from '../../lock/clock.js';
 import { SessionError } from '../errors.js';
 import { SingleCall } from './call.js';
-import { Connection, type ConnectionOwner, type Traffic } from './connection.js';
+import { Connection, type ConnectionOwner } from './connection.js';
+import type { Traffic } from './conversation.js';
 import type { Dialer, HandshakeReply, Server } from './link.js';
 
 export interface Credentials {
@@ -77,7 +78,7 @@ export class AbandonedSession implements ConnectionOwner {
 /** Asks the server to end the session; @returns whether it has, false when the connection went away before the answer */
 export async function closeSession(connection: Connection): Promise<boolean> {
   const call = new SingleCall({ op: 'closeSession' });
-  connection.send(call);
+  connection.conversation.send(call);
   return call.promise.then(
     () => true,
     () => false,

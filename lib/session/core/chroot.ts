@@ -11,7 +11,7 @@ import type { Connection } from './connection.js';
  */
 export async function ensureChroot(connection: Connection, chroot: string): Promise<boolean | LockConfigurationError> {
   const batch = new Batch([...ancestry(chroot).map((path) => create(path, 'persistent')), exists(chroot)]);
-  for (const call of batch.calls) connection.send(call, '');
+  for (const call of batch.calls) connection.conversation.send(call, '');
   const outcomes = await batch.promise;
   const found = outcomes.at(-1);
   if (found instanceof SessionError && isAboutTheLink(found)) {

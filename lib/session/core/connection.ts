@@ -1,26 +1,11 @@
 import type { Clock, Timer } from '../../lock/clock.js';
-import { SessionError } from '../errors.js';
-import type { Reply, WatchEvent, Watcher } from '../requests.js';
-import { type Call, nextXid, SilentCall } from './call.js';
-import {
-  AUTH_XID,
-  type Dialer,
-  type Handshake,
-  type HandshakeReply,
-  isWrite,
-  type Link,
-  type LinkListener,
-  type LinkRequest,
-  PING_XID,
-  type RemovableWatch,
-  type ReplyBody,
-  type Server,
-  SET_WATCHES_XID,
-} from './link.js';
+import type { SessionError } from '../errors.js';
+import type { WatchEvent } from '../requests.js';
+import type { Call } from './call.js';
+import { Conversation, type Traffic } from './conversation.js';
+import type { Dialer, Handshake, HandshakeReply, Link, LinkListener, ReplyBody, Server } from './link.js';
 import { Liveness } from './liveness.js';
-import { connectionLoss, readOutcome } from './outcome.js';
-import { PendingCalls } from './pending-calls.js';
-import { watchConflict } from './watch-registry.js';
+import { connectionLoss } from './outcome.js';
 
 /** How a connection ended, as far as it matters for what comes next. */
 export type Ending =
@@ -41,17 +26,6 @@ export interface ConnectionOwner {
   onAuthFailed(errorNumber: number): void;
 }
 
-/** Told what passes over an attached connection. */
-export interface Traffic {
-  onEvent(event: WatchEvent): void;
-  /** An answer came to a request sent at `sentAt`; `committed`: it was a write, and it is in the log of a quorum. */
-  onAnswered(sentAt: number, answeredAt: number, committed: boolean): void;
-  /** A call that asked for a watch succeeded; `found`: the node is there. */
-  onWatchSet(call: Call, found: boolean): void;
-  /** A call that asked for a watch failed while the removal of another watch waited for it. */
-  onWatchNotSet(call: Call): void;
-}
-
 type Phase = 'dialing' | 'shaking' | 'attached' | 'ended';
 const ENDING_IN: Readonly<Record<Phase, Ending>> = {
   dialing: 'unreachable',
@@ -69,24 +43,17 @@ export interface ConnectionContext {
   readonly traffic: Traffic;
 }
 
-/** One connection to one server: handshake, requests and their answers in order, signs of life. It is used once. */
+/** One connection to one server, from the handshake to its end, and whether it is alive. It is used once. */
 export class Connection implements LinkListener {
   readonly #clock: Clock;
   readonly #owner: ConnectionOwner;
   readonly #traffic: Traffic;
-  readonly #chroot: string;
   readonly #link: Link;
-  readonly #pending = new PendingCalls();
+  readonly conversation: Conversation;
   readonly #patience: Timer;
-  readonly #pingsSentAt: number[] = [];
-  readonly #settingWatches = new PendingCalls();
   #phase: Phase = 'dialing';
   #liveness: Liveness | undefined;
-  #xid = 0;
   #readAt = 0;
-  #treesWereAsked = false;
-  /** Watches the server would have been told to forget, had not a request for another on the same path been under way. */
-  readonly skippedRemovals = new Set<string>();
   /** When the handshake was sent: the instant from which a new session, or an attached one, is known to the server. */
   handshakeSentAt = 0;
 
@@ -99,12 +66,19 @@ export class Connection implements LinkListener {
     this.#clock = clock;
     this.#owner = owner;
     this.#traffic = traffic;
-    this.#chroot = chroot;
     this.#patience = clock.setTimer(patienceMs, () => {
       const stage = this.#phase === 'dialing' ? 'could not be reached' : 'did not answer the handshake';
       this.#end(new Error(`it ${stage} within ${Math.round(patienceMs)} ms`), 'unreachable');
     });
     this.#link = dialer.dial(server, this);
+    this.conversation = new Conversation(this.#link, {
+      clock,
+      chroot,
+      traffic,
+      onSent: (at) => this.#liveness?.sent(at),
+      onBroken: (cause) => this.#end(cause),
+      onAuthFailed: (errorNumber) => owner.onAuthFailed(errorNumber),
+    });
   }
 
   get lastZxid(): bigint {
@@ -119,40 +93,6 @@ export class Connection implements LinkListener {
     return this.#readAt;
   }
 
-  /** Sends a call; its `settle` tells what came of it. Only the chroot itself is made with a path from the root. */
-  send(call: Call, chroot = this.#chroot): void {
-    this.#xid = nextXid(this.#xid);
-    call.xid = this.#xid;
-    if (call.watchTable === 'any') this.#treesWereAsked = true;
-    this.#transmit(call, chroot, this.#pending);
-  }
-
-  sendWatches(request: LinkRequest): void {
-    const call = new SilentCall(request);
-    call.xid = SET_WATCHES_XID;
-    this.#transmit(call, '', this.#settingWatches);
-  }
-
-  sendAuth(scheme: string, credential: Uint8Array): void {
-    this.#link.send(AUTH_XID, { op: 'auth', scheme, credential }, '');
-  }
-
-  /** Takes back a watch wish that was not answered yet. @returns whether there was one */
-  unwatchPending(path: string, watcher: Watcher): boolean {
-    return this.#pending.unwatch(path, watcher);
-  }
-
-  hasPendingWatchOn(path: string, kind: RemovableWatch): boolean {
-    return this.#pending.wantWatchOn(path, kind);
-  }
-
-  /** A tree watch and another one on the same path, of which one is still under way. */
-  watchConflict({ op, path }: { readonly op: string; readonly path: string }): SessionError | undefined {
-    const others: readonly RemovableWatch[] =
-      op === 'watchTree' ? ['data', 'children'] : this.#treesWereAsked ? ['any'] : [];
-    return others.some((table) => this.hasPendingWatchOn(path, table)) ? watchConflict(path) : undefined;
-  }
-
   /** Gives the connection up, as if the server had: the owner looks for another. */
   giveUp(cause: Error): void {
     this.#end(cause);
@@ -161,7 +101,7 @@ export class Connection implements LinkListener {
   /** Gives the connection up without telling the owner; outstanding calls settle with `error`. */
   destroy(error: (call: Call) => SessionError): void {
     this.#finish();
-    this.#pending.settleAll(error);
+    this.conversation.settleAll(error);
   }
 
   onOpen(): void {
@@ -186,7 +126,7 @@ export class Connection implements LinkListener {
   /** From now on the connection keeps itself alive, and notices its own death. */
   startLiveness(timeoutMs: number, tickMs: number): void {
     this.#liveness = new Liveness(this.#clock, timeoutMs, tickMs, this.#readAt, {
-      sendPing: () => this.#ping(),
+      sendPing: () => this.conversation.ping(),
       onSilence: (silentMs) => this.#end(new Error(`nothing was heard of it for ${Math.round(silentMs)} ms`)),
     });
   }
@@ -197,25 +137,7 @@ export class Connection implements LinkListener {
   }
 
   onReply(xid: number, errorNumber: number, body: ReplyBody): void {
-    switch (xid) {
-      case PING_XID: {
-        const sentAt = this.#pingsSentAt.shift();
-        if (sentAt !== undefined) this.#traffic.onAnswered(sentAt, this.#readAt, false);
-        return;
-      }
-      case AUTH_XID:
-        if (errorNumber !== 0) this.#owner.onAuthFailed(errorNumber);
-        return;
-      case SET_WATCHES_XID: {
-        // Whoever waits for one of them would never be told.
-        if (errorNumber !== 0) return this.#end(new Error(`it did not set the watches again (error ${errorNumber})`));
-        const call = this.#settingWatches.shift();
-        if (call !== undefined) this.#traffic.onAnswered(call.sentAt, this.#readAt, false);
-        return;
-      }
-      default:
-        this.#answer(xid, errorNumber, body);
-    }
+    this.conversation.onReply(xid, errorNumber, body, this.#readAt);
   }
 
   onEvent(event: WatchEvent): void {
@@ -226,65 +148,16 @@ export class Connection implements LinkListener {
     this.#end(cause);
   }
 
-  #transmit(call: Call, chroot: string, pending: PendingCalls): void {
-    if (this.#phase === 'ended') {
-      call.settle(connectionLoss(call, new Error('the connection had ended before')));
-      return;
-    }
-    call.sentAt = this.#clock.now();
-    try {
-      if (!this.#link.send(call.xid, call.request, chroot)) {
-        const text = `The ${call.request.op} is larger than a server accepts (1 MB)`;
-        call.settle(new SessionError('TOO_LARGE', text, call.path));
-        return;
-      }
-    } catch (cause) {
-      call.settle(new SessionError('BAD_ARGUMENTS', `The ${call.request.op} cannot be encoded`, call.path, { cause }));
-      return;
-    }
-    pending.push(call);
-    this.#liveness?.sent(call.sentAt);
-  }
-
-  #ping(): void {
-    const now = this.#clock.now();
-    this.#pingsSentAt.push(now);
-    this.#link.send(PING_XID, { op: 'ping' }, '');
-    this.#liveness?.sent(now);
-  }
-
-  #answer(xid: number, errorNumber: number, body: ReplyBody): void {
-    const call = this.#pending.shift();
-    if (call?.xid !== xid) {
-      const expected = call === undefined ? 'none' : `${call.xid}`;
-      if (call !== undefined) call.settle(connectionLoss(call, new Error('answers came out of order')));
-      this.#end(new Error(`it answered request ${xid} out of order (expected ${expected})`));
-      return;
-    }
-    let outcome: Reply | SessionError;
-    try {
-      outcome = readOutcome(call, errorNumber, body, this.#chroot);
-    } catch (malformed) {
-      call.settle(connectionLoss(call, malformed));
-      this.#end(malformed instanceof Error ? malformed : new Error(String(malformed)));
-      return;
-    }
-    const failed = outcome instanceof SessionError;
-    this.#traffic.onAnswered(call.sentAt, this.#readAt, !failed && isWrite(call.request));
-    if (!failed && call.watcher !== undefined) this.#traffic.onWatchSet(call, outcome !== undefined);
-    else if (failed && this.skippedRemovals.size > 0) this.#traffic.onWatchNotSet(call);
-    call.settle(outcome);
-  }
-
   #end(cause: Error, ending: Ending = ENDING_IN[this.#phase]): void {
     if (this.#phase === 'ended') return;
     this.#finish();
-    this.#pending.settleAll((call) => connectionLoss(call, cause));
+    this.conversation.settleAll((call) => connectionLoss(call, cause));
     this.#owner.onEnded(this, ending, cause);
   }
 
   #finish(): void {
     this.#phase = 'ended';
+    this.conversation.end();
     this.#patience.cancel();
     this.#liveness?.stop();
     this.#link.destroy();

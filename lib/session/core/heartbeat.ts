@@ -46,6 +46,8 @@ export class Heartbeat {
   /** A write that the servers refuse is not tried again before this. */
   #restUntil = -Infinity;
   #timer: Timer | undefined;
+  /** Whether the timer is set, and not later than a holder needs it. */
+  #looksForHolders = false;
   /** Whether the next answer of the server decides when to write. */
   #awaitsAnswer = false;
 
@@ -70,15 +72,15 @@ export class Heartbeat {
     this.#rejectProvers(error);
   }
 
+  /** Whoever lets go leaves the timer to whoever holds next: two timers for each short lock would cost more than its place. */
   hold(): () => void {
     this.#holders += 1;
-    if (this.#holders === 1) this.#look();
+    if (this.#holders === 1 && !this.#looksForHolders) this.#look();
     let holding = true;
     return () => {
       if (!holding) return;
       holding = false;
       this.#holders -= 1;
-      if (this.#holders === 0 && this.#provers.size === 0) this.#disarm();
     };
   }
 
@@ -105,7 +107,10 @@ export class Heartbeat {
     const gainAt = pulse.proof.nextExtension();
     const dueAt = Math.max(this.#restUntil, this.#provers.size > 0 ? gainAt : this.#heldDueAt(pulse, gainAt));
     if (dueAt <= now) void this.#write(pulse);
-    else if (dueAt < Infinity) this.#timer = this.#clock.setTimer(dueAt - now, () => this.#look());
+    else if (dueAt < Infinity) {
+      this.#timer = this.#clock.setTimer(dueAt - now, () => this.#look());
+      this.#looksForHolders = this.#provers.size === 0;
+    }
     this.#awaitsAnswer = gainAt === Infinity;
   }
 
@@ -168,6 +173,7 @@ export class Heartbeat {
   #disarm(): void {
     this.#timer?.cancel();
     this.#timer = undefined;
+    this.#looksForHolders = false;
     this.#awaitsAnswer = false;
   }
 }

@@ -5,18 +5,20 @@ import { certaintyMarginMs } from '../certainty.js';
 import { type ConnectionState, isUp } from '../connection-state.js';
 import { SessionError } from '../errors.js';
 import type { SessionSettings } from '../options.js';
-import { checkPath, withoutChroot } from '../paths.js';
-import type { MultiPart, Outcome, ReplyTo, Request, WatchEvent, Watcher } from '../requests.js';
+import { withoutChroot } from '../paths.js';
+import type { Outcome, ReplyTo, Request, WatchEvent, Watcher } from '../requests.js';
 import type { Session, SessionIdentity } from '../session.js';
-import { Batch, type Call, SilentCall, SingleCall } from './call.js';
+import { Batch, type Call, SingleCall } from './call.js';
 import { ensureChroot } from './chroot.js';
+import { ClientWatches } from './client-watches.js';
 import type { Connection } from './connection.js';
 import { Heartbeat } from './heartbeat.js';
-import type { Dialer, RemovableWatch, WatchKind } from './link.js';
+import type { Granted, KeeperListener } from './keeper-listener.js';
+import type { Dialer } from './link.js';
+import { malformed } from './malformed.js';
 import { ProofOfLife } from './proof-of-life.js';
-import { type Granted, type KeeperListener, SessionKeeper } from './session-keeper.js';
+import { SessionKeeper } from './session-keeper.js';
 import { watchFrames } from './watch-frames.js';
-import { WatchRegistry } from './watch-registry.js';
 
 const CLOSE_WITHIN_MS = 1_000;
 
@@ -29,7 +31,7 @@ export class SessionClient implements Session, KeeperListener {
   readonly #settings: SessionSettings;
   readonly #keeper: SessionKeeper;
   readonly #heartbeat: Heartbeat;
-  readonly #watches = new WatchRegistry();
+  readonly #watches = new ClientWatches(() => this.#connection?.conversation);
   readonly #states = new BehaviorSubject<ConnectionState>('connecting');
   readonly state$: Observable<ConnectionState> = this.#states.asObservable();
   readonly #whenClosed: Promise<void>;
@@ -106,11 +108,7 @@ export class SessionClient implements Session, KeeperListener {
   }
 
   unwatch(path: string, watcher: Watcher): void {
-    const unwanted = this.#watches.remove(path, watcher);
-    const connection = this.#connection;
-    if (connection === undefined) return;
-    connection.unwatchPending(path, watcher);
-    for (const kind of unwanted) this.#removeAtServer(connection, path, kind);
+    this.#watches.unwatch(path, watcher);
   }
 
   close(withinMs = CLOSE_WITHIN_MS): Promise<void> {
@@ -126,7 +124,8 @@ export class SessionClient implements Session, KeeperListener {
     if (fresh || this.#identity === undefined) this.#identity = { id: granted.id, timeoutMs: granted.timeoutMs };
     this.#identity.timeoutMs = granted.timeoutMs;
     this.#proof?.attached(handshakeSentAt, lastReadAt, granted.timeoutMs);
-    for (const frame of watchFrames(this.#watches, connection.offer.lastZxid, chroot)) connection.sendWatches(frame);
+    for (const frame of watchFrames(this.#watches.registry, connection.offer.lastZxid, chroot))
+      connection.conversation.sendWatches(frame);
     if (fresh) this.#chrootIsThere = chroot === '';
     if (this.#chrootIsThere) this.#announce(connection, granted);
     else void this.#announceWithChroot(connection, granted, chroot);
@@ -164,7 +163,7 @@ export class SessionClient implements Session, KeeperListener {
 
   onEvent(event: WatchEvent): void {
     const { chroot } = this.#settings;
-    this.#watches.fire(chroot === '' ? event : { type: event.type, path: withoutChroot(chroot, event.path) });
+    this.#watches.registry.fire(chroot === '' ? event : { type: event.type, path: withoutChroot(chroot, event.path) });
   }
 
   onAnswered(sentAt: number, answeredAt: number, committed: boolean): void {
@@ -174,21 +173,11 @@ export class SessionClient implements Session, KeeperListener {
   }
 
   onWatchSet(call: Call, found: boolean): void {
-    const { path, watcher, watchTable } = call;
-    if (path === undefined || watcher === undefined || watchTable === undefined) return;
-    this.#connection?.skippedRemovals.delete(`${watchTable}${path}`);
-    if (!call.unwatched) this.#watches.add(kindOf(call, found), path, watcher);
-    else if (this.#connection !== undefined && !this.#watches.wants(path, watchTable)) {
-      this.#removeAtServer(this.#connection, path, watchTable);
-    }
+    this.#watches.set(call, found);
   }
 
-  /** A removal was put off for this call's sake, which did not set its watch after all. */
-  onWatchNotSet({ path, watchTable }: Call): void {
-    const connection = this.#connection;
-    if (path === undefined || watchTable === undefined || connection === undefined) return;
-    if (!connection.skippedRemovals.delete(`${watchTable}${path}`) || this.#watches.wants(path, watchTable)) return;
-    this.#removeAtServer(connection, path, watchTable);
+  onWatchNotSet(call: Call): void {
+    this.#watches.notSet(call);
   }
 
   async #announceWithChroot(connection: Connection, granted: Granted, chroot: string): Promise<void> {
@@ -205,7 +194,7 @@ export class SessionClient implements Session, KeeperListener {
     this.#connection = connection;
     this.#heartbeat.start({ proof: this.#proof, timeoutMs: this.#proof.timeoutMs, sessionId: granted.id });
     this.#become(this.state === 'connecting' ? 'connected' : 'reconnected');
-    this.#watches.tellGap();
+    this.#watches.registry.tellGap();
   }
 
   /** From now on the servers may end the session at any moment. */
@@ -223,37 +212,13 @@ export class SessionClient implements Session, KeeperListener {
 
   #send(call: Call, request: Request): void {
     const refusal = this.#refusal(request);
-    if (refusal === undefined && this.#connection !== undefined) this.#connection.send(call);
+    if (refusal === undefined && this.#connection !== undefined) this.#connection.conversation.send(call);
     else call.settle(refusal ?? this.#unconnected());
   }
 
   #refusal(request: Request): SessionError | undefined {
     if (this.#connection === undefined || this.#closing) return this.#unconnected();
-    if (request.op === 'multi') return this.#firstRefusal(request.parts);
-    const refusal = this.#firstRefusal([request]);
-    if (refusal !== undefined || !('watch' in request) || request.watch === undefined) return refusal;
-    return (
-      this.#watches.conflict(request.op === 'watchTree' ? 'trees' : 'data', request.path) ??
-      this.#connection.watchConflict(request)
-    );
-  }
-
-  #firstRefusal(requests: readonly (Request | MultiPart)[]): SessionError | undefined {
-    for (const request of requests) {
-      if (request.op === 'multi') continue;
-      const { op, path } = request;
-      if (op === 'create' && path === '/' && this.#settings.chroot !== '') {
-        // The server would put the number behind the chroot itself, and so the node outside of it.
-        return new SessionError(
-          'BAD_ARGUMENTS',
-          'A node with an empty name cannot be made directly under a chroot',
-          path,
-        );
-      }
-      const refusal = checkPath(path, op === 'create' && request.mode.endsWith('sequential'));
-      if (refusal !== undefined) return refusal;
-    }
-    return undefined;
+    return malformed(request, this.#settings.chroot) ?? this.#watches.conflict(request);
   }
 
   #unconnected(): SessionError {
@@ -266,32 +231,15 @@ export class SessionClient implements Session, KeeperListener {
     return new SessionError('CLOSED', 'The ZooKeeper session was closed', undefined, { cause: this.#failure });
   }
 
-  #removeAtServer(connection: Connection, path: string, kind: RemovableWatch): void {
-    // Taking it away would take it from a request that is under way, too.
-    if (connection.hasPendingWatchOn(path, kind)) connection.skippedRemovals.add(`${kind}${path}`);
-    else connection.send(new SilentCall({ op: 'removeWatches', path, kind }));
-  }
-
   #forgetSession(error: SessionError): void {
     this.#connection = undefined;
     this.#identity = undefined;
     this.#proof = undefined;
     this.#heartbeat.stop(error);
-    this.#watches.tellLost();
+    this.#watches.registry.tellLost();
   }
 
   #become(state: ConnectionState): void {
     this.#states.next(state);
-  }
-}
-
-function kindOf(call: Call, found: boolean): WatchKind | 'trees' {
-  switch (call.watchTable) {
-    case 'children':
-      return 'children';
-    case 'any':
-      return 'trees';
-    default:
-      return call.request.op === 'exists' && !found ? 'exists' : 'data';
   }
 }

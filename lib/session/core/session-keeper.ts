@@ -2,32 +2,14 @@ import type { Timer } from '../../lock/clock.js';
 import { LockConfigurationError } from '../../lock/errors.js';
 import { serverError, SessionError } from '../errors.js';
 import type { SessionSettings } from '../options.js';
-import { AbandonedSession, closed, closeSession, type Credentials, NO_TRAFFIC } from './abandoned-session.js';
-import { Connection, type ConnectionOwner, type Ending, type Traffic } from './connection.js';
+import { AbandonedSession, closed, closeSession, NO_TRAFFIC } from './abandoned-session.js';
+import { Connection, type ConnectionOwner, type Ending } from './connection.js';
+import type { Granted, KeeperListener } from './keeper-listener.js';
 import type { Dialer, Handshake, HandshakeReply, Server } from './link.js';
 import { ServerList } from './server-list.js';
 
 const NO_PASSWORD = new Uint8Array(16);
 const FAIL_WITHIN_MS = 1_000;
-
-export interface Granted extends Credentials {
-  readonly timeoutMs: number;
-}
-
-/** Told what became of the link and of the session. */
-export interface KeeperListener extends Traffic {
-  /** A connection is attached. `fresh`: to a new session; all of an earlier one is gone. */
-  onUp(connection: Connection, granted: Granted, fresh: boolean): void;
-  onDown(cause: Error): void;
-  /** The link has been down for S: the servers may have ended the session. */
-  onOutOfTouch(): void;
-  /** The session is over; another will follow. */
-  onSessionEnded(error: SessionError): void;
-  /** Going on makes no sense: the session is being closed. */
-  onFailing(failure: LockConfigurationError): void;
-  /** The end, asked for or not. */
-  onClosed(): void;
-}
 
 /**
  * Gets a session and keeps it: the only place that decides which server to try, what to offer it, and when a session is
@@ -110,7 +92,7 @@ export class SessionKeeper implements ConnectionOwner {
     }
     this.#inTouch();
     this.#servers.restart(connection.server);
-    for (const { scheme, credential } of this.#settings.auth) connection.sendAuth(scheme, credential);
+    for (const { scheme, credential } of this.#settings.auth) connection.conversation.sendAuth(scheme, credential);
     this.#listener.onUp(connection, this.#granted, fresh);
   }
 

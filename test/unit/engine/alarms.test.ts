@@ -33,9 +33,29 @@ describe('alarms', () => {
   it('share one timer, and leave none at rest', () => {
     const clock = new ManualClock(0);
     const alarms = new Alarms(clock);
-    const set = Array.from({ length: 100 }, (_, index) => alarms.set(1_000 - index, () => undefined));
+    const set = Array.from({ length: 100 }, (_, index) => alarms.set(2_000 - index, () => undefined));
     expect(clock.timers).toBe(1);
     for (const alarm of set) alarm.cancel();
+    expect(clock.timers).toBe(0);
+  });
+
+  it('of short locks share a timer with those before them, and leave none behind the last', () => {
+    const clock = new CountingClock(0);
+    const alarms = new Alarms(clock);
+    for (let lock = 0; lock < 1_000; lock += 1) {
+      alarms.set(clock.now() + 250, () => undefined).cancel();
+      clock.pass(1);
+    }
+    expect(clock.set).toBe(4);
+    expect(clock.timers).toBe(0);
+  });
+
+  it('that are stopped keep no process alive', () => {
+    const clock = new ManualClock(0);
+    const alarms = new Alarms(clock);
+    alarms.set(250, () => undefined).cancel();
+    expect(clock.timers).toBe(1);
+    alarms.stop();
     expect(clock.timers).toBe(0);
   });
 
@@ -109,8 +129,10 @@ describe('alarms', () => {
             }
           }
           expect([...expected.values()].every((at) => at >= clock.now())).toBe(true);
-          expect(clock.timers).toBe(expected.size === 0 ? 0 : 1);
+          if (expected.size > 0) expect(clock.timers).toBe(1);
         }
+        clock.pass(1_000);
+        expect(clock.timers).toBe(0);
       }),
     );
   });

@@ -125,7 +125,7 @@ describe('the interrupts of a service', () => {
         AbortSignal.prototype.removeEventListener.apply(signal, listen);
       },
     });
-    const [done, open] = [1, 2].map(() => interrupts.open('/a', Deadline.after(clock, 100), counted, timeout));
+    const [done, open] = [1, 2].map(() => interrupts.open('/a', Deadline.after(clock, 5_000), counted, timeout));
     expect([listeners, clock.timers]).toEqual([2, 1]);
     done!.dispose();
     interrupts.raiseAll(() => new LockClosedError('shutting down'));

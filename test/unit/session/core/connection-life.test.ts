@@ -115,7 +115,7 @@ describe('How a connection ends', () => {
   it('given up by its owner it tells nothing, and calls settle as the owner says', async () => {
     const probe = ConnectionProbe.attached();
     const call = probe.send(sync('/'));
-    probe.connection.send(new SilentCall({ op: 'closeSession' }));
+    probe.connection.conversation.send(new SilentCall({ op: 'closeSession' }));
     probe.connection.destroy(closed);
     await expect(call.promise).rejects.toMatchObject({ code: 'CLOSED' });
     expect(probe.told).toEqual(['attached']);

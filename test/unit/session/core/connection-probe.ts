@@ -1,4 +1,5 @@
-import { Connection, type ConnectionOwner, type Traffic } from '../../../../lib/session/core/connection.js';
+import { Connection, type ConnectionOwner } from '../../../../lib/session/core/connection.js';
+import type { Traffic } from '../../../../lib/session/core/conversation.js';
 import { SingleCall } from '../../../../lib/session/core/call.js';
 import type { Request } from '../../../../lib/session/requests.js';
 import { ManualClock } from '../../support/manual-clock.js';
@@ -33,7 +34,7 @@ export class ConnectionProbe implements ConnectionOwner, Traffic {
 
   send(request: Request): SingleCall {
     const call = new SingleCall(request);
-    this.connection.send(call);
+    this.connection.conversation.send(call);
     // Looked at by the tests that mean it.
     call.promise.catch(() => undefined);
     return call;

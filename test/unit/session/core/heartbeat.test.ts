@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { SessionError } from '../../../../lib/session/errors.js';
 import { HeartbeatRig, S, TICK } from './heartbeat-rig.js';
 
@@ -40,6 +40,20 @@ describe('The heartbeat of a session that holds something', () => {
     letGo();
     await rig.advance(3 * S);
     expect(rig.writes).toEqual([]);
+  });
+
+  it('sets no timer for each of many short holds, and is in time for the last, which is long', async () => {
+    const rig = new HeartbeatRig();
+    const setTimer = jest.spyOn(rig.clock, 'setTimer');
+    rig.start();
+    rig.exchange(true);
+    for (let short = 0; short < 1_000; short += 1) rig.heartbeat.hold()();
+    expect(setTimer).toHaveBeenCalledTimes(1);
+    rig.heartbeat.hold();
+    for (let step = 0; step < 30; step += 1) {
+      await rig.advance(1_000);
+      expect(rig.isCertain).toBe(true);
+    }
   });
 
   it('goes on until the last of several holders lets go, each counted once', async () => {

@@ -1,0 +1,73 @@
+import type { SessionError } from '../errors.js';
+import type { Request, Watcher } from '../requests.js';
+import { type Call, SilentCall } from './call.js';
+import type { Conversation } from './conversation.js';
+import type { RemovableWatch, WatchKind } from './link.js';
+import { WatchRegistry } from './watch-registry.js';
+
+/**
+ * The watches of a session and what the server keeps of them: set by the answer to a request, taken back when nobody
+ * wants them, also while a request for the same watch is still under way.
+ */
+export class ClientWatches {
+  readonly registry = new WatchRegistry();
+  readonly #conversation: () => Conversation | undefined;
+
+  constructor(conversation: () => Conversation | undefined) {
+    this.#conversation = conversation;
+  }
+
+  /** @returns the refusal, when the watch that is asked for cannot stand beside another on its path */
+  conflict(request: Request): SessionError | undefined {
+    if (!('watch' in request) || request.watch === undefined) return undefined;
+    return (
+      this.registry.conflict(request.op === 'watchTree' ? 'trees' : 'data', request.path) ??
+      this.#conversation()?.watchConflict(request)
+    );
+  }
+
+  unwatch(path: string, watcher: Watcher): void {
+    const unwanted = this.registry.remove(path, watcher);
+    const conversation = this.#conversation();
+    if (conversation === undefined) return;
+    conversation.unwatch(path, watcher);
+    for (const kind of unwanted) this.#removeAtServer(conversation, path, kind);
+  }
+
+  /** The server has taken the watch; `found`: the node is there. */
+  set(call: Call, found: boolean): void {
+    const { path, watcher, watchTable } = call;
+    if (path === undefined || watcher === undefined || watchTable === undefined) return;
+    const conversation = this.#conversation();
+    conversation?.skippedRemovals.delete(`${watchTable}${path}`);
+    if (!call.unwatched) this.registry.add(kindOf(call, found), path, watcher);
+    else if (conversation !== undefined && !this.registry.wants(path, watchTable)) {
+      this.#removeAtServer(conversation, path, watchTable);
+    }
+  }
+
+  /** A removal was put off for this call's sake, which did not set its watch after all. */
+  notSet({ path, watchTable }: Call): void {
+    const conversation = this.#conversation();
+    if (path === undefined || watchTable === undefined || conversation === undefined) return;
+    if (!conversation.skippedRemovals.delete(`${watchTable}${path}`) || this.registry.wants(path, watchTable)) return;
+    this.#removeAtServer(conversation, path, watchTable);
+  }
+
+  #removeAtServer(conversation: Conversation, path: string, kind: RemovableWatch): void {
+    // Taking it away would take it from a request that is under way, too.
+    if (conversation.wantsWatchOn(path, kind)) conversation.skippedRemovals.add(`${kind}${path}`);
+    else conversation.send(new SilentCall({ op: 'removeWatches', path, kind }));
+  }
+}
+
+function kindOf(call: Call, found: boolean): WatchKind | 'trees' {
+  switch (call.watchTable) {
+    case 'children':
+      return 'children';
+    case 'any':
+      return 'trees';
+    default:
+      return call.request.op === 'exists' && !found ? 'exists' : 'data';
+  }
+}

@@ -1,0 +1,176 @@
+import type { Clock } from '../../lock/clock.js';
+import { SessionError } from '../errors.js';
+import type { Reply, WatchEvent, Watcher } from '../requests.js';
+import { type Call, nextXid, SilentCall } from './call.js';
+import {
+  AUTH_XID,
+  isWrite,
+  type Link,
+  type LinkRequest,
+  PING_XID,
+  type RemovableWatch,
+  type ReplyBody,
+  SET_WATCHES_XID,
+} from './link.js';
+import { connectionLoss, readOutcome } from './outcome.js';
+import { PendingCalls } from './pending-calls.js';
+import { watchConflict } from './watch-registry.js';
+
+/** Told what passes over an attached connection. */
+export interface Traffic {
+  onEvent(event: WatchEvent): void;
+  /** An answer came to a request sent at `sentAt`; `committed`: it was a write, and it is in the log of a quorum. */
+  onAnswered(sentAt: number, answeredAt: number, committed: boolean): void;
+  /** A call that asked for a watch succeeded; `found`: the node is there. */
+  onWatchSet(call: Call, found: boolean): void;
+  /** A call that asked for a watch failed while the removal of another watch waited for it. */
+  onWatchNotSet(call: Call): void;
+}
+
+interface ConversationContext {
+  readonly clock: Clock;
+  /** Stands in front of every path at the server. */
+  readonly chroot: string;
+  readonly traffic: Traffic;
+  /** Something was sent. */
+  readonly onSent: (at: number) => void;
+  /** What the server answers makes no sense, or cannot be gone on with. */
+  readonly onBroken: (cause: Error) => void;
+  readonly onAuthFailed: (errorNumber: number) => void;
+}
+
+/** Requests over one link and their answers, which come in the order of the requests. */
+export class Conversation {
+  readonly #context: ConversationContext;
+  readonly #link: Link;
+  readonly #pending = new PendingCalls();
+  readonly #pingsSentAt: number[] = [];
+  readonly #settingWatches = new PendingCalls();
+  /** Watches the server would have been told to forget, had not a request for another on the same path been under way. */
+  readonly skippedRemovals = new Set<string>();
+  #xid = 0;
+  #treesWereAsked = false;
+  #isOver = false;
+
+  constructor(link: Link, context: ConversationContext) {
+    this.#link = link;
+    this.#context = context;
+  }
+
+  /** Sends a call; its `settle` tells what came of it. Only the chroot itself is made with a path from the root. */
+  send(call: Call, chroot = this.#context.chroot): void {
+    this.#xid = nextXid(this.#xid);
+    call.xid = this.#xid;
+    if (call.watchTable === 'any') this.#treesWereAsked = true;
+    this.#transmit(call, chroot, this.#pending);
+  }
+
+  sendWatches(request: LinkRequest): void {
+    const call = new SilentCall(request);
+    call.xid = SET_WATCHES_XID;
+    this.#transmit(call, '', this.#settingWatches);
+  }
+
+  sendAuth(scheme: string, credential: Uint8Array): void {
+    this.#link.send(AUTH_XID, { op: 'auth', scheme, credential }, '');
+  }
+
+  ping(): void {
+    const now = this.#context.clock.now();
+    this.#pingsSentAt.push(now);
+    this.#link.send(PING_XID, { op: 'ping' }, '');
+    this.#context.onSent(now);
+  }
+
+  /** Takes back a watch wish that was not answered yet. @returns whether there was one */
+  unwatch(path: string, watcher: Watcher): boolean {
+    return this.#pending.unwatch(path, watcher);
+  }
+
+  wantsWatchOn(path: string, kind: RemovableWatch): boolean {
+    return this.#pending.wantWatchOn(path, kind);
+  }
+
+  /** A tree watch and another one on the same path, of which one is still under way. */
+  watchConflict({ op, path }: { readonly op: string; readonly path: string }): SessionError | undefined {
+    const others: readonly RemovableWatch[] =
+      op === 'watchTree' ? ['data', 'children'] : this.#treesWereAsked ? ['any'] : [];
+    return others.some((table) => this.wantsWatchOn(path, table)) ? watchConflict(path) : undefined;
+  }
+
+  /** From now on nothing is sent. */
+  end(): void {
+    this.#isOver = true;
+  }
+
+  settleAll(error: (call: Call) => SessionError): void {
+    this.#pending.settleAll(error);
+  }
+
+  onReply(xid: number, errorNumber: number, body: ReplyBody, readAt: number): void {
+    const { traffic, onAuthFailed, onBroken } = this.#context;
+    switch (xid) {
+      case PING_XID: {
+        const sentAt = this.#pingsSentAt.shift();
+        if (sentAt !== undefined) traffic.onAnswered(sentAt, readAt, false);
+        return;
+      }
+      case AUTH_XID:
+        if (errorNumber !== 0) onAuthFailed(errorNumber);
+        return;
+      case SET_WATCHES_XID: {
+        // Whoever waits for one of them would never be told.
+        if (errorNumber !== 0) return onBroken(new Error(`it did not set the watches again (error ${errorNumber})`));
+        const call = this.#settingWatches.shift();
+        if (call !== undefined) traffic.onAnswered(call.sentAt, readAt, false);
+        return;
+      }
+      default:
+        this.#answer(xid, errorNumber, body, readAt);
+    }
+  }
+
+  #transmit(call: Call, chroot: string, pending: PendingCalls): void {
+    if (this.#isOver) {
+      call.settle(connectionLoss(call, new Error('the connection had ended before')));
+      return;
+    }
+    call.sentAt = this.#context.clock.now();
+    try {
+      if (!this.#link.send(call.xid, call.request, chroot)) {
+        const text = `The ${call.request.op} is larger than a server accepts (1 MB)`;
+        call.settle(new SessionError('TOO_LARGE', text, call.path));
+        return;
+      }
+    } catch (cause) {
+      call.settle(new SessionError('BAD_ARGUMENTS', `The ${call.request.op} cannot be encoded`, call.path, { cause }));
+      return;
+    }
+    pending.push(call);
+    this.#context.onSent(call.sentAt);
+  }
+
+  #answer(xid: number, errorNumber: number, body: ReplyBody, readAt: number): void {
+    const { traffic, chroot, onBroken } = this.#context;
+    const call = this.#pending.shift();
+    if (call?.xid !== xid) {
+      const expected = call === undefined ? 'none' : `${call.xid}`;
+      if (call !== undefined) call.settle(connectionLoss(call, new Error('answers came out of order')));
+      onBroken(new Error(`it answered request ${xid} out of order (expected ${expected})`));
+      return;
+    }
+    let outcome: Reply | SessionError;
+    try {
+      outcome = readOutcome(call, errorNumber, body, chroot);
+    } catch (malformed) {
+      call.settle(connectionLoss(call, malformed));
+      onBroken(malformed instanceof Error ? malformed : new Error(String(malformed)));
+      return;
+    }
+    const failed = outcome instanceof SessionError;
+    traffic.onAnswered(call.sentAt, readAt, !failed && isWrite(call.request));
+    if (!failed && call.watcher !== undefined) traffic.onWatchSet(call, outcome !== undefined);
+    else if (failed && this.skippedRemovals.size > 0) traffic.onWatchNotSet(call);
+    call.settle(outcome);
+  }
+}
