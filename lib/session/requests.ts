@@ -38,8 +38,8 @@ export interface WatchEvent {
 }
 
 /**
- * Told once by a one-shot watch (`get`, `exists`, `list`), any number of times by a tree watch. It is called while
- * replies are being read, possibly before the code that awaits the request which set it runs on; it must not throw.
+ * Told once by a one-shot watch (`get`, `exists`, `list`), any number of times by a tree watch; one that is set several
+ * times on a path is told of an event there once. It is called while replies are being read, possibly before the code that awaits the request which set it runs on; it must not throw.
  */
 export interface Watcher {
   onWatchEvent(event: WatchEvent): void;
@@ -101,7 +101,10 @@ export interface MultiRequest {
   readonly op: 'multi';
   readonly parts: readonly MultiPart[];
 }
-/** A persistent watch on a node and all below it. */
+/**
+ * A persistent watch on a node and all below it. Refused on a path where a one-shot watch stands, and the other way round:
+ * servers before 3.9 would lose one of the two.
+ */
 export interface WatchTreeRequest {
   readonly op: 'watchTree';
   readonly path: string;

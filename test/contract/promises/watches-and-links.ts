@@ -48,6 +48,21 @@ export function watchesAndLinksContract(world: () => HarmableWorld): void {
       ]);
     });
 
+    it('is set again behind the credentials: what they alone may read is not told to just anybody', async () => {
+      const auth = [{ scheme: 'digest', credential: Buffer.from('reader:secret') }];
+      const client = await world().open({ auth });
+      await client.whenUp();
+      await client.ask(create('/secret', 'persistent', DATA, [{ permissions: 31, scheme: 'auth', id: '' }]));
+      await client.ask(get('/secret', client.watcher()));
+
+      await client.reconnect();
+      await client.ask(sync('/'));
+
+      const ops = client.link.sent().map(({ op }) => op);
+      const again = ops.slice(ops.lastIndexOf('handshake'));
+      expect(again.slice(0, 3)).toEqual(['handshake', 'auth', 'setWatches']);
+    });
+
     it('tells what happened while the link was away', async () => {
       const [client, other] = await twoClients();
       const watcher = client.watcher();
