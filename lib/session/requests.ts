@@ -39,7 +39,8 @@ export interface WatchEvent {
 
 /**
  * Told once by a one-shot watch (`get`, `exists`, `list`), any number of times by a tree watch; one that is set several
- * times on a path is told of an event there once. It is called while replies are being read, possibly before the code that awaits the request which set it runs on; it must not throw.
+ * times on a path is told of an event there once. It is called while replies are being read, possibly before the code that
+ * awaits the request which set it runs on; it must not throw.
  */
 export interface Watcher {
   onWatchEvent(event: WatchEvent): void;
