@@ -54,5 +54,7 @@ export default {
     // The suite that insists on a container; `scripts/testcontainers` makes sure that there is one.
     ...(process.env.TEST_TESTCONTAINERS === '1' ? [project('testcontainers', withZooKeeper)] : []),
   ],
+  // One computes while the other waits for its servers; with more of them the machine decides what is in time.
+  maxWorkers: 2,
   testTimeout: 30_000,
 };

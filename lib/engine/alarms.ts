@@ -45,7 +45,7 @@ export class Alarms {
     this.#live -= 1;
     if (this.#live === 0) {
       this.#heap.length = 0;
-      if (this.#timerAt - this.#clock.now() > SOON_MS) this.stop();
+      if (this.#timerAt - this.#clock.now() > SOON_MS) this.rest();
     } else if (this.#heap.length > 64 && this.#heap.length > 4 * this.#live) {
       const live = this.#heap.filter(({ callback }) => callback !== undefined);
       this.#heap = [];
@@ -53,8 +53,9 @@ export class Alarms {
     }
   }
 
-  /** Nothing is to happen any more, and nothing shall keep the process alive. */
-  stop(): void {
+  /** Lets go of a timer that nothing waits for: it would keep the process alive. */
+  rest(): void {
+    if (this.#live > 0) return;
     this.#timer?.cancel();
     this.#timer = undefined;
     this.#timerAt = Infinity;

@@ -156,7 +156,7 @@ export class ZookeeperLockService extends LockService implements AsyncDisposable
     if (this.#context.uplink.isUp) await this.#atMost(CLOSE_WITHIN_MS, janitor.idle());
     await session.close(CLOSE_WITHIN_MS);
     await this.#local?.close(0);
-    alarms.stop();
+    alarms.rest();
     events.complete();
   }
 

@@ -5,6 +5,8 @@ import { LineProcess } from './line-process.js';
 const ANSWER_WITHIN_MS = 15_000;
 /** Asked for behind every command: its answer tells that the command's own is complete. */
 const FULL_STOP = 'printwatches';
+/** It answers on two streams: through one pipe, what it says first comes first. */
+const IN_ONE_STREAM = ['-c', 'exec "$@" 2>&1', 'sh'];
 
 /** ZooKeeper's own command line (`zkCli.sh`) in one session, which lasts until it is closed. */
 export class ZooKeeperCli implements AsyncDisposable {
@@ -20,7 +22,7 @@ export class ZooKeeperCli implements AsyncDisposable {
     const flags = ['-XX:TieredStopAtLevel=1', '-Dorg.slf4j.simpleLogger.defaultLogLevel=error'];
     const main = 'org.apache.zookeeper.ZooKeeperMain';
     const args = [...flags, '-cp', classpath, main, '-waitforconnection', '-timeout', '8000', '-server', connect];
-    const cli = new ZooKeeperCli(await LineProcess.start('zkCli', java, args));
+    const cli = new ZooKeeperCli(await LineProcess.start('zkCli', 'sh', [...IN_ONE_STREAM, java, ...args]));
     try {
       await cli.run('ls /');
       return cli;

@@ -50,13 +50,18 @@ describe('alarms', () => {
     expect(clock.timers).toBe(0);
   });
 
-  it('that are stopped keep no process alive', () => {
+  it('keep no process alive when nothing waits for them, and are in time for those who do', () => {
     const clock = new ManualClock(0);
     const alarms = new Alarms(clock);
-    alarms.set(250, () => undefined).cancel();
+    const fired: number[] = [];
+    alarms.set(250, () => fired.push(250)).cancel();
     expect(clock.timers).toBe(1);
-    alarms.stop();
+    alarms.rest();
     expect(clock.timers).toBe(0);
+    alarms.set(300, () => fired.push(300));
+    alarms.rest();
+    clock.pass(300);
+    expect(fired).toEqual([300]);
   });
 
   it('that were cancelled stay silent; cancelling twice, or after it went off, does nothing', () => {
