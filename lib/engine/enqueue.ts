@@ -26,7 +26,7 @@ export async function enqueue(context: EngineContext, request: LockRequest, inte
   for (;;) {
     if (!uplink.isUp) await interrupt.guard(uplink.whenUp());
     const { identity } = session;
-    if (identity === undefined) continue;
+    if (identity === undefined) throw new LockUnavailableError('The session has ended just now', request.key);
     const id = identifiers.next();
     const requests = [...parents.missing(queuePath), contender(context, request, id), list(queuePath)];
     let outcomes: readonly unknown[];
