@@ -5,6 +5,7 @@ export { currentLock, detached } from './engine/owner-context.js';
 export type { AcquireOptions } from './lock/acquire-options.js';
 export {
   DeadlockError,
+  InvalidFencingTokenError,
   InvalidLockKeyError,
   LockAbortedError,
   LockClosedError,
@@ -28,6 +29,7 @@ export {
 export { LockExceptionFilter } from './nest/lock-exception.filter.js';
 export { getLockServiceToken, InjectLock } from './nest/lock-service-token.js';
 export type { KeyValue } from './nest/locked/encode-key-value.js';
+export { lockKey, type LockKeyValues } from './nest/locked/lock-key.js';
 export { Locked } from './nest/locked/locked.decorator.js';
 export type { LockedOptions, LockedReturn, LockLoss } from './nest/locked/locked-options.js';
 export { CurrentLock, Fence, injected, LockKey } from './nest/locked/parameter.decorators.js';

@@ -2,7 +2,7 @@ import { type DynamicModule, Module } from '@nestjs/common';
 import { APP_FILTER } from '@nestjs/core';
 import { ScheduleModule } from '@nestjs/schedule';
 import { DistributedLockModule, LockExceptionFilter } from 'nestjs-zookeeper-lock';
-import { FencedFiles } from './files/fenced-files.js';
+import { FileStoreEnd, fileStore } from './files/file-store.js';
 import { FilesController } from './files/files.controller.js';
 import { HealthController } from './health/health.controller.js';
 import { InventoryController } from './inventory/inventory.controller.js';
@@ -37,7 +37,8 @@ export class AppModule {
       providers: [
         { provide: SETTINGS, useValue: settings },
         { provide: APP_FILTER, useValue: new LockExceptionFilter() },
-        FencedFiles,
+        fileStore,
+        FileStoreEnd,
         InventoryService,
         SweepJob,
         IdleConnections,

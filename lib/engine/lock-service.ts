@@ -1,10 +1,12 @@
 import type { Observable } from 'rxjs';
 import type { AcquireOptions } from '../lock/acquire-options.js';
+import { LockConfigurationError } from '../lock/errors.js';
 import type { LockEvent } from '../lock/events.js';
 import type { LockHandle, MultiLockHandle } from '../lock/handle.js';
 import type { LockMode } from '../lock/mode.js';
 import type { LockSnapshot } from '../lock/snapshot.js';
 import type { ConnectionState } from '../session/connection-state.js';
+import type { Session } from '../session/session.js';
 
 /** What a transaction takes, one lock after the other; all are given back together when it ends. */
 export interface LockTransaction {
@@ -15,6 +17,21 @@ export interface LockTransaction {
 }
 
 export type KeyWithMode = string | { readonly key: string; readonly mode: LockMode };
+
+/**
+ * How an extra that keeps something in ZooKeeper itself sends it over the connection of the locks.
+ * @internal
+ */
+export const sessionAccess: unique symbol = Symbol('nestjs-zookeeper-lock: session access');
+
+/** @internal */
+export interface SessionAccess {
+  readonly session: Session;
+  /** '' or the absolute path in front of every key. */
+  readonly namespace: string;
+  /** The module's bound on any wait. */
+  readonly waitMs: number;
+}
 
 /** Options of `acquireAll`; `mode` is for keys that name none. */
 export type AcquireAllOptions = Omit<AcquireOptions, 'reentrant'>;
@@ -63,4 +80,11 @@ export abstract class LockService {
   /** Replays the current state. */
   abstract readonly connectionState$: Observable<ConnectionState>;
   abstract readonly events$: Observable<LockEvent>;
+
+  /** @internal */
+  [sessionAccess](): SessionAccess {
+    throw new LockConfigurationError(
+      'This lock service has no connection to ZooKeeper: it was not made by this package',
+    );
+  }
 }

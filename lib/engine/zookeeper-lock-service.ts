@@ -10,7 +10,14 @@ import type { Session } from '../session/session.js';
 import { buildContext } from './build-context.js';
 import type { EngineContext, EngineSettings } from './context.js';
 import { inspectKey } from './inspect.js';
-import { type AcquireAllOptions, type KeyWithMode, LockService, type LockTransaction } from './lock-service.js';
+import {
+  type AcquireAllOptions,
+  type KeyWithMode,
+  LockService,
+  type LockTransaction,
+  type SessionAccess,
+  sessionAccess,
+} from './lock-service.js';
 import { type CallFacts, LockTaker } from './lock-taker.js';
 import { canonicalOrder, HeldLocks } from './multi-lock.js';
 import { currentFrame, type OwnedLock, type OwnerFrame, runInFrame } from './owner-context.js';
@@ -145,6 +152,12 @@ export class ZookeeperLockService extends LockService implements AsyncDisposable
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
+  }
+
+  /** @internal */
+  override [sessionAccess](): SessionAccess {
+    const { session, settings } = this.#context;
+    return { session, namespace: settings.namespace, waitMs: settings.waitMs };
   }
 
   async #close(graceMs: number): Promise<void> {

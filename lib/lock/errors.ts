@@ -10,7 +10,9 @@ export type LockErrorCode =
   | 'LOCK_CONFIGURATION'
   | 'INVALID_LOCK_KEY'
   | 'DEADLOCK'
-  | 'STALE_FENCING_TOKEN';
+  | 'STALE_FENCING_TOKEN'
+  | 'INVALID_FENCING_TOKEN'
+  | 'ZNODE_CONFLICT';
 
 /**
  * What all lock errors share. It carries the shape HTTP layers read (`status`, `statusCode`, `expose`), and Nest does
@@ -74,7 +76,7 @@ export class LockConfigurationError extends LockError {
   override readonly expose = false;
 }
 
-/** The key is none: refused before any I/O. */
+/** The key, or the name of a resource, is none: refused before any I/O. */
 export class InvalidLockKeyError extends LockError {
   readonly code = 'INVALID_LOCK_KEY';
   readonly status = 400;
@@ -90,4 +92,10 @@ export class DeadlockError extends LockError {
 export class StaleFencingTokenError extends LockError {
   readonly code = 'STALE_FENCING_TOKEN';
   readonly status = 409;
+}
+
+/** What was shown as a fencing token gives no right to write: it is none, it was forged, or it is that of another lock. */
+export class InvalidFencingTokenError extends LockError {
+  readonly code = 'INVALID_FENCING_TOKEN';
+  readonly status = 403;
 }

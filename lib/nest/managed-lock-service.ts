@@ -1,6 +1,13 @@
 import type { BeforeApplicationShutdown, OnApplicationShutdown, OnModuleInit } from '@nestjs/common';
 import { BehaviorSubject, type Observable, Subject } from 'rxjs';
-import { type AcquireAllOptions, type KeyWithMode, LockService, type LockTransaction } from '../engine/lock-service.js';
+import {
+  type AcquireAllOptions,
+  type KeyWithMode,
+  LockService,
+  type LockTransaction,
+  type SessionAccess,
+  sessionAccess,
+} from '../engine/lock-service.js';
 import type { AcquireOptions } from '../lock/acquire-options.js';
 import { LockClosedError, LockUnavailableError } from '../lock/errors.js';
 import type { LockEvent } from '../lock/events.js';
@@ -78,6 +85,11 @@ export class ManagedLockService
 
   watch(key: string): Observable<LockSnapshot> {
     return this.#open().service.watch(key);
+  }
+
+  /** @internal */
+  override [sessionAccess](): SessionAccess {
+    return this.#open().service[sessionAccess]();
   }
 
   /** @throws LockUnavailableError where `startup` is `eager` and no ZooKeeper answers in time */

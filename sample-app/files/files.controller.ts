@@ -17,7 +17,7 @@ import {
 } from '@nestjs/common';
 import { ApiBody, ApiConsumes, ApiOkResponse, ApiOperation, ApiProduces, ApiQuery, ApiTags } from '@nestjs/swagger';
 import { CurrentLock, Fence, injected, Locked, type LockHandle } from 'nestjs-zookeeper-lock';
-import { FencedFiles } from './fenced-files.js';
+import { FencedFileStore } from 'nestjs-zookeeper-lock/fencing';
 import { Receipt } from './receipt.js';
 
 const MAX_HOLD_SECONDS = 30;
@@ -25,7 +25,7 @@ const MAX_HOLD_SECONDS = 30;
 @ApiTags('files')
 @Controller('files/:name')
 export class FilesController {
-  constructor(@Inject(FencedFiles) private readonly files: FencedFiles) {}
+  constructor(@Inject(FencedFileStore) private readonly store: FencedFileStore) {}
 
   @Get()
   @Locked('/locks/files/:name', { mode: 'read' })
@@ -33,9 +33,9 @@ export class FilesController {
   @ApiOperation({ summary: 'The whole text. Readers share the lock; writers wait for them, and they for writers.' })
   @ApiProduces('text/plain')
   async read(@Param('name') name: string): Promise<string> {
-    const file = await this.files.read('files', name);
+    const file = await this.store.read(resourceOf(name));
     if (file === undefined) throw new NotFoundException(`There is no file ${name} yet: PUT or append makes it`);
-    return file.content;
+    return file.content.toString();
   }
 
   @Put()
@@ -49,13 +49,14 @@ export class FilesController {
     @Body() body: unknown,
     @Fence() token: bigint = injected(),
   ): Promise<Receipt> {
-    return this.#write(name, textOf(body), token);
+    await this.store.write(resourceOf(name), textOf(body), token);
+    return Receipt.of(name, token);
   }
 
   @Post('append')
   @HttpCode(200)
   @Locked('/locks/files/:name')
-  @ApiOperation({ summary: 'Adds one line: read, add, write, which without the lock would lose lines of others.' })
+  @ApiOperation({ summary: 'Adds one line; it costs as much as the line, not as the file.' })
   @ApiConsumes('text/plain')
   @ApiBody({ schema: { type: 'string' } })
   @ApiOkResponse({ type: Receipt })
@@ -64,9 +65,8 @@ export class FilesController {
     @Body() body: unknown,
     @Fence() token: bigint = injected(),
   ): Promise<Receipt> {
-    const line = textOf(body);
-    const before = (await this.files.read('files', name))?.content ?? '';
-    return this.#write(name, `${before}${line}\n`, token);
+    await this.store.append(resourceOf(name), `${textOf(body)}\n`, token);
+    return Receipt.of(name, token);
   }
 
   @Post('hold')
@@ -86,11 +86,11 @@ export class FilesController {
     await pause(seconds * 1000, undefined, { signal: lock.signal });
     return Receipt.of(name, lock.fencingToken);
   }
+}
 
-  async #write(name: string, content: string, token: bigint): Promise<Receipt> {
-    await this.files.write('files', name, content, token);
-    return Receipt.of(name, token);
-  }
+/** As the key of its lock ends. */
+function resourceOf(name: string): string {
+  return `files/${name}`;
 }
 
 function textOf(body: unknown): string {

@@ -3,26 +3,31 @@ import { join } from 'node:path';
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { Cron, CronExpression } from '@nestjs/schedule';
 import { Fence, injected, Locked } from 'nestjs-zookeeper-lock';
-import { FencedFiles } from '../files/fenced-files.js';
+import { FencedFileStore } from 'nestjs-zookeeper-lock/fencing';
 import { SETTINGS, type Settings } from '../settings.js';
 
 export interface Sweep {
   readonly removed: number;
 }
 
+/** What the job writes down about itself. */
+const RECORD = 'jobs/sweep';
 /** Half of the schedule: less means that another instance had the same tick. */
 const SAME_TICK_MS = 30_000;
 /** No write takes so long: the process that made the file has crashed. */
 const LEFT_BEHIND_AFTER_MS = 10 * 60_000;
 
-/** Removes what crashed writers left behind, once a minute in the whole fleet. */
+/**
+ * Removes what crashed writers left behind, once a minute in the whole fleet. The store does so itself for a file that is
+ * used again; this is for those that are not.
+ */
 @Injectable()
 export class SweepJob {
   readonly #logger = new Logger(SweepJob.name);
 
   constructor(
     @Inject(SETTINGS) private readonly settings: Pick<Settings, 'dataDir'>,
-    @Inject(FencedFiles) private readonly files: FencedFiles,
+    @Inject(FencedFileStore) private readonly store: FencedFileStore,
   ) {}
 
   /**
@@ -32,9 +37,9 @@ export class SweepJob {
   @Cron(CronExpression.EVERY_MINUTE)
   @Locked('/locks/jobs/sweep', { waitMs: 1_000, onBusy: 'skip' })
   async sweep(@Fence() token: bigint = injected()): Promise<Sweep | undefined> {
-    const last = await this.files.read('jobs', 'sweep');
-    if (last !== undefined && Date.now() - Number(last.content) < SAME_TICK_MS) return undefined;
-    await this.files.write('jobs', 'sweep', String(Date.now()), token);
+    const last = await this.store.read(RECORD);
+    if (last !== undefined && Date.now() - Number(last.content.toString()) < SAME_TICK_MS) return undefined;
+    await this.store.write(RECORD, String(Date.now()), token);
     const removed = await removeLeftBehind(this.settings.dataDir);
     this.#logger.debug(`Removed ${removed} temporary files`);
     return { removed };

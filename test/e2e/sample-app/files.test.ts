@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { FencedFiles } from '../../../sample-app/files/fenced-files.js';
+import { FencedFileStore } from '../../../lib/extras/fencing/file-store/fenced-file-store.js';
 import { eventually } from '../../support/process/eventually.js';
 import { untilQueued } from '../support/queue.js';
 import { type SampleApp, startSampleApp } from './support/start-sample-app.js';
@@ -61,7 +61,7 @@ describe('the files of the sample application', () => {
   });
 
   it('refuse a stale token with 409, and stay as they are', async () => {
-    await sample.get(FencedFiles).write('files', 'fenced', 'from a later holder', 2n ** 62n);
+    await sample.get(FencedFileStore).write('files/fenced', 'from a later holder', 2n ** 62n);
 
     const response = await put('fenced', 'from a stale holder');
     expect(response.status).toBe(409);
@@ -75,13 +75,11 @@ describe('the files of the sample application', () => {
       const response = await put(encodeURIComponent(name).replaceAll('.', '%2E'), 'text');
       // `fetch` itself takes dots out of a path.
       if (name !== '..' && name !== '.') expect(response.status).toBe(200);
-      await sample.get(FencedFiles).write('files', name, 'text', 2n ** 61n);
+      await sample.get(FencedFileStore).write(`files/${name}`, 'text', 2n ** 61n);
 
-      expect(
-        (await readdir(sample.dataDir)).filter((entry) => !['files', 'inventory', 'jobs'].includes(entry)),
-      ).toEqual([]);
-      const folders = await readdir(`${sample.dataDir}/files`);
-      expect(folders).toContain(encodeURIComponent(name).replace(/^\./, '%2E'));
+      const folders = await readdir(sample.dataDir);
+      expect(folders).toContain(encodeURIComponent(`files/${name}`));
+      expect(folders.filter((folder) => !/^(files|inventory|jobs)%2F/.test(folder))).toEqual([]);
     },
   );
 

@@ -2,14 +2,14 @@ import { mkdir, readdir, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SchedulerRegistry } from '@nestjs/schedule';
 import { describe, expect, it } from '@jest/globals';
-import { FencedFiles } from '../../../sample-app/files/fenced-files.js';
+import { FencedFileStore } from '../../../lib/extras/fencing/file-store/fenced-file-store.js';
 import { eventually } from '../../support/process/eventually.js';
 import { startSampleApp } from './support/start-sample-app.js';
 
 describe('the job of the sample application', () => {
   it('is on the schedule, and removes what crashed writers left, not what a writer is at', async () => {
     await using sample = await startSampleApp();
-    const folder = join(sample.dataDir, 'files', 'journal');
+    const folder = join(sample.dataDir, 'files%2Fjournal');
     await mkdir(folder, { recursive: true });
     await writeFile(join(folder, 'left-behind.tmp'), 'half a li');
     await utimes(join(folder, 'left-behind.tmp'), new Date(0), new Date(0));
@@ -21,6 +21,6 @@ describe('the job of the sample application', () => {
 
     await eventually('the sweep', async () => !(await readdir(folder)).includes('left-behind.tmp'));
     expect(await readdir(folder)).toEqual(['being-written.tmp']);
-    expect(await sample.get(FencedFiles).read('jobs', 'sweep')).toBeDefined();
+    expect(await sample.get(FencedFileStore).read('jobs/sweep')).toBeDefined();
   });
 });

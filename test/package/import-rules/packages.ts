@@ -12,6 +12,9 @@ export interface Manifest {
 export const HOME_OF_OPTIONAL_PEER: Readonly<Record<string, string>> = {
   zookeeper: 'lib/session/native/',
   '@nestjs/terminus': 'lib/extras/terminus/',
+  // Described by types of our own and handed in by the application: nothing is imported.
+  ioredis: 'lib/extras/fencing/redis/',
+  pg: 'lib/extras/fencing/postgres/',
 };
 
 const INPUT_OUTPUT =

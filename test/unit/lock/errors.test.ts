@@ -12,6 +12,7 @@ const CASES = [
   [errors.InvalidLockKeyError, 'INVALID_LOCK_KEY', 400],
   [errors.DeadlockError, 'DEADLOCK', 409],
   [errors.StaleFencingTokenError, 'STALE_FENCING_TOKEN', 409],
+  [errors.InvalidFencingTokenError, 'INVALID_FENCING_TOKEN', 403],
 ] as const;
 
 describe('The errors are a contract', () => {

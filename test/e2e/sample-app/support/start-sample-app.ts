@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Type } from '@nestjs/common';
+import type { Abstract } from '@nestjs/common';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { Test } from '@nestjs/testing';
 import { LockService } from '../../../../lib/index.js';
@@ -16,7 +16,7 @@ export interface SampleApp extends AsyncDisposable {
   readonly url: string;
   readonly dataDir: string;
   readonly locks: LockService;
-  get<T>(type: Type<T>): T;
+  get<T>(type: Abstract<T>): T;
   request(path: string, init?: RequestInit): Promise<Response>;
   /** POSTs plain text. */
   post(path: string, text?: string): Promise<Response>;

@@ -1,0 +1,43 @@
+import { constants } from 'node:fs';
+import { lstat, mkdir, open } from 'node:fs/promises';
+import { dirname, join, relative, sep } from 'node:path';
+
+/** What was made, linked or renamed in the folder outlasts a power failure from now on. */
+export async function syncDirectory(path: string): Promise<void> {
+  const directory = await open(path, constants.O_RDONLY | constants.O_DIRECTORY);
+  try {
+    await directory.sync();
+  } finally {
+    await directory.close();
+  }
+}
+
+/** Makes a folder, and those above it where they are missing, so that they last. */
+export async function makeDirectory(path: string): Promise<void> {
+  const first = await mkdir(path, { recursive: true });
+  if (first === undefined) return;
+  let folder = dirname(first);
+  await syncDirectory(folder);
+  for (const name of relative(folder, dirname(path)).split(sep)) {
+    folder = join(folder, name);
+    await syncDirectory(folder);
+  }
+}
+
+export async function exists(path: string): Promise<boolean> {
+  return (await unlessMissing(lstat(path))) !== undefined;
+}
+
+export async function unlessMissing<T>(doing: Promise<T>): Promise<T | undefined> {
+  return unlessCode(['ENOENT'], doing);
+}
+
+/** `undefined` for the errors that mean that there is nothing to do. */
+export async function unlessCode<T>(codes: readonly string[], doing: Promise<T>): Promise<T | undefined> {
+  try {
+    return await doing;
+  } catch (error) {
+    if (codes.includes((error as NodeJS.ErrnoException).code ?? '')) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,207 @@
+import { lstat, readdir, realpath, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { LockClosedError, LockConfigurationError } from '../../../lock/errors.js';
+import { type Fence, type FenceSettings, tokenToCompare } from '../fence.js';
+import { makeDirectory, unlessMissing } from './directories.js';
+import { type Change, FencedFile } from './fenced-file.js';
+import { refuseUnfitFileSystem } from './file-system.js';
+import { folderNameOf } from './folder-name.js';
+import { Generations, NEW_FOLDER } from './generations.js';
+import type { JournalState } from './journal-state.js';
+import { OpenFiles } from './open-files.js';
+
+export interface FencedFileStoreOptions extends FenceSettings {
+  /** The folder of the store, on a file system that one kernel has mounted. It is made if it is missing. */
+  readonly root: string;
+  /** Do not refuse a file system that several hosts can mount: you know that it appends atomically. @default false */
+  readonly trustFileSystem?: boolean;
+}
+
+/** For tests. @internal */
+export interface FileStoreLimits {
+  readonly minJournalBytes: number;
+  readonly maxOpenFiles: number;
+}
+
+export interface StoredFile {
+  readonly content: Buffer;
+  /** Of the lock under which it was written. */
+  readonly fencingToken: bigint;
+}
+
+export type NewContent = string | Uint8Array;
+
+const LIMITS: FileStoreLimits = { minJournalBytes: 1024 * 1024, maxOpenFiles: 128 };
+const NOTHING = new Uint8Array();
+const MAX_REPEATS = 1_000;
+/** Nobody takes so long to make a folder; who does anyway makes it again. */
+const LEFT_BEHIND_AFTER_MS = 10 * 60_000;
+
+/**
+ * Files that only the newest holder of a lock can change. A writer shows its fencing token, and one that is smaller than
+ * any shown before is refused, however late it comes and whatever it believes. All processes of a host may use the same
+ * root at the same time; none waits for another, not even for one that is stopped in the middle of a write.
+ *
+ * A promise that resolves means that the change outlasts a crash of the process and of the machine.
+ */
+export class FencedFileStore implements AsyncDisposable {
+  readonly #files: OpenFiles;
+  readonly #underWay = new Set<Promise<unknown>>();
+  #isClosed = false;
+
+  private constructor(
+    root: string,
+    private readonly settings: FenceSettings,
+    { minJournalBytes, maxOpenFiles }: FileStoreLimits,
+  ) {
+    this.#files = new OpenFiles(maxOpenFiles, (resource) => {
+      return new FencedFile(resource, new Generations(join(root, folderNameOf(resource))), minJournalBytes);
+    });
+  }
+
+  /** @throws LockConfigurationError for a network file system */
+  static async open(options: FencedFileStoreOptions): Promise<FencedFileStore> {
+    return FencedFileStore.openWith(options, LIMITS);
+  }
+
+  /** @internal */
+  static async openWith(options: FencedFileStoreOptions, limits: Partial<FileStoreLimits>): Promise<FencedFileStore> {
+    const { root, trustFileSystem = false, ...settings } = options;
+    await makeDirectory(root);
+    const place = await realpath(root);
+    if (!trustFileSystem) await refuseUnfitFileSystem(place);
+    await removeLeftBehind(place);
+    return new FencedFileStore(place, settings, { ...LIMITS, ...limits });
+  }
+
+  /**
+   * The whole file. Anybody may read; who wants to write what follows from it calls `claim()` first, or `update()`.
+   * @returns undefined where there is none
+   */
+  read(resource: string): Promise<StoredFile | undefined> {
+    return this.#run(resource, () => this.#look(resource, storedFileOf));
+  }
+
+  /** Replaces the whole file. @throws StaleFencingTokenError */
+  write(resource: string, content: NewContent, fence: Fence): Promise<void> {
+    return this.#runChange(resource, 'write', fence, bytesOf(content));
+  }
+
+  /** Adds to the end; makes the file if there is none. It costs as much as what is added. @throws StaleFencingTokenError */
+  append(resource: string, content: NewContent, fence: Fence): Promise<void> {
+    return this.#runChange(resource, 'append', fence, bytesOf(content));
+  }
+
+  /** What is left is the highest token. @throws StaleFencingTokenError */
+  remove(resource: string, fence: Fence): Promise<void> {
+    return this.#runChange(resource, 'remove', fence, NOTHING);
+  }
+
+  /**
+   * Shows the token and changes nothing else: what is read afterwards can no longer be changed by an older holder.
+   * @throws StaleFencingTokenError
+   */
+  claim(resource: string, fence: Fence): Promise<void> {
+    return this.#runChange(resource, 'claim', fence, NOTHING);
+  }
+
+  /**
+   * Claims, reads, and writes what `change` makes of it, if the file is still the one that was read. Only the same holder
+   * can have changed it in between: then `change` is called again. What it throws is thrown, and nothing is written then.
+   * @throws StaleFencingTokenError
+   */
+  update(
+    resource: string,
+    fence: Fence,
+    change: (content: Buffer | undefined) => NewContent | Promise<NewContent>,
+  ): Promise<void> {
+    return this.#run(resource, async () => {
+      await this.#change(resource, 'claim', fence, NOTHING);
+      for (let times = 0; times < MAX_REPEATS; times += 1) {
+        const before = await this.#look(resource, (state) => ({ file: storedFileOf(state), is: state.lastChange }));
+        const content = bytesOf(await change(before?.file?.content));
+        if (await this.#change(resource, 'write', fence, content, before?.is)) return;
+      }
+      throw changedEachTime(resource);
+    });
+  }
+
+  /** The highest token that was shown for a file, also for one that is removed. */
+  highestToken(resource: string): Promise<bigint | undefined> {
+    return this.#run(resource, async () => {
+      const mark = await this.#look(resource, (state) => state.mark);
+      return mark === 0n ? undefined : mark;
+    });
+  }
+
+  /** Resolves when all that was asked for before is done. What is asked for later is refused. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await Promise.allSettled(this.#underWay);
+    await this.#files.close();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  async #runChange(resource: string, kind: Change['kind'], fence: Fence, payload: Uint8Array): Promise<void> {
+    await this.#run(resource, () => this.#change(resource, kind, fence, payload));
+  }
+
+  async #run<T>(resource: string, operation: () => Promise<T>): Promise<T> {
+    if (this.#isClosed) {
+      throw new LockClosedError(`This FencedFileStore is closed; ${resource} was not touched`, resource);
+    }
+    const running = operation();
+    this.#underWay.add(running);
+    try {
+      return await running;
+    } finally {
+      this.#underWay.delete(running);
+    }
+  }
+
+  async #look<T>(resource: string, at: (state: JournalState) => T): Promise<T | undefined> {
+    return this.#files.use(resource, (file) => file.look(at));
+  }
+
+  async #change(
+    resource: string,
+    kind: Change['kind'],
+    fence: Fence,
+    payload: Uint8Array,
+    onlyAfter?: string,
+  ): Promise<boolean> {
+    const token = await tokenToCompare(fence, resource, this.settings);
+    return this.#files.use(resource, (file) => file.change({ kind, token, payload, onlyAfter }));
+  }
+}
+
+/** A copy: what the caller does with its own afterwards is not for the file. */
+function bytesOf(content: NewContent): Uint8Array {
+  return Buffer.from(content);
+}
+
+function storedFileOf({ content, writtenUnder }: JournalState): StoredFile | undefined {
+  return content === undefined ? undefined : { content: content.copy(), fencingToken: writtenUnder };
+}
+
+function changedEachTime(resource: string): LockConfigurationError {
+  return new LockConfigurationError(
+    `${resource} was changed under the same token during each of ${MAX_REPEATS} attempts to update it. This update wrote ` +
+      'nothing. Does the function that makes the new content write to the same file?',
+    resource,
+  );
+}
+
+/** Of processes that ended while they made a file. */
+async function removeLeftBehind(root: string): Promise<void> {
+  for (const name of await readdir(root)) {
+    if (!name.startsWith(NEW_FOLDER)) continue;
+    const path = join(root, name);
+    const folder = await unlessMissing(lstat(path));
+    if (folder === undefined || Date.now() - folder.mtimeMs < LEFT_BEHIND_AFTER_MS) continue;
+    await rm(path, { recursive: true, force: true });
+  }
+}

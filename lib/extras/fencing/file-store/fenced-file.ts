@@ -1,0 +1,137 @@
+import { LockConfigurationError, StaleFencingTokenError } from '../../../lock/errors.js';
+import { isStale, staleToken } from '../rule.js';
+import type { Generations } from './generations.js';
+import type { Journal } from './journal.js';
+import type { JournalState } from './journal-state.js';
+
+/** Of one file. The whole is kept in memory, and a journal begins with all of it. */
+const MAX_CONTENT_BYTES = 256 * 1024 * 1024;
+/** A journal may be that much larger than what it amounts to. */
+const GROWTH = 4;
+
+export interface Change {
+  readonly kind: 'write' | 'append' | 'claim' | 'remove';
+  readonly token: bigint;
+  readonly payload: Uint8Array;
+  /** Only if the content is still the one that this record (`JournalState.lastChange`) made. */
+  readonly onlyAfter?: string | undefined;
+}
+
+/**
+ * One file of the store. Nobody is kept out while somebody writes, as there is no lock that a stopped or dead process would
+ * not keep, or lose without knowing. Instead everybody adds to the end of a journal, the kernel puts what is added in one
+ * order for all processes, and the tokens before a record decide whether it counts.
+ *
+ * Its methods must be called one after the other.
+ */
+export class FencedFile {
+  #journal: Journal | undefined;
+
+  constructor(
+    private readonly resource: string,
+    private readonly generations: Generations,
+    private readonly minJournalBytes: number,
+  ) {}
+
+  get isOpen(): boolean {
+    return this.#journal !== undefined;
+  }
+
+  /** As of a moment during the call, and never to be taken back: `undefined` where nobody has ever written. */
+  look<T>(at: (state: JournalState) => T): Promise<T | undefined> {
+    return this.#orStartOver(async () => {
+      const journal = await this.#current();
+      if (journal === undefined) return undefined;
+      const seen = at(journal.state);
+      await journal.makeDurable();
+      return seen;
+    });
+  }
+
+  /**
+   * Resolves with false when `onlyAfter` did not hold.
+   * @throws StaleFencingTokenError
+   */
+  change({ kind, token, payload, onlyAfter }: Change): Promise<boolean> {
+    return this.#orStartOver(async () => {
+      for (;;) {
+        const journal = await this.#currentOrNew();
+        const { mark, content } = journal.state;
+        // A stale writer that tries again and again would fill the disk.
+        if (isStale(token, mark)) throw staleToken(this.resource, token, mark);
+        if (kind === 'claim' && token === mark) {
+          await journal.makeDurable();
+          return true;
+        }
+        this.#assertFits(payload.length + (kind === 'append' ? (content?.length ?? 0) : 0));
+        if (journal.size > this.#limitOf(journal.state)) {
+          await journal.append({ kind: 'seal', token: mark, payload: new Uint8Array() });
+          continue;
+        }
+        const outcome = await journal.append({ kind, token, payload, onlyAfter });
+        switch (outcome.verdict) {
+          case 'counts':
+            return true;
+          case 'overtaken':
+            return false;
+          case 'stale':
+            throw staleToken(this.resource, token, outcome.mark);
+          case 'sealed':
+            break;
+        }
+      }
+    });
+  }
+
+  async close(): Promise<void> {
+    const journal = this.#journal;
+    this.#journal = undefined;
+    await journal?.close();
+  }
+
+  async #currentOrNew(): Promise<Journal> {
+    for (;;) {
+      const journal = await this.#current();
+      if (journal !== undefined) return journal;
+      await this.generations.create();
+    }
+  }
+
+  /**
+   * As long as a journal is not sealed, it is the file: its successor is made after the seal. So the look at its end is
+   * enough, without one at the folder.
+   */
+  async #current(): Promise<Journal | undefined> {
+    for (;;) {
+      const journal = (this.#journal ??= await this.generations.open());
+      if (journal === undefined) return undefined;
+      await journal.catchUp();
+      if (!journal.state.isSealed) return journal;
+      await this.generations.succeed(journal);
+      await this.close();
+    }
+  }
+
+  /** What is known of a journal is worth nothing after an error in the middle of reading it. */
+  async #orStartOver<T>(operation: () => Promise<T>): Promise<T> {
+    try {
+      return await operation();
+    } catch (error) {
+      if (!(error instanceof StaleFencingTokenError)) await this.close();
+      throw error;
+    }
+  }
+
+  #limitOf({ content }: JournalState): number {
+    return Math.max(this.minJournalBytes, GROWTH * (content?.length ?? 0));
+  }
+
+  #assertFits(bytes: number): void {
+    if (bytes <= MAX_CONTENT_BYTES) return;
+    throw new LockConfigurationError(
+      `${this.resource} would have ${bytes} bytes; FencedFileStore takes ${MAX_CONTENT_BYTES} at most, as it keeps each file ` +
+        'in memory. Nothing was written. Split it, or keep the content elsewhere under a name of its own and write that name',
+      this.resource,
+    );
+  }
+}

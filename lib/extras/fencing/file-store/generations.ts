@@ -1,0 +1,160 @@
+import { randomUUID } from 'node:crypto';
+import { link, lstat, mkdir, open, readdir, rename, rm, rmdir, unlink } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { LockConfigurationError } from '../../../lock/errors.js';
+import { exists, syncDirectory, unlessCode, unlessMissing } from './directories.js';
+import { Journal } from './journal.js';
+import { JournalState } from './journal-state.js';
+import { encodeRecord } from './record.js';
+
+/** In the root: the folder of a file that is being made. No file is called so (folder-name.ts). */
+export const NEW_FOLDER = '.new-';
+
+const JOURNAL = /^journal\.(0|[1-9]\d{0,14})$/;
+const TEMPORARY = /^journal\.(0|[1-9]\d{0,14})\.[\w-]+\.tmp$/;
+/** A folder with things in it and no journal is looked at again: the one it had may just have been replaced. */
+const MAX_LOOKS = 100;
+
+/**
+ * The journals of one file: `journal.<generation>`, of which the highest is the file. The one below is there for the
+ * moment between the making of the next and its own removal.
+ *
+ * A generation is made once and never again, or an old state could come back to life by the hand of somebody who was
+ * stopped for long. Linking the next one refuses a name that exists; that a name which existed and was removed is not
+ * linked again takes two rules. Whoever makes generation g+1 looks, when the temporary file is complete, whether g is still
+ * there, and only then links. Whoever removes generation g+1 makes sure that g is gone, then removes all temporary
+ * files for g+1, and only then g+1. So a late link finds no g, or no temporary file. Generation 0 comes with the folder,
+ * which is moved into its place as a whole, and that place is never empty again.
+ */
+export class Generations {
+  constructor(readonly folder: string) {}
+
+  /** The highest journal, or `undefined` where the file has never been made. */
+  async open(): Promise<Journal | undefined> {
+    for (let looks = 0; looks < MAX_LOOKS; looks += 1) {
+      const names = await this.#names();
+      if (names === undefined) return undefined;
+      // It tells an empty folder from one whose journals change places while they are listed.
+      if (names.length === 0) await unlessCode(['ENOTEMPTY', 'EEXIST', 'ENOENT'], rmdir(this.folder));
+      const journal = await this.#openHighest(names);
+      if (journal !== undefined) return journal;
+    }
+    throw new LockConfigurationError(
+      `${this.folder} is no folder of a file: there is something in it, but no journal. Move it away, or restore it from a backup`,
+    );
+  }
+
+  /** Makes the file, with nothing in it. Somebody else may do so at the same time. */
+  async create(): Promise<void> {
+    const root = dirname(this.folder);
+    const temporary = join(root, `${NEW_FOLDER}${randomUUID()}`);
+    await mkdir(temporary);
+    try {
+      // Not there any more: this process was stopped for so long that it was taken for dead (fenced-file-store.ts).
+      await unlessCode(['ENOTEMPTY', 'EEXIST', 'ENOENT'], this.#createIn(temporary));
+    } finally {
+      await rm(temporary, { recursive: true, force: true });
+    }
+    await syncDirectory(root);
+  }
+
+  /** Makes the journal that follows a sealed one, unless it is there. Whoever does it comes to the same bytes. */
+  async succeed(sealed: Journal): Promise<void> {
+    const next = sealed.generation + 1;
+    const temporary = join(this.folder, `journal.${next}.${randomUUID()}.tmp`);
+    try {
+      await writeDurably(temporary, sealed.state);
+      if (!(await exists(this.#path(sealed.generation)))) return;
+      await unlessCode(['EEXIST', 'ENOENT'], link(temporary, this.#path(next)));
+    } finally {
+      await rm(temporary, { force: true });
+    }
+    await syncDirectory(this.folder);
+  }
+
+  async #createIn(temporary: string): Promise<void> {
+    await writeDurably(join(temporary, 'journal.0'), new JournalState());
+    await syncDirectory(temporary);
+    // It replaces an empty folder and no other.
+    await rename(temporary, this.folder);
+  }
+
+  async #openHighest(names: readonly string[]): Promise<Journal | undefined> {
+    const generation = highestOf(names);
+    if (generation === undefined) return undefined;
+    const journal = await unlessMissing(Journal.open(this.#path(generation), generation));
+    if (journal === undefined) return undefined;
+    try {
+      // A higher one may have come. Whatever was there before it is over, and may be no more than a copy put back by hand.
+      const namesNow = (await this.#names()) ?? [];
+      if (highestOf(namesNow) === generation) {
+        // Nothing in it may be acknowledged before the journal itself is sure to be found again.
+        await syncDirectory(this.folder);
+        await syncDirectory(dirname(this.folder));
+        await this.#removeBelow(generation, namesNow);
+        return journal;
+      }
+    } catch (error) {
+      await journal.close();
+      throw error;
+    }
+    await journal.close();
+    return undefined;
+  }
+
+  async #removeBelow(generation: number, names: readonly string[]): Promise<void> {
+    const isLeftOver = (name: string): boolean => (generationOf(TEMPORARY, name) ?? Infinity) <= generation;
+    const older = journalsIn(names).filter((one) => one < generation);
+    for (const one of older) {
+      await this.#remove(`journal.${one - 1}`);
+      // Listed again: what matters is what was there when the one before was gone.
+      const left = ((await this.#names()) ?? []).filter((name) => isLeftOver(name));
+      await Promise.all(left.map((name) => this.#remove(name)));
+      await this.#remove(`journal.${one}`);
+    }
+    if (older.length === 0) await Promise.all(names.filter(isLeftOver).map((name) => this.#remove(name)));
+  }
+
+  async #remove(name: string): Promise<void> {
+    await unlessMissing(unlink(join(this.folder, name)));
+  }
+
+  /** A link to elsewhere is refused: no file of the store is one. */
+  async #names(): Promise<string[] | undefined> {
+    const folder = await unlessMissing(lstat(this.folder));
+    if (folder === undefined) return undefined;
+    if (folder.isDirectory()) return unlessMissing(readdir(this.folder));
+    throw new LockConfigurationError(
+      `${this.folder} must be a folder of FencedFileStore, and is a link or a file. It was not followed. Move it away`,
+    );
+  }
+
+  #path(generation: number): string {
+    return join(this.folder, `journal.${generation}`);
+  }
+}
+
+function generationOf(pattern: RegExp, name: string): number | undefined {
+  const found = pattern.exec(name);
+  return found === null ? undefined : Number(found[1]);
+}
+
+/** In ascending order. */
+function journalsIn(names: readonly string[]): number[] {
+  const generations = names.map((name) => generationOf(JOURNAL, name)).filter((one) => one !== undefined);
+  return generations.sort((one, other) => one - other);
+}
+
+function highestOf(names: readonly string[]): number | undefined {
+  return journalsIn(names).at(-1);
+}
+
+async function writeDurably(path: string, state: JournalState): Promise<void> {
+  const file = await open(path, 'wx');
+  try {
+    await file.writeFile(encodeRecord(state.toBase()));
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}

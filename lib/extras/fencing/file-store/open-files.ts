@@ -1,0 +1,53 @@
+import type { FencedFile } from './fenced-file.js';
+import { InTurn } from './in-turn.js';
+
+interface Entry {
+  readonly file: FencedFile;
+  readonly turns: InTurn;
+}
+
+/**
+ * The files that are in use, and those that were used last: they stay open, so that only what is new must be read. More than
+ * `maxOpen` are open only while more are in use at the same time.
+ */
+export class OpenFiles {
+  /** The one that was used last is the last. */
+  readonly #entries = new Map<string, Entry>();
+
+  constructor(
+    private readonly maxOpen: number,
+    private readonly make: (resource: string) => FencedFile,
+  ) {}
+
+  async use<T>(resource: string, operation: (file: FencedFile) => Promise<T>): Promise<T> {
+    const entry = this.#entries.get(resource) ?? { file: this.make(resource), turns: new InTurn() };
+    this.#entries.delete(resource);
+    this.#entries.set(resource, entry);
+    try {
+      return await entry.turns.run(() => operation(entry.file));
+    } finally {
+      this.#forget(resource, entry);
+      await this.#closeSome();
+    }
+  }
+
+  /** Resolves when all that is under way is done, and all files are closed. */
+  async close(): Promise<void> {
+    await Promise.all([...this.#entries.values()].map(({ file, turns }) => turns.run(() => file.close())));
+    this.#entries.clear();
+  }
+
+  /** What was never written has nothing to keep. */
+  #forget(resource: string, { file, turns }: Entry): void {
+    if (turns.isIdle && !file.isOpen) this.#entries.delete(resource);
+  }
+
+  async #closeSome(): Promise<void> {
+    for (const [resource, { file, turns }] of this.#entries) {
+      if (this.#entries.size <= this.maxOpen) return;
+      if (!turns.isIdle) continue;
+      this.#entries.delete(resource);
+      await file.close();
+    }
+  }
+}

@@ -1,0 +1,17 @@
+import type { FencePlan } from './fence-plan.js';
+
+/** What the guard let in: kept beside the request, where nothing that the caller sends can be. */
+interface Accepted {
+  readonly plan: FencePlan;
+  readonly token: bigint;
+}
+
+const accepted = new WeakMap<object, Accepted>();
+
+export function acceptToken(request: object, plan: FencePlan, token: bigint): void {
+  accepted.set(request, { plan, token });
+}
+
+export function acceptedToken(request: object): Accepted | undefined {
+  return accepted.get(request);
+}

@@ -1,0 +1,29 @@
+import 'reflect-metadata';
+import type { LockKeyTemplate } from '../../../nest/locked/lock-key.js';
+import type { SignedTokenRules } from './fencing-options.js';
+
+/** One `@RequireFence`. */
+export interface FencePlan {
+  /** `@RequireFence('/locks/:id') on OrdersController.pay` */
+  readonly where: string;
+  readonly template: LockKeyTemplate;
+  readonly keys: ((params: Readonly<Record<string, string>>) => object) | undefined;
+  readonly rules: SignedTokenRules;
+}
+
+const PLAN = Symbol('@RequireFence');
+
+/** On the method itself, or the class: other decorators that wrap methods carry metadata over. */
+export function setFencePlan(target: object, plan: FencePlan | 'none'): void {
+  Reflect.defineMetadata(PLAN, plan, target);
+}
+
+/** What a class or a method says of itself. */
+export function ownFencePlanOf(target: object): FencePlan | 'none' | undefined {
+  return Reflect.getMetadata(PLAN, target) as FencePlan | 'none' | undefined;
+}
+
+/** What counts for a handler: its own decorator, or else that of its class. */
+export function fencePlanOf(handler: object, controller: object): FencePlan | 'none' | undefined {
+  return ownFencePlanOf(handler) ?? ownFencePlanOf(controller);
+}

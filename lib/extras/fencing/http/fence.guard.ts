@@ -1,0 +1,59 @@
+import { type CanActivate, type ExecutionContext, Inject, Injectable, Logger } from '@nestjs/common';
+import { LockConfigurationError, LockError, LockUnavailableError } from '../../../lock/errors.js';
+import { parseToken, tokenOfSigned } from '../fence.js';
+import { acceptedToken, acceptToken } from './accepted-token.js';
+import { type FencePlan, fencePlanOf } from './fence-plan.js';
+import { checkTokenRules, FENCING, type ResolvedFencing } from './fencing-options.js';
+import { type FencedRequest, shownToken } from './shown-token.js';
+
+/** What `@RequireFence` has Nest ask before pipes and handler. */
+@Injectable()
+export class FenceGuard implements CanActivate {
+  readonly #logger = new Logger(FenceGuard.name);
+
+  constructor(@Inject(FENCING) private readonly fencing: ResolvedFencing) {}
+
+  async canActivate(context: ExecutionContext): Promise<boolean> {
+    const plan = fencePlanOf(context.getHandler(), context.getClass());
+    if (plan === 'none') return true;
+    if (plan === undefined)
+      throw new LockConfigurationError('FenceGuard is put in place by @RequireFence(path), not by itself');
+    if (context.getType<string>() !== 'http') {
+      throw new LockConfigurationError(
+        `${plan.where}: it reads a header of HTTP, and this is a call of ${context.getType()}`,
+      );
+    }
+    const request = context.switchToHttp().getRequest<FencedRequest>();
+    // The guard stands twice where both the class and the method are decorated.
+    if (acceptedToken(request)?.plan === plan) return true;
+    acceptToken(request, plan, await this.#admit(request, plan));
+    return true;
+  }
+
+  async #admit(request: FencedRequest, plan: FencePlan): Promise<bigint> {
+    const params = request.params ?? {};
+    const key = plan.template.keyOf(plan.keys === undefined ? params : { ...plan.keys(params) });
+    const token = this.#verify(shownToken(request, key, this.fencing.keys !== undefined), key, plan);
+    await this.#claim(key, token);
+    return token;
+  }
+
+  /** Before anything is compared: the mark must not rise for what proves nothing. */
+  #verify(text: string, key: string, { rules, where }: FencePlan): bigint {
+    const { keys, rules: moduleRules } = this.fencing;
+    if (keys !== undefined) return tokenOfSigned(text, key, keys, { ...moduleRules, ...rules, key });
+    checkTokenRules(rules, where, false);
+    return parseToken(text, key);
+  }
+
+  async #claim(key: string, token: bigint): Promise<void> {
+    try {
+      await this.fencing.marks.claim(key, token);
+    } catch (error) {
+      if (error instanceof LockError) throw error;
+      const text = `The fencing marks of ${key} could not be asked, so the request was not let in. Try again later`;
+      this.#logger.error(`${text}: ${String(error)}`, error instanceof Error ? error.stack : undefined);
+      throw new LockUnavailableError(text, key, { cause: error });
+    }
+  }
+}

@@ -1,0 +1,64 @@
+import { LockConfigurationError } from '../../../lock/errors.js';
+import { VerificationKeys } from '../keys/verification-keys.js';
+import type { ExpectedToken } from '../signed-token.js';
+import type { FencingMarks } from './fencing-marks.js';
+
+/** What signed tokens must say besides being of the lock. */
+export type SignedTokenRules = Pick<ExpectedToken, 'issuer' | 'maxAgeMs'>;
+
+export interface FencingModuleOptions extends SignedTokenRules {
+  /** Where the highest tokens are kept. The store behind it has no keys of its own: the guard gives it what it verified. */
+  readonly marks: FencingMarks;
+  /** With keys, callers must send signed tokens of the very lock; without, anybody can send any number. */
+  readonly keys?: VerificationKeys;
+}
+
+/** As the guard reads it. */
+export interface ResolvedFencing {
+  readonly marks: FencingMarks;
+  readonly keys: VerificationKeys | undefined;
+  readonly rules: SignedTokenRules;
+}
+
+/** Who provides it is missing when Nest prints this text, in its own error at boot. */
+export const FENCING = Symbol(
+  'the fencing marks for @RequireFence (is FencingModule.forRoot({ marks }) imported in the root module, and global?)',
+);
+
+const KNOWN: readonly (keyof FencingModuleOptions)[] = ['marks', 'keys', 'issuer', 'maxAgeMs'];
+
+/** @throws LockConfigurationError that names the option and what was expected */
+export function resolveFencingOptions(options: FencingModuleOptions): ResolvedFencing {
+  const refuse = (what: string): never => {
+    throw new LockConfigurationError(`FencingModule: ${what}`);
+  };
+  if (typeof options !== 'object' || options === null)
+    return refuse('the options must be an object such as { marks, keys }');
+  const unknown = Object.keys(options).find((name) => !(KNOWN as readonly string[]).includes(name));
+  if (unknown === 'isGlobal')
+    refuse('isGlobal: must stand beside useFactory, useClass or useExisting, not in what they return');
+  if (unknown !== undefined) refuse(`${unknown}: is no option (there are: ${KNOWN.join(', ')})`);
+  const { marks, keys, ...rules } = options;
+  if (typeof (marks as Partial<FencingMarks> | null | undefined)?.claim !== 'function') {
+    refuse('marks: must be a store with claim(resource, fence): FencedFileStore, PostgresFence or RedisFence');
+  }
+  if (keys !== undefined && !(keys instanceof VerificationKeys)) {
+    refuse('keys: must be made with new VerificationKeys(...) or new SigningKeys(...)');
+  }
+  checkTokenRules(rules, 'FencingModule', keys !== undefined);
+  return { marks, keys, rules };
+}
+
+/** @throws LockConfigurationError also for rules that tokens without a signature cannot be asked for */
+export function checkTokenRules({ issuer, maxAgeMs }: SignedTokenRules, where: string, hasKeys: boolean): void {
+  const refuse = (what: string): never => {
+    throw new LockConfigurationError(`${where}: ${what}`);
+  };
+  if (issuer !== undefined && (typeof issuer !== 'string' || issuer === ''))
+    refuse('issuer: must be a text that is not empty');
+  if (maxAgeMs !== undefined && !(Number.isFinite(maxAgeMs) && maxAgeMs > 0)) {
+    refuse(`maxAgeMs: must be a number of milliseconds above 0, not ${String(maxAgeMs)}`);
+  }
+  const asked = issuer !== undefined ? 'issuer' : maxAgeMs !== undefined ? 'maxAgeMs' : undefined;
+  if (asked !== undefined && !hasKeys) refuse(`${asked}: only signed tokens have it; give FencingModule keys`);
+}

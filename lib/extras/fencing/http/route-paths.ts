@@ -1,0 +1,40 @@
+import 'reflect-metadata';
+import { Controller, Get } from '@nestjs/common';
+
+/** Where Nest keeps the paths of controllers and their methods, learned from what it does to a class of ours. */
+const PATH_KEY = learnPathKey();
+
+/** Under it, and the id of the application, the `RouterModule` keeps the path of a module. */
+const MODULE_PATH_KEY = '__module_path__';
+
+/** `:id`, and the `*rest` of Express 5. */
+const PARAMETER = /[:*]([A-Za-z_$][\w$]*)/g;
+
+/** The paths that a controller or a handler was given; undefined for what is no route. */
+export function pathsOf(target: object): readonly string[] | undefined {
+  const paths: unknown = Reflect.getMetadata(PATH_KEY, target);
+  if (typeof paths === 'string') return [paths];
+  return Array.isArray(paths) ? paths.map(String) : undefined;
+}
+
+/** What the `RouterModule` puts in front of a module's controllers. */
+export function modulePathsOf(module: object): readonly string[] {
+  return Reflect.getMetadataKeys(module)
+    .filter((key) => typeof key === 'string' && key.startsWith(MODULE_PATH_KEY))
+    .map((key) => String(Reflect.getMetadata(key, module)));
+}
+
+export function parametersOf(path: string): string[] {
+  return [...path.matchAll(PARAMETER)].map(([, name = '']) => name);
+}
+
+function learnPathKey(): unknown {
+  @Controller('probe')
+  class Probe {
+    @Get()
+    method(): void {
+      return undefined;
+    }
+  }
+  return (Reflect.getMetadataKeys(Probe) as unknown[]).find((key) => Reflect.getMetadata(key, Probe) === 'probe');
+}

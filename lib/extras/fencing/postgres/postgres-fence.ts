@@ -1,0 +1,183 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { LockConfigurationError } from '../../../lock/errors.js';
+import { checkResource } from '../check-resource.js';
+import { type Fence, type FenceSettings, tokenToCompare } from '../fence.js';
+import { staleToken } from '../rule.js';
+import { type FencedUpdate, highestStatement, type Statement, updateStatement } from './fenced-update.js';
+import { DEFAULT_TABLE, fenceColumnSql, marksTableSql } from './migration.js';
+import { isPool, type PostgresClient, type PostgresPool } from './postgres-client.js';
+import { quoteTable } from './quote.js';
+import { inPooledTransaction, inTransaction } from './transaction.js';
+
+export interface PostgresFenceOptions extends FenceSettings {
+  /** A `Pool` of the package `pg`, or one connection of it (a `Client`, a `PoolClient`). */
+  readonly pool: PostgresPool | PostgresClient;
+  /** The table of the highest tokens, for `claim` and `guarded`. @default 'fencing_marks' */
+  readonly table?: string;
+  /**
+   * For how long a transaction of `guarded` may stand still between two statements, in milliseconds; then PostgreSQL
+   * ends it. A paused process would otherwise keep its successor waiting.
+   * @default 10000
+   */
+  readonly idleTimeoutMs?: number;
+}
+
+/** How often a refused statement looks again when the row changes under its eyes. */
+const MOST_LOOKS = 5;
+const MAX_IDLE_TIMEOUT_MS = 0x7fff_ffff;
+
+/**
+ * Refuses stale writers in PostgreSQL. The highest token is kept in the database that it protects, in the same
+ * transaction as the write: they cannot come apart.
+ *
+ * Errors of PostgreSQL come out as they are. Under REPEATABLE READ and SERIALIZABLE that includes serialization failures
+ * (40001): run the whole call again.
+ */
+export class PostgresFence {
+  readonly #pool: PostgresPool | PostgresClient;
+  readonly #table: string;
+  readonly #idleTimeoutMs: number;
+  readonly #settings: FenceSettings;
+  /** The resources whose `guarded` the code that asks runs in: their rows are locked by another connection. */
+  readonly #around = new AsyncLocalStorage<readonly string[]>();
+  /** A single connection has one transaction at a time. */
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor({ pool, table = DEFAULT_TABLE, idleTimeoutMs = 10_000, ...settings }: PostgresFenceOptions) {
+    if (!Number.isInteger(idleTimeoutMs) || idleTimeoutMs < 0 || idleTimeoutMs > MAX_IDLE_TIMEOUT_MS) {
+      throw new LockConfigurationError(
+        `idleTimeoutMs: must be a whole number of milliseconds (0 for none), not ${String(idleTimeoutMs)}`,
+      );
+    }
+    this.#pool = pool;
+    this.#table = quoteTable(table);
+    this.#idleTimeoutMs = idleTimeoutMs;
+    this.#settings = settings;
+  }
+
+  /** The SQL that makes the table for `claim` and `guarded`. Safe to run again. */
+  static migration(table?: string): string {
+    return marksTableSql(table);
+  }
+
+  /** The SQL that gives a table of yours the column for `update`. Safe to run again. */
+  static columnMigration(table: string, column?: string): string {
+    return fenceColumnSql(table, column);
+  }
+
+  /**
+   * Raises the mark of the resource to this token: from now on no older holder can write. Do it before you read what you
+   * are going to change. Over a single connection this joins the transaction that you have open there, if any.
+   * @throws StaleFencingTokenError
+   */
+  async claim(resource: string, fence: Fence): Promise<void> {
+    const token = await this.#token(resource, fence);
+    this.#refuseInside(resource);
+    await this.#inTurn(() => this.#claim(this.#pool, resource, token));
+  }
+
+  /**
+   * Runs `work` in a transaction whose first statement is the claim. Until its end nobody else gets in, so what it reads
+   * and writes over `client` is one step, however long this process is paused in between.
+   * @throws StaleFencingTokenError before `work` is called; what `work` throws, after a rollback
+   */
+  async guarded<T>(resource: string, fence: Fence, work: (client: PostgresClient) => T | PromiseLike<T>): Promise<T> {
+    const token = await this.#token(resource, fence);
+    this.#refuseInside(resource);
+    const around = this.#around.getStore() ?? [];
+    const claimAndWork = async (client: PostgresClient): Promise<T> => {
+      await this.#claim(client, resource, token);
+      return this.#around.run([...around, resource], () => work(client));
+    };
+    const pool = this.#pool;
+    if (isPool(pool)) return inPooledTransaction(pool, this.#idleTimeoutMs, claimAndWork);
+    if (around.length > 0) {
+      throw new LockConfigurationError(
+        `guarded(${resource}) inside of guarded(${around.join(', ')}): one connection has one transaction. Use a pool`,
+      );
+    }
+    return this.#inTurn(() => inTransaction(pool, this.#idleTimeoutMs, claimAndWork));
+  }
+
+  /**
+   * Changes a row that has a column for the token, in one statement. It knows nothing of the marks of `claim`: the row is
+   * a resource of its own, and `resource` is what errors and signed tokens call it.
+   * @returns how many rows were changed; 0: there is no such row
+   * @throws StaleFencingTokenError
+   */
+  async update(resource: string, fence: Fence, update: FencedUpdate): Promise<number> {
+    const token = await this.#token(resource, fence);
+    const write = updateStatement(update, token);
+    const look = highestStatement(update);
+    return this.#inTurn(() => this.#update(resource, token, write, look));
+  }
+
+  /** The highest token that was shown for the resource; undefined: none was. Does not raise it. */
+  async highest(resource: string): Promise<bigint | undefined> {
+    checkResource(resource);
+    return this.#highest(this.#pool, resource);
+  }
+
+  async #update(resource: string, token: bigint, write: Statement, look: Statement): Promise<number> {
+    for (let looks = 0; looks < MOST_LOOKS; looks += 1) {
+      const { rowCount } = await this.#pool.query(write.text, write.values);
+      if (rowCount !== null && rowCount > 0) return rowCount;
+      const { rows } = await this.#pool.query<{ matched: string; highest: string }>(look.text, look.values);
+      const [seen] = rows;
+      if (seen === undefined || seen.matched === '0') return 0;
+      if (BigInt(seen.highest) > token) throw staleToken(resource, token, BigInt(seen.highest));
+    }
+    throw notWritable(resource);
+  }
+
+  async #claim(client: Queryable, resource: string, token: bigint): Promise<void> {
+    const text =
+      `INSERT INTO ${this.#table} AS mark (resource, token, updated_at) VALUES ($1, $2::bigint, now()) ` +
+      'ON CONFLICT (resource) DO UPDATE SET token = EXCLUDED.token, updated_at = EXCLUDED.updated_at ' +
+      'WHERE mark.token <= EXCLUDED.token RETURNING token::text AS token';
+    for (let looks = 0; looks < MOST_LOOKS; looks += 1) {
+      const { rows } = await client.query(text, [resource, token.toString()]);
+      if (rows.length > 0) return;
+      // Behind the refusal, so it is what refused, or higher. Where somebody has deleted the mark: once more.
+      const highest = await this.#highest(client, resource);
+      if (highest !== undefined && highest > token) throw staleToken(resource, token, highest);
+    }
+    throw notWritable(resource);
+  }
+
+  async #highest(client: Queryable, resource: string): Promise<bigint | undefined> {
+    const text = `SELECT token::text AS token FROM ${this.#table} WHERE resource = $1`;
+    const { rows } = await client.query<{ token: string }>(text, [resource]);
+    return rows[0] === undefined ? undefined : BigInt(rows[0].token);
+  }
+
+  async #token(resource: string, fence: Fence): Promise<bigint> {
+    checkResource(resource);
+    return tokenToCompare(fence, resource, this.#settings);
+  }
+
+  /** On a single connection a statement must not slip into the transaction of another caller's `guarded`. */
+  #inTurn<T>(run: () => Promise<T>): Promise<T> {
+    if (isPool(this.#pool) || this.#around.getStore() !== undefined) return run();
+    const turn = this.#last.then(run);
+    this.#last = turn.catch(() => undefined);
+    return turn;
+  }
+
+  /** It would wait for the row that the transaction around it has locked, which waits for it. */
+  #refuseInside(resource: string): void {
+    if (this.#around.getStore()?.includes(resource) !== true) return;
+    throw new LockConfigurationError(
+      `${resource} is claimed by the guarded() around this call, which would wait for itself: write over its client`,
+    );
+  }
+}
+
+function notWritable(resource: string): LockConfigurationError {
+  return new LockConfigurationError(
+    `The row of ${resource} is there and its token is not higher, yet no statement changes it. Does a trigger or a ` +
+      'row-level policy keep it from being changed?',
+  );
+}
+
+type Queryable = Pick<PostgresClient, 'query'>;

@@ -1,0 +1,23 @@
+import { LockConfigurationError } from '../../../lock/errors.js';
+
+/** PostgreSQL cuts a longer name off, and so would mean another one. */
+const MAX_NAME_BYTES = 63;
+
+/**
+ * A name as PostgreSQL takes it literally, whatever characters it has. Names are case-sensitive this way: those made
+ * without quotes are in lower case.
+ * @throws LockConfigurationError
+ */
+export function quoteName(name: string): string {
+  if (typeof name === 'string' && name !== '' && !name.includes('\0') && Buffer.byteLength(name) <= MAX_NAME_BYTES) {
+    return `"${name.replaceAll('"', '""')}"`;
+  }
+  throw new LockConfigurationError(
+    `Not a name for PostgreSQL: ${JSON.stringify(name)}. It takes 1 to ${MAX_NAME_BYTES} bytes, and no NUL`,
+  );
+}
+
+/** `orders`, or `shop.orders` where it is not in the search path. @throws LockConfigurationError */
+export function quoteTable(table: string): string {
+  return String(table).split('.').map(quoteName).join('.');
+}

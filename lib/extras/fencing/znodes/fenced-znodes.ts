@@ -1,0 +1,139 @@
+import { type LockService, type SessionAccess, sessionAccess } from '../../../engine/lock-service.js';
+import { LockConfigurationError } from '../../../lock/errors.js';
+import type { LockHandle } from '../../../lock/handle.js';
+import type { FenceSettings } from '../fence.js';
+import { dataBytes, dataPath, refuseQueue } from './data-path.js';
+import { refusal } from './explain.js';
+import { GuardedMulti } from './guarded-multi.js';
+import { Link } from './link.js';
+import { type LockTicket, type Right, rightOf } from './ticket.js';
+import { writeNode, removeNode, type ExpectedVersion } from './write-node.js';
+import { ZnodeConflictError } from './znode-conflict-error.js';
+
+/** A lock that is held, or its ticket in a process that was handed it. */
+export type ZnodeFence = LockHandle | LockTicket;
+
+export interface FencedZnodesOptions extends FenceSettings {
+  /** Injected, or made by `createLockService`; what is kept goes over its connection, under its namespace. */
+  readonly locks: LockService;
+}
+
+export interface ZnodeValue {
+  readonly data: Buffer;
+  /** Counts the writes since the node was made; `write` and `remove` take it back. */
+  readonly version: number;
+}
+
+/** For a lock service that would not wait for a busy lock at all. */
+const ANSWER_WITHIN_MS = 15_000;
+
+/**
+ * Refuses stale writers of data that is kept in ZooKeeper, next to the locks. There is no mark to compare: each write is
+ * a transaction that begins with "the contender's node is still there". As long as it is, the servers have given the
+ * lock to nobody else, and the two come from the same servers in the same order.
+ */
+export class FencedZnodes {
+  readonly #locks: LockService;
+  readonly #settings: FenceSettings;
+  /** Updates of one path go one after the other. */
+  readonly #turns = new Map<string, Promise<unknown>>();
+
+  constructor({ locks, ...settings }: FencedZnodesOptions) {
+    if (settings.keys !== undefined && settings.lockKey === undefined) {
+      throw new LockConfigurationError('FencedZnodes: with keys, say with lockKey which lock protects which path');
+    }
+    this.#locks = locks;
+    this.#settings = settings;
+  }
+
+  /**
+   * Makes sure, at the servers, that the lock is still held, and that what is read here afterwards is not older. No older
+   * holder can write any more: its node is gone.
+   * @throws StaleFencingTokenError
+   */
+  async claim(path: string, fence: ZnodeFence): Promise<void> {
+    const { link, right } = await this.#begin(path, fence);
+    await new GuardedMulti(link, right, path).send([]);
+  }
+
+  /** What the leader has; undefined: no such node. */
+  async read(path: string): Promise<ZnodeValue | undefined> {
+    const { access, fullPath } = this.#place(path);
+    const found = await this.#link(access, path)
+      .read(fullPath)
+      .catch((error: unknown) => {
+        throw refusal(error, path);
+      });
+    return found === undefined ? undefined : { data: Buffer.from(found.data), version: found.stat.version };
+  }
+
+  /**
+   * Writes the node, and makes it, with its parents, where it is missing.
+   * @param options the version that was read; 'absent': only make it
+   * @returns the version that the node has now
+   * @throws StaleFencingTokenError, ZnodeConflictError, LockUnavailableError (its text says where the outcome is unknown)
+   */
+  async write(
+    path: string,
+    data: string | Uint8Array,
+    fence: ZnodeFence,
+    { version }: { readonly version?: ExpectedVersion } = {},
+  ): Promise<number> {
+    const bytes = dataBytes(path, data);
+    const { link, right, fullPath } = await this.#begin(path, fence);
+    return writeNode(new GuardedMulti(link, right, path), fullPath, bytes, version);
+  }
+
+  /** @returns whether there was one. @throws as `write` does */
+  async remove(path: string, fence: ZnodeFence, { version }: { readonly version?: number } = {}): Promise<boolean> {
+    const { link, right, fullPath } = await this.#begin(path, fence);
+    return removeNode(new GuardedMulti(link, right, path), fullPath, version);
+  }
+
+  /**
+   * Reads, and writes what `change` makes of it if nobody wrote in between; otherwise `change` is called again.
+   * @returns the version that the node has now. @throws what `change` throws, and as `write` does
+   */
+  async update(
+    path: string,
+    fence: ZnodeFence,
+    change: (current: Buffer | undefined) => string | Uint8Array | PromiseLike<string | Uint8Array>,
+  ): Promise<number> {
+    const turn = (this.#turns.get(path) ?? Promise.resolve()).then(() => this.#update(path, fence, change));
+    const settled = turn.catch(() => undefined);
+    this.#turns.set(path, settled);
+    try {
+      return await turn;
+    } finally {
+      if (this.#turns.get(path) === settled) this.#turns.delete(path);
+    }
+  }
+
+  async #update(path: string, fence: ZnodeFence, change: Parameters<FencedZnodes['update']>[2]): Promise<number> {
+    for (;;) {
+      const current = await this.read(path);
+      const changed = await change(current?.data);
+      try {
+        return await this.write(path, changed, fence, { version: current?.version ?? 'absent' });
+      } catch (error) {
+        if (!(error instanceof ZnodeConflictError)) throw error;
+      }
+    }
+  }
+
+  async #begin(path: string, fence: ZnodeFence): Promise<{ link: Link; right: Right; fullPath: string }> {
+    const { access, fullPath } = this.#place(path);
+    const right = await rightOf(fence, path, access.namespace, this.#settings);
+    refuseQueue(path, right.key);
+    return { link: this.#link(access, path), right, fullPath };
+  }
+
+  #place(path: string): { access: SessionAccess; fullPath: string } {
+    const access = this.#locks[sessionAccess]();
+    return { access, fullPath: dataPath(access.namespace, path) };
+  }
+
+  #link({ session, waitMs }: SessionAccess, path: string): Link {
+    return new Link(session, path, waitMs || ANSWER_WITHIN_MS);
+  }
+}

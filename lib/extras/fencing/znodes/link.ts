@@ -1,0 +1,68 @@
+import { filter, firstValueFrom, Subject, takeUntil } from 'rxjs';
+import { LockClosedError, LockUnavailableError } from '../../../lock/errors.js';
+import { isUp } from '../../../session/connection-state.js';
+import { isAboutTheLink, SessionError } from '../../../session/errors.js';
+import { get, type NodeData, sync } from '../../../session/requests.js';
+import type { Session } from '../../../session/session.js';
+
+/** One call over a session that may go down and come back, until its time is up. */
+export class Link {
+  readonly session: Session;
+  readonly #path: string;
+  readonly #waitMs: number;
+  readonly #endsAt: number;
+  /** A write was sent, and its answer was lost. */
+  isInDoubt = false;
+
+  constructor(session: Session, path: string, waitMs: number) {
+    this.session = session;
+    this.#path = path;
+    this.#waitMs = waitMs;
+    this.#endsAt = session.clock.now() + waitMs;
+  }
+
+  /** @throws LockUnavailableError when the time is up, LockClosedError when the service is closed */
+  async untilUp(): Promise<void> {
+    const { clock, state, state$ } = this.session;
+    const remainingMs = this.#endsAt - clock.now();
+    if (remainingMs <= 0) throw this.#unavailable();
+    if (isUp(state)) return;
+    const timeIsUp = new Subject<void>();
+    const timer = clock.setTimer(remainingMs, () => timeIsUp.next());
+    try {
+      // Completes without a value when the session is closed.
+      const found = await firstValueFrom(state$.pipe(filter(isUp), takeUntil(timeIsUp)), { defaultValue: undefined });
+      if (found !== undefined) return;
+    } finally {
+      timer.cancel();
+    }
+    throw this.session.state === 'closed' ? this.closed() : this.#unavailable();
+  }
+
+  /** What the leader has; undefined: no such node. */
+  async read(path: string): Promise<NodeData | undefined> {
+    for (;;) {
+      await this.untilUp();
+      const [synced, found] = await this.session.batch([sync(path), get(path)]);
+      const error = synced instanceof SessionError ? synced : found;
+      if (!(error instanceof SessionError)) return error;
+      if (error.code === 'NO_NODE') return undefined;
+      if (error.code === 'CLOSED') throw this.closed();
+      if (!isAboutTheLink(error)) throw error;
+    }
+  }
+
+  closed(): Error {
+    return this.session.failure ?? new LockClosedError(`The lock service is closed. ${this.#whatIsKnown()}`);
+  }
+
+  #unavailable(): LockUnavailableError {
+    return new LockUnavailableError(`ZooKeeper did not answer within ${this.#waitMs} ms. ${this.#whatIsKnown()}`);
+  }
+
+  #whatIsKnown(): string {
+    return this.isInDoubt
+      ? `The answer to the write of ${this.#path} was lost: it may or may not have been carried out. Read it again`
+      : `Nothing was done to ${this.#path}`;
+  }
+}

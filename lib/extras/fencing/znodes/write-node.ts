@@ -1,0 +1,109 @@
+import { LockConfigurationError, LockUnavailableError } from '../../../lock/errors.js';
+import { failedWith, isAboutTheLink, SessionError } from '../../../session/errors.js';
+import { ancestry } from '../../../session/paths.js';
+import { create, type MultiResult, type NodeData, remove, set } from '../../../session/requests.js';
+import { refusal } from './explain.js';
+import type { DataRefusal, GuardedMulti } from './guarded-multi.js';
+import { ZnodeConflictError } from './znode-conflict-error.js';
+
+/** The version that the node must have; 'absent': there must be none; undefined: any, or none. */
+export type ExpectedVersion = number | 'absent' | undefined;
+
+/** @returns the node's version after that */
+export async function writeNode(
+  guarded: GuardedMulti,
+  fullPath: string,
+  data: Uint8Array,
+  expected: ExpectedVersion,
+): Promise<number> {
+  let isNew = expected === 'absent';
+  for (;;) {
+    const part = isNew
+      ? create(fullPath, 'persistent', data)
+      : set(fullPath, data, typeof expected === 'number' ? expected : undefined);
+    const sent = await guarded.send([part]);
+    if (sent.kind === 'done') return versionAfter(sent.results[0], guarded.path);
+    if (sent.kind === 'in-doubt') {
+      const version = await settle(guarded, fullPath, data, expected);
+      if (version !== undefined) return version;
+    } else if (sent.code === 'NO_NODE' && isNew) {
+      await makeParents(guarded, fullPath);
+    } else if (sent.code === 'BAD_VERSION' || expected !== undefined) {
+      throw conflict(guarded.path, expected, sent.code, sent.error);
+    } else {
+      isNew = sent.code === 'NO_NODE';
+    }
+  }
+}
+
+/** @returns whether there was a node */
+export async function removeNode(guarded: GuardedMulti, fullPath: string, expected?: number): Promise<boolean> {
+  for (let wasSent = false; ; wasSent = true) {
+    const sent = await guarded.send([remove(fullPath, expected)]);
+    if (sent.kind === 'done') return true;
+    if (sent.kind === 'refused') {
+      // Gone, after a try whose answer was lost: that was ours.
+      if (sent.code === 'NO_NODE') return wasSent;
+      throw conflict(guarded.path, expected, sent.code, sent.error);
+    }
+  }
+}
+
+/** After a lost answer. @returns the version, if what was to be written stands there; undefined: it has to be sent again */
+async function settle(
+  { link, path }: GuardedMulti,
+  fullPath: string,
+  data: Uint8Array,
+  expected: ExpectedVersion,
+): Promise<number | undefined> {
+  const found = await link.read(fullPath).catch((error: unknown) => {
+    throw refusal(error, path);
+  });
+  if (found !== undefined && isWritten(found, data, expected)) return found.stat.version;
+  // Without an expected version writing it once more does no harm while the lock is held, and nothing after that.
+  if (expected === undefined || isUntouched(found, expected)) return undefined;
+  throw new LockUnavailableError(
+    `The answer to the write of ${path} was lost, and somebody has written there since: it is not known whether it was ` +
+      'carried out. Read it again',
+  );
+}
+
+function isWritten({ data: there, stat }: NodeData, data: Uint8Array, expected: ExpectedVersion): boolean {
+  if (Buffer.compare(there, data) !== 0) return false;
+  if (expected === undefined) return true;
+  return stat.version === (expected === 'absent' ? 0 : expected + 1);
+}
+
+function isUntouched(found: NodeData | undefined, expected: number | 'absent'): boolean {
+  return expected === 'absent' ? found === undefined : found?.stat.version === expected;
+}
+
+function versionAfter(result: MultiResult | undefined, path: string): number {
+  if (result?.op !== 'set') return 0;
+  if (result.stat.ephemeralOwner === 0n) return result.stat.version;
+  throw new LockConfigurationError(
+    `${path} was written, but it is no place to keep anything: it is an ephemeral node, which goes with the session of ` +
+      'its maker. Keep data elsewhere',
+  );
+}
+
+async function makeParents({ link, path }: GuardedMulti, fullPath: string): Promise<void> {
+  await link.untilUp();
+  const parents = ancestry(fullPath).slice(0, -1);
+  const outcomes = await link.session.batch(parents.map((parent) => create(parent, 'persistent')));
+  const failed = outcomes.find(
+    (outcome) => outcome instanceof SessionError && !failedWith(outcome, 'NODE_EXISTS') && !isAboutTheLink(outcome),
+  );
+  if (failed !== undefined) throw refusal(failed, path);
+}
+
+function conflict(path: string, expected: ExpectedVersion, code: DataRefusal, cause: Error): ZnodeConflictError {
+  const found = { NO_NODE: 'it is not there', NODE_EXISTS: 'it is there', BAD_VERSION: 'it has another' }[code];
+  const wanted = expected === 'absent' ? 'no node' : `version ${expected ?? 'any'}`;
+  return new ZnodeConflictError(
+    `${path} should have ${wanted}, but ${found}: somebody with the same lock has written, or somebody without any. ` +
+      'Nothing was written; read it again',
+    undefined,
+    { cause },
+  );
+}

@@ -1,0 +1,23 @@
+import { type FactoryProvider, Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { FencedFileStore } from 'nestjs-zookeeper-lock/fencing';
+import { SETTINGS, type Settings } from '../settings.js';
+
+/**
+ * Files that refuse whoever comes with the token of a lock that is over. The lock keeps the instances apart as long as all
+ * goes well; when one of them was stopped for longer than its session, this is what keeps its late write out.
+ */
+export const fileStore: FactoryProvider<FencedFileStore> = {
+  provide: FencedFileStore,
+  inject: [SETTINGS],
+  useFactory: ({ dataDir }: Pick<Settings, 'dataDir'>) => FencedFileStore.open({ root: dataDir }),
+};
+
+/** Nest knows how to end what it made itself, and a factory made the store. */
+@Injectable()
+export class FileStoreEnd implements OnApplicationShutdown {
+  constructor(@Inject(FencedFileStore) private readonly store: FencedFileStore) {}
+
+  onApplicationShutdown(): Promise<void> {
+    return this.store.close();
+  }
+}

@@ -1,0 +1,221 @@
+import { randomBytes } from 'node:crypto';
+import { describe, expect, it } from '@jest/globals';
+import { Controller, Get, Injectable, Module, Put } from '@nestjs/common';
+import { Test } from '@nestjs/testing';
+import { FenceToken } from '../../../../lib/extras/fencing/http/fence-token.decorator.js';
+import { FencingModule } from '../../../../lib/extras/fencing/http/fencing.module.js';
+import type { FencingModuleOptions } from '../../../../lib/extras/fencing/http/fencing-options.js';
+import { MemoryFencingMarks } from '../../../../lib/extras/fencing/http/memory-fencing-marks.js';
+import { RequireFence, WithoutFence } from '../../../../lib/extras/fencing/http/require-fence.decorator.js';
+import { SigningKeys } from '../../../../lib/extras/fencing/keys/signing-keys.js';
+import { LockConfigurationError } from '../../../../lib/index.js';
+import type { Imports } from '../../support/boot.js';
+
+type AnyClass = new (...args: never[]) => object;
+
+const marks = new MemoryFencingMarks();
+const keys = new SigningKeys({ issuer: 'me', current: { id: 'k', algorithm: 'HS256', secret: randomBytes(32) } });
+
+@Controller('documents')
+class Documents {
+  @Put(':id')
+  @RequireFence('/locks/:id')
+  save(): string {
+    return 'saved';
+  }
+}
+
+async function start(
+  controllers: AnyClass[],
+  imports: Imports = [FencingModule.forRoot({ marks })],
+  providers: AnyClass[] = [],
+): Promise<void> {
+  const module = await Test.createTestingModule({ imports, controllers, providers }).compile();
+  const app = module.createNestApplication({ logger: false });
+  try {
+    await app.init();
+  } finally {
+    await app.close();
+  }
+}
+
+describe('an application with @RequireFence starts', () => {
+  it.each<[string, Imports]>([
+    ['forRoot', [FencingModule.forRoot({ marks, keys, issuer: 'me', maxAgeMs: 1_000 })]],
+    ['forRoot with isGlobal', [FencingModule.forRoot({ marks, isGlobal: true })]],
+    ['forRootAsync', [FencingModule.forRootAsync({ useFactory: () => Promise.resolve({ marks, keys }) })]],
+    [
+      'forRootAsync with a class',
+      [
+        FencingModule.forRootAsync({
+          useClass: class {
+            createFencingOptions = (): FencingModuleOptions => ({ marks });
+          },
+        }),
+      ],
+    ],
+  ])('with %s', async (_how, imports) => {
+    await start([Documents], imports);
+  });
+
+  it('with several modules that are not global, each for the controllers that import it', async () => {
+    const own = FencingModule.forRoot({ marks, isGlobal: false });
+    const signed = FencingModule.forRoot({ marks, keys, isGlobal: false });
+    @Module({ imports: [own], controllers: [Documents] })
+    class One {}
+    @Controller('other')
+    class OtherDocuments extends Documents {}
+    @Module({ imports: [signed], controllers: [OtherDocuments] })
+    class Other {}
+
+    await start([], [One, Other]);
+  });
+});
+
+describe('an application with @RequireFence does not start', () => {
+  const HELP = 'is FencingModule.forRoot({ marks }) imported in the root module, and global?';
+
+  it('without the module, or with one that is another module’s own', async () => {
+    await expect(start([Documents], [])).rejects.toThrow(HELP);
+    await expect(
+      start([Documents], [{ module: class Holder {}, imports: [FencingModule.forRoot({ marks, isGlobal: false })] }]),
+    ).rejects.toThrow(HELP);
+  });
+
+  it('with two global modules: which controller has whose marks?', async () => {
+    const two = [FencingModule.forRoot({ marks }), FencingModule.forRoot({ marks: new MemoryFencingMarks() })];
+    await expect(start([Documents], two)).rejects.toThrow('FencingModule is imported 2 times as a global module');
+  });
+
+  it.each<[string, unknown, string]>([
+    ['no marks', { keys }, 'FencingModule: marks: must be a store with claim(resource, fence)'],
+    ['no options', undefined, 'FencingModule: '],
+    ['marks that are none', { marks: new Map() }, 'must be a store with claim'],
+    ['keys that were not checked', { marks, keys: { id: 'k' } }, 'keys: must be made with new VerificationKeys'],
+    ['an unknown option', { marks, key: keys }, 'key: is no option (there are: marks, keys, issuer, maxAgeMs)'],
+    ['an age without keys', { marks, maxAgeMs: 5 }, 'maxAgeMs: only signed tokens have it'],
+    ['an issuer without keys', { marks, issuer: 'me' }, 'issuer: only signed tokens have it'],
+    ['an age of nothing', { marks, keys, maxAgeMs: 0 }, 'maxAgeMs: must be a number of milliseconds above 0, not 0'],
+    ['an empty issuer', { marks, keys, issuer: '' }, 'issuer: must be a text that is not empty'],
+  ])('with %s', async (_what, options, expected) => {
+    const useFactory = (): FencingModuleOptions => options as FencingModuleOptions;
+    await expect(start([Documents], [FencingModule.forRootAsync({ useFactory })])).rejects.toThrow(expected);
+  });
+
+  it('with isGlobal in what a factory returns', async () => {
+    const useFactory = (): FencingModuleOptions => ({ marks, isGlobal: true }) as FencingModuleOptions;
+    await expect(start([Documents], [FencingModule.forRootAsync({ useFactory })])).rejects.toThrow(
+      'must stand beside useFactory',
+    );
+  });
+
+  it('with a placeholder that is no parameter of the route', async () => {
+    @Controller('tenants/:tenant/documents')
+    class Misspelt {
+      @Put([':id', 'by-name/:name'])
+      @RequireFence('/locks/:tenant/:id')
+      save(): string {
+        return 'saved';
+      }
+    }
+    await expect(start([Misspelt])).rejects.toThrow(
+      `@RequireFence('/locks/:tenant/:id') on Misspelt.save: placeholder ":id" is no parameter of the route ` +
+        '/tenants/:tenant/documents/by-name/:name of Misspelt.save. Known: [tenant, name]',
+    );
+  });
+
+  it('with a class that requires a fence on a route without its placeholder, unless that is lifted', async () => {
+    @Controller('documents')
+    @RequireFence('/locks/:id')
+    class Listing {
+      @Get()
+      list(): string {
+        return 'all';
+      }
+    }
+    @Controller('documents')
+    @RequireFence('/locks/:id')
+    class Lifted {
+      @Get()
+      @WithoutFence()
+      list(): string {
+        return 'all';
+      }
+    }
+    await expect(start([Listing])).rejects.toThrow('no parameter of the route /documents/ of Listing.list. Known: []');
+    await start([Lifted]);
+  });
+
+  it('on what is no route, or no controller', async () => {
+    @Controller('documents')
+    class Helper {
+      @RequireFence('/locks/a')
+      help(): string {
+        return 'help';
+      }
+    }
+    @Injectable()
+    class Service {
+      @RequireFence('/locks/a')
+      save(): string {
+        return 'saved';
+      }
+    }
+    await expect(start([Helper])).rejects.toThrow("@RequireFence('/locks/a') on Helper.help is no route");
+    await expect(start([], undefined, [Service])).rejects.toThrow(
+      'it is for controllers; this class is listed in providers',
+    );
+  });
+
+  it('with @FenceToken() and no @RequireFence beside it', async () => {
+    @Controller('documents')
+    class Lonely {
+      @Put()
+      save(@FenceToken() token: bigint): string {
+        return String(token);
+      }
+    }
+    await expect(start([Lonely])).rejects.toThrow('@FenceToken() on Lonely.save has no @RequireFence beside it');
+  });
+
+  it('with a rule for signed tokens on a route, and no keys', async () => {
+    @Controller('documents')
+    class Rules {
+      @Put()
+      @RequireFence('/locks/a', { maxAgeMs: 1_000 })
+      save(): string {
+        return 'saved';
+      }
+    }
+    await expect(start([Rules])).rejects.toThrow(
+      "@RequireFence('/locks/a') on Rules.save: maxAgeMs: only signed tokens have it",
+    );
+    await start([Rules], [FencingModule.forRoot({ marks, keys })]);
+  });
+});
+
+describe('a class is not even defined', () => {
+  const decorate = (decorator: MethodDecorator): void => {
+    class Orders {
+      save(): void {}
+    }
+    decorator(Orders.prototype, 'save', Object.getOwnPropertyDescriptor(Orders.prototype, 'save')!);
+  };
+
+  it.each(['locks/:id', '/locks//:id', '/locks/:a:b', '/'])('with the path %s', (path) => {
+    expect(() => decorate(RequireFence(path))).toThrow(LockConfigurationError);
+    expect(() => decorate(RequireFence(path))).toThrow(`@RequireFence('${path}') on Orders.save: `);
+  });
+
+  it('with options that make no sense, or on what is no method', () => {
+    expect(() => decorate(RequireFence('/a', { keys: 'id' as never }))).toThrow('keys: must be a function');
+    expect(() => decorate(RequireFence('/a', { maxAgeMs: -1 }))).toThrow('maxAgeMs: must be');
+    class Statics {
+      static save(): void {}
+    }
+    const method = Object.getOwnPropertyDescriptor(Statics, 'save')!;
+    expect(() => RequireFence('/a')(Statics, 'save', method)).toThrow('not for static ones');
+    expect(() => RequireFence('/a')(Statics.prototype, 'property')).toThrow('or properties');
+    expect(() => FenceToken()(Statics, undefined, 0)).toThrow('@FenceToken() is for parameters of methods');
+  });
+});

@@ -1,0 +1,49 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { open, readFile } from 'node:fs/promises';
+import type { Readable } from 'node:stream';
+import { killWithUs } from '../../../support/process/reaper.js';
+import { hasEnded, killProcess } from '../../../support/process/signals.js';
+import { type Attempt, readDiary } from './diary.js';
+
+export interface WriterOptions {
+  readonly script: string;
+  readonly root: string;
+  readonly name: string;
+  readonly mode: 'alone' | 'crowd';
+  readonly minJournalBytes: number;
+  /** Where its diary goes. */
+  readonly diary: string;
+}
+
+/** A process that changes a file of the store until it is killed. */
+export class Writer {
+  private constructor(
+    private readonly process: ChildProcess,
+    private readonly diary: string,
+  ) {}
+
+  /** Resolves when its store is open. */
+  static async start({ script, root, name, mode, minJournalBytes, diary }: WriterOptions): Promise<Writer> {
+    const output = await open(diary, 'a');
+    try {
+      const child = spawn(process.execPath, [script, root, name, mode, String(minJournalBytes)], {
+        stdio: ['ignore', output.fd, output.fd, 'pipe'],
+      });
+      killWithUs(child);
+      const writer = new Writer(child, diary);
+      await Promise.race([once(child.stdio[3] as Readable, 'data'), once(child, 'exit')]);
+      if (hasEnded(child)) throw new Error(`A writer did not start:\n${await readFile(diary, 'utf8')}`);
+      return writer;
+    } finally {
+      await output.close();
+    }
+  }
+
+  /** SIGKILL; resolves with what it did. */
+  async kill(): Promise<Attempt[]> {
+    if (hasEnded(this.process)) throw new Error(`A writer has ended by itself:\n${await readFile(this.diary, 'utf8')}`);
+    await killProcess(this.process);
+    return readDiary(this.diary);
+  }
+}

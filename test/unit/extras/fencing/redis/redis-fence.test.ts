@@ -1,0 +1,57 @@
+import { describe, expect, it } from '@jest/globals';
+import type { RedisClient } from '../../../../../lib/extras/fencing/redis/redis-client.js';
+import { RedisFence } from '../../../../../lib/extras/fencing/redis/redis-fence.js';
+
+/** Answers each command with what comes next, and keeps what it was asked. */
+function clientOf(...answers: unknown[]): RedisClient & { readonly asked: unknown[][] } {
+  const asked: unknown[][] = [];
+  return {
+    asked,
+    callBuffer: async (command, parameters) => {
+      asked.push([command, ...parameters]);
+      const answer = answers.shift();
+      if (answer instanceof Error) throw answer;
+      return answer;
+    },
+  };
+}
+
+const done = [Buffer.from('done')];
+
+describe('RedisFence', () => {
+  it('sends tokens as text of one length, and the name of the script only', async () => {
+    const client = clientOf(done);
+    await new RedisFence({ client, prefix: 'app:' }).claim('/a', 42n);
+    const [command, sha1, ...rest] = client.asked[0] ?? [];
+    expect([command, ...rest]).toEqual(['evalsha', '1', 'app:{/a}', '0000000000000000042']);
+    expect(sha1).toMatch(/^[0-9a-f]{40}$/);
+  });
+
+  it('sends the script where Redis does not know it, and no other error is taken for that', async () => {
+    const client = clientOf(new Error('NOSCRIPT No matching script'), done, new Error('LOADING'));
+    const fence = new RedisFence({ client });
+    await fence.claim('/a', 1n);
+    expect(client.asked.map(([command]) => command)).toEqual(['evalsha', 'eval']);
+    await expect(fence.claim('/a', 1n)).rejects.toThrow('LOADING');
+  });
+
+  it('reads the settings from a list and from a map', async () => {
+    const right = { appendonly: 'yes', appendfsync: 'always', 'maxmemory-policy': 'noeviction' };
+    const lists = Object.entries(right).map((pair) => pair.map((text) => Buffer.from(text)));
+    await new RedisFence({ client: clientOf(...lists) }).checkDurability();
+    await new RedisFence({
+      client: clientOf(...lists.map((pair) => new Map([pair as [Buffer, Buffer]]))),
+    }).checkDurability();
+  });
+
+  it('says so when Redis does not tell its settings', async () => {
+    const client = clientOf(new Error('ERR unknown command CONFIG'));
+    await expect(new RedisFence({ client }).checkDurability()).rejects.toThrow('Redis does not tell its appendonly');
+  });
+
+  it('refuses what names no resource, before any input or output', async () => {
+    const client = clientOf();
+    await expect(new RedisFence({ client }).claim('', 1n)).rejects.toThrow('Not the name of a resource');
+    expect(client.asked).toEqual([]);
+  });
+});

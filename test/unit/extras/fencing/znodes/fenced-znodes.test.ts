@@ -1,0 +1,138 @@
+import { randomBytes } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { Test, type TestingModule } from '@nestjs/testing';
+import { LockService } from '../../../../../lib/engine/lock-service.js';
+import { SigningKeys } from '../../../../../lib/extras/fencing/keys/signing-keys.js';
+import { signToken } from '../../../../../lib/extras/fencing/signed-token.js';
+import { FencedZnodes } from '../../../../../lib/extras/fencing/znodes/fenced-znodes.js';
+import { type LockTicket, ticketOf } from '../../../../../lib/extras/fencing/znodes/ticket.js';
+import { DistributedLockTestingModule } from '../../../../../lib/extras/testing/distributed-lock-testing.module.js';
+import { LockTesting } from '../../../../../lib/extras/testing/lock-testing.js';
+import type { LockHandle } from '../../../../../lib/lock/handle.js';
+import { codeOf } from '../../../../support/fencing/tokens.js';
+
+const KEY = '/locks/a';
+const PATH = '/data/a';
+
+describe('FencedZnodes over the lock service that Nest injects', () => {
+  let module: TestingModule;
+  let locks: LockService;
+  let testing: LockTesting;
+  let znodes: FencedZnodes;
+  let lock: LockHandle;
+
+  beforeEach(async () => {
+    module = await Test.createTestingModule({
+      imports: [DistributedLockTestingModule.forRoot({ shutdownGraceMs: 0, waitMs: 500 })],
+    }).compile();
+    await module.init();
+    [locks, testing] = [module.get(LockService), module.get(LockTesting)];
+    znodes = new FencedZnodes({ locks });
+    lock = await locks.acquire(KEY);
+  });
+  afterEach(() => module.close());
+
+  it('writes, reads and updates', async () => {
+    await znodes.claim(PATH, lock);
+    expect(await znodes.write(PATH, 'a', lock)).toBe(0);
+    expect(await znodes.update(PATH, ticketOf(lock), (current) => `${String(current)}b`)).toBe(1);
+    expect(await znodes.read(PATH)).toEqual({ data: Buffer.from('ab'), version: 1 });
+  });
+
+  it('refuses the ticket of a lost lock', async () => {
+    const ticket = ticketOf(lock);
+    await testing.lose(KEY);
+    await testing.untilFree(KEY);
+    expect(await codeOf(znodes.write(PATH, 'stale', ticket))).toBe('STALE_FENCING_TOKEN');
+    expect(await znodes.read(PATH)).toBeUndefined();
+  });
+
+  it('gives up when the link stays away, and when the service is closed', async () => {
+    const ticket = ticketOf(lock);
+    await testing.suspend();
+    expect(await codeOf(znodes.write(PATH, 'x', ticket))).toBe('LOCK_UNAVAILABLE');
+    const waiting = codeOf(znodes.read(PATH));
+    await module.close();
+    expect(await waiting).toMatch(/LOCK_CLOSED|LOCK_UNAVAILABLE/);
+    expect(await codeOf(znodes.read(PATH))).toBe('LOCK_CLOSED');
+  });
+
+  it.each([
+    ['no path', 'data'],
+    ['the root', '/'],
+    ['an empty segment', '/data//a'],
+    ['dots', '/data/../a'],
+    ['a NUL', '/data/\0'],
+    ['an emoji', '/data/\u{1f512}'],
+    ['a node of a queue', '/locks/a/_c_x-lock-0000000001'],
+    ['the nodes of sessions', '/.sessions/x'],
+    ['nothing', ''],
+  ])('refuses %s before any input or output', async (_, path) => {
+    await testing.suspend();
+    expect(await codeOf(znodes.write(path, 'x', ticketOf(lock)))).toBe('LOCK_CONFIGURATION');
+    expect(await codeOf(znodes.read(path))).toBe('LOCK_CONFIGURATION');
+  });
+
+  it('refuses more than ZooKeeper takes, and takes what it says', async () => {
+    await expect(znodes.write(PATH, Buffer.alloc(1_000_001), lock)).rejects.toThrow('1000001 bytes for /data/a');
+    expect(await znodes.write(PATH, Buffer.alloc(1_000_000), lock)).toBe(0);
+  });
+
+  it('refuses a lock that gives no right to write', async () => {
+    await lock.release();
+    const reader = await locks.acquire(KEY, { mode: 'read' });
+    expect(await codeOf(znodes.write(PATH, 'x', reader))).toBe('LOCK_CONFIGURATION');
+    expect(() => ticketOf(reader)).toThrow('held as read, which gives no right to write');
+  });
+
+  it.each([
+    ['of a node that is always there', { nodePath: '/' }],
+    ['of the queue itself', { nodePath: KEY }],
+    ['of another queue', { nodePath: '/locks/b/_c_x-lock-0000000001' }],
+    ['of a node that is no contender', { nodePath: `${KEY}/data` }],
+    ['without a number', { fencingToken: 'none' }],
+    ['without a node', { nodePath: undefined }],
+  ])('refuses a ticket %s', async (_, change) => {
+    const forged = { ...ticketOf(lock), ...change } as LockTicket;
+    expect(await codeOf(znodes.write(PATH, 'x', forged))).toBe('INVALID_FENCING_TOKEN');
+  });
+
+  it('refuses the lock of something else, where it was told which lock protects what', async () => {
+    const bound = new FencedZnodes({ locks, lockKey: (path) => path.replace('/data/', '/locks/') });
+    await bound.write(PATH, 'x', lock);
+    expect(await codeOf(bound.write('/data/b', 'x', lock))).toBe('INVALID_FENCING_TOKEN');
+  });
+
+  describe('with keys', () => {
+    const keys = new SigningKeys({ issuer: 'me', current: { id: 'k', algorithm: 'HS256', secret: randomBytes(32) } });
+    const lockKey = (path: string): string => path.replace('/data/', '/locks/');
+
+    it('takes signed tickets and handles only', async () => {
+      const signed = new FencedZnodes({ locks, keys, lockKey });
+      await signed.write(PATH, 'x', lock);
+      await signed.write(PATH, 'y', ticketOf(lock, signToken(lock, keys)));
+      expect(await codeOf(signed.write(PATH, 'z', ticketOf(lock)))).toBe('INVALID_FENCING_TOKEN');
+    });
+
+    it('does not take the signed token of an older lock with the node of the one that is held', async () => {
+      const signed = new FencedZnodes({ locks, keys, lockKey });
+      const old = ticketOf(lock, signToken(lock, keys));
+      await lock.release();
+      expect(await codeOf(signed.write(PATH, 'x', old))).toBe('STALE_FENCING_TOKEN');
+      const next = await locks.acquire(KEY);
+      const mixed = { ...old, nodePath: next.nodePath };
+      expect(await codeOf(signed.write(PATH, 'x', mixed))).toBe('INVALID_FENCING_TOKEN');
+    });
+
+    it('needs to be told which lock protects what', () => {
+      expect(() => new FencedZnodes({ locks, keys })).toThrow('say with lockKey which lock protects which path');
+    });
+  });
+});
+
+describe('FencedZnodes without ZooKeeper', () => {
+  it('says that a lock service of another make has no connection', async () => {
+    const other = Object.create(LockService.prototype) as LockService;
+    await expect(new FencedZnodes({ locks: other }).read(PATH)).rejects.toThrow('was not made by this package');
+  });
+});

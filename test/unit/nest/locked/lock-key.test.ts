@@ -1,0 +1,41 @@
+import { describe, expect, it } from '@jest/globals';
+import { InvalidLockKeyError, LockConfigurationError } from '../../../../lib/lock/errors.js';
+import { lockKey } from '../../../../lib/nest/locked/lock-key.js';
+import { Locked } from '../../../../lib/nest/locked/locked.decorator.js';
+import { LockKey } from '../../../../lib/nest/locked/parameter.decorators.js';
+import { RecordingService } from './recording-service.js';
+
+class Orders {
+  @Locked('/locks/:tenant/orders/:id')
+  async ship(@LockKey('tenant') tenant: string, @LockKey('id') id: string | number | bigint): Promise<void> {
+    await Promise.resolve([tenant, id]);
+  }
+}
+
+describe('lockKey', () => {
+  it.each<[string, string | number | bigint]>([
+    ['acme', 42],
+    ['a/b', '../x'],
+    ['..', 9007199254740993n],
+    ['größe', 'with space'],
+  ])('is the key that @Locked takes: %p, %p', async (tenant, id) => {
+    const orders = new Orders();
+    const service = RecordingService.in(orders);
+    await orders.ship(tenant, id);
+
+    expect(lockKey('/locks/:tenant/orders/:id', { tenant, id })).toBe(service.keys[0]);
+  });
+
+  it('refuses values that are missing, and paths that can be no key', () => {
+    expect(() => lockKey('/locks/:id', { id: '' })).toThrow(InvalidLockKeyError);
+    // @ts-expect-error a placeholder without a value does not compile
+    expect(() => lockKey('/locks/:id', {})).toThrow('needs a value for ":id"');
+    expect(() => lockKey('locks/:id', { id: 1 })).toThrow(LockConfigurationError);
+    expect(() => lockKey('locks/:id', { id: 1 })).toThrow(/^lockKey\("locks\/:id"\): /);
+  });
+
+  it('takes values by name where the path is not known to the compiler', () => {
+    const path: string = '/a/:b';
+    expect(lockKey(path, { b: 'c' })).toBe('/a/c');
+  });
+});
