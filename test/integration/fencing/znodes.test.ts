@@ -3,11 +3,13 @@ import { FencedZnodes, type FencedZnodesOptions } from '../../../lib/extras/fenc
 import { type LockTicket, ticketOf } from '../../../lib/extras/fencing/znodes/ticket.js';
 import type { LockHandle } from '../../../lib/lock/handle.js';
 import { createLockService } from '../../../lib/open.js';
+import { isUp } from '../../../lib/session/connection-state.js';
 import { create, get, remove } from '../../../lib/session/requests.js';
 import { codeOf } from '../../support/fencing/tokens.js';
 import type { LockClient } from '../../support/locks/lock-client.js';
 import { type ClientOptions, LockStage } from '../../support/locks/lock-stage.js';
 import { SESSION_MS, TICK_MS } from '../../support/locks/times.js';
+import { eventually } from '../../support/process/eventually.js';
 
 describe('FencedZnodes', () => {
   const stage = new LockStage();
@@ -172,6 +174,7 @@ describe('FencedZnodes', () => {
       await expect(writing).rejects.toThrow('it may or may not have been carried out');
       await expect(znodes.write(path, 'three', ticket)).rejects.toThrow('Nothing was done');
       await client.pass();
+      await eventually('the link is back', () => isUp(client.service.connectionState));
       expect(await text(znodes, path)).toBe('two');
     });
 
