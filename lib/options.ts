@@ -1,4 +1,6 @@
 import { LockConfigurationError } from './lock/errors.js';
+import { shown } from './lock/shown.js';
+import { parseConnectString } from './session/connect-string.js';
 import { checkPath } from './session/paths.js';
 import type { AuthSettings, TlsSettings } from './session/options.js';
 import type { Acl } from './session/requests.js';
@@ -85,9 +87,10 @@ export function resolveOptions(options: DistributedLockOptions): ResolvedOptions
   if (typeof options.connect !== 'string' || options.connect === '') {
     refuse(
       'connect',
-      `must be a string such as 'zk1:2181,zk2:2181,zk3:2181/chroot' or 'memory:', not ${String(options.connect)}`,
+      `must be a string such as 'zk1:2181,zk2:2181,zk3:2181/chroot' or 'memory:', not ${shown(options.connect)}`,
     );
   }
+  parseConnectString(options.connect);
   const auth = readAuth(options.auth);
   const resolved = {
     connect: options.connect,
@@ -150,7 +153,7 @@ type NumericOption = 'sessionTimeoutMs' | 'serverTickMs' | 'waitMs' | 'shutdownG
 function milliseconds(options: DistributedLockOptions, name: NumericOption, byDefault: number, min: number): number {
   const value = options[name] ?? byDefault;
   if (typeof value === 'number' && Number.isFinite(value) && value >= min) return value;
-  return refuse(name, `must be a number of milliseconds, ${min} or more, not ${String(value)}`);
+  return refuse(name, `must be a number of milliseconds, ${min} or more, not ${shown(value)}`);
 }
 
 function oneOf<N extends 'startup' | 'onSuspended' | 'whenUnavailable', V extends ResolvedOptions[N]>(
@@ -160,7 +163,7 @@ function oneOf<N extends 'startup' | 'onSuspended' | 'whenUnavailable', V extend
 ): V {
   const value = options[name] ?? values[0];
   const known = values.find((one) => one === value);
-  return known ?? refuse(name, `must be one of ${values.join(', ')}, not ${String(value)}`);
+  return known ?? refuse(name, `must be one of ${values.join(', ')}, not ${shown(value)}`);
 }
 
 function refuse(option: string, what: string): never {

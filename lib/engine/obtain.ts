@@ -45,6 +45,8 @@ export async function tryObtain(
 ): Promise<Hold | undefined> {
   const { session, uplink } = context;
   const { key, queuePath, mode } = request;
+  // The first connection is only being made: that is no trouble yet.
+  if (session.state === 'connecting') await interrupt.guard(uplink.whenUp());
   if (!uplink.isUp) throw new LockUnavailableError(`There is no connection to ZooKeeper to try ${key} on`, key);
   const [synced, listed] = await interrupt.guard(session.batch([sync(queuePath), list(queuePath)]));
   if (listed instanceof SessionError) {

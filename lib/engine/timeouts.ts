@@ -7,8 +7,10 @@ export function timeoutError({ uplink, session }: EngineContext, key: string, de
   const waited = `within ${Math.round(deadline.elapsedMs())} ms`;
   if (uplink.isUp)
     return new LockTimeoutError(`The lock ${key} was not to be had ${waited}: others hold it or wait in front`, key);
+  const failures = session.describeFailures();
   return new LockUnavailableError(
-    `ZooKeeper was not to be had for the lock ${key} ${waited}: the connection is ${session.state}`,
+    `ZooKeeper was not to be had for the lock ${key} ${waited}: the connection is ${session.state}` +
+      (failures === '' ? '' : ` (${failures})`),
     key,
   );
 }

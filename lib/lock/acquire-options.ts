@@ -1,5 +1,6 @@
 import { LockConfigurationError } from './errors.js';
 import { LOCK_MODES, type LockMode } from './mode.js';
+import { shown } from './shown.js';
 
 /** What one call may choose; the rest belongs to the module. */
 export interface AcquireOptions {
@@ -21,20 +22,19 @@ const KNOWN: readonly (keyof AcquireOptions)[] = ['mode', 'waitMs', 'signal', 'l
 const MAX_LABEL_LENGTH = 200;
 
 /** @throws LockConfigurationError that names the option and what was expected */
-export function checkAcquireOptions(options: AcquireOptions, key?: string): void {
+export function checkAcquireOptions(options: AcquireOptions, key?: string, known: readonly string[] = KNOWN): void {
   for (const name of Object.keys(options)) {
-    if (!(KNOWN as readonly string[]).includes(name))
-      refuse(name, `is no option (there are: ${KNOWN.join(', ')})`, key);
+    if (!known.includes(name)) refuse(name, `is no option (there are: ${known.join(', ')})`, key);
   }
   const { mode, waitMs, leaseMs, label, signal, reentrant } = options;
   if (mode !== undefined && !LOCK_MODES.includes(mode)) {
-    refuse('mode', `must be one of ${LOCK_MODES.join(', ')}, not ${String(mode)}`, key);
+    refuse('mode', `must be one of ${LOCK_MODES.join(', ')}, not ${shown(mode)}`, key);
   }
   if (waitMs !== undefined && !(Number.isFinite(waitMs) && waitMs >= 0)) {
-    refuse('waitMs', `must be a number of milliseconds, 0 or more, not ${String(waitMs)}`, key);
+    refuse('waitMs', `must be a number of milliseconds, 0 or more, not ${shown(waitMs)}`, key);
   }
   if (leaseMs !== undefined) checkLeaseMs(leaseMs, key);
-  if (label !== undefined && typeof label !== 'string') refuse('label', `must be a string, not ${String(label)}`, key);
+  if (label !== undefined && typeof label !== 'string') refuse('label', `must be a string, not ${shown(label)}`, key);
   if (label !== undefined && label.length > MAX_LABEL_LENGTH) {
     refuse('label', `must be ${MAX_LABEL_LENGTH} characters at most, not ${label.length}`, key);
   }
@@ -43,13 +43,13 @@ export function checkAcquireOptions(options: AcquireOptions, key?: string): void
     refuse('signal', `must be an AbortSignal, not a ${typeof signal}`, key);
   }
   if (reentrant !== undefined && typeof reentrant !== 'boolean') {
-    refuse('reentrant', `must be true or false, not ${String(reentrant)}`, key);
+    refuse('reentrant', `must be true or false, not ${shown(reentrant)}`, key);
   }
 }
 
 export function checkLeaseMs(leaseMs: number, key?: string): void {
   if (!(Number.isFinite(leaseMs) && leaseMs > 0)) {
-    refuse('leaseMs', `must be a number of milliseconds above 0, not ${String(leaseMs)}`, key);
+    refuse('leaseMs', `must be a number of milliseconds above 0, not ${shown(leaseMs)}`, key);
   }
 }
 

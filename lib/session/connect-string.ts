@@ -13,6 +13,7 @@ const EXAMPLE = "expected 'zk1:2181,zk2:2181,zk3:2181/chroot' or 'memory:'";
 
 /** Reads `host[:port][,host[:port]...][/chroot]` and `memory:[name][/chroot]`. IPv6 addresses stand in brackets. */
 export function parseConnectString(connect: string): ConnectTarget {
+  if (/^[a-z][\w+.-]*:\/\//i.test(connect)) throw refusal(connect, 'it is no URL, so it has no scheme');
   const slash = connect.indexOf('/');
   const authority = slash === -1 ? connect : connect.slice(0, slash);
   const chroot = readChroot(connect, slash === -1 ? '' : connect.slice(slash));

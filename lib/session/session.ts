@@ -28,6 +28,8 @@ export interface Session {
   readonly identity: SessionIdentity | undefined;
   /** Why the session closed by itself, where it did. */
   readonly failure: LockConfigurationError | undefined;
+  /** What went wrong with each server since the link was last up, for people; '' where nothing did. */
+  describeFailures(): string;
 
   /**
    * The instant, on `clock`, up to which the servers cannot have ended the session. Derived from committed writes

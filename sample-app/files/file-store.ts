@@ -4,7 +4,8 @@ import { SETTINGS, type Settings } from '../settings.js';
 
 /**
  * Files that refuse whoever comes with the token of a lock that is over. The lock keeps the instances apart as long as all
- * goes well; when one of them was stopped for longer than its session, this is what keeps its late write out.
+ * goes well; when one of them was stopped for longer than its session, this is what keeps its late write out. It is given
+ * the lock, not its token alone: so a write also waits while the lock is in doubt.
  */
 export const fileStore: FactoryProvider<FencedFileStore> = {
   provide: FencedFileStore,

@@ -16,7 +16,7 @@ import {
   Query,
 } from '@nestjs/common';
 import { ApiBody, ApiConsumes, ApiOkResponse, ApiOperation, ApiProduces, ApiQuery, ApiTags } from '@nestjs/swagger';
-import { CurrentLock, Fence, injected, Locked, type LockHandle } from 'nestjs-zookeeper-lock';
+import { CurrentLock, injected, Locked, type LockHandle } from 'nestjs-zookeeper-lock';
 import { FencedFileStore } from 'nestjs-zookeeper-lock/fencing';
 import { Receipt } from './receipt.js';
 
@@ -47,10 +47,10 @@ export class FilesController {
   async replace(
     @Param('name') name: string,
     @Body() body: unknown,
-    @Fence() token: bigint = injected(),
+    @CurrentLock() lock: LockHandle = injected(),
   ): Promise<Receipt> {
-    await this.store.write(resourceOf(name), textOf(body), token);
-    return Receipt.of(name, token);
+    await this.store.write(resourceOf(name), textOf(body), lock);
+    return Receipt.of(name, lock.fencingToken);
   }
 
   @Post('append')
@@ -63,10 +63,10 @@ export class FilesController {
   async append(
     @Param('name') name: string,
     @Body() body: unknown,
-    @Fence() token: bigint = injected(),
+    @CurrentLock() lock: LockHandle = injected(),
   ): Promise<Receipt> {
-    await this.store.append(resourceOf(name), `${textOf(body)}\n`, token);
-    return Receipt.of(name, token);
+    await this.store.append(resourceOf(name), `${textOf(body)}\n`, lock);
+    return Receipt.of(name, lock.fencingToken);
   }
 
   @Post('hold')

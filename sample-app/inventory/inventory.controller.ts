@@ -30,7 +30,7 @@ export class InventoryController {
   @ApiBody({ type: Quantity })
   @ApiOkResponse({ type: Stock })
   async set(@Param('sku') sku: string, @Body() body: unknown): Promise<Stock> {
-    return { sku, stock: await this.inventory.set(sku, quantityOf(body, 0)) };
+    return { sku, stock: await this.inventory.set(sku, quantityOf(body, { least: 0 })) };
   }
 
   @Post('deduct')
@@ -39,12 +39,12 @@ export class InventoryController {
   @ApiBody({ type: Quantity, required: false })
   @ApiOkResponse({ type: Stock })
   async deduct(@Param('sku') sku: string, @Body() body: unknown): Promise<Stock> {
-    return { sku, stock: await this.inventory.deduct(sku, quantityOf(body, 1)) };
+    return { sku, stock: await this.inventory.deduct(sku, quantityOf(body, { least: 1, byDefault: 1 })) };
   }
 }
 
-function quantityOf(body: unknown, least: number): number {
-  const { quantity = 1 } = (body ?? {}) as { readonly quantity?: unknown };
+function quantityOf(body: unknown, { least, byDefault }: { least: number; byDefault?: number }): number {
+  const { quantity = byDefault } = (body ?? {}) as { readonly quantity?: unknown };
   if (typeof quantity === 'number' && Number.isSafeInteger(quantity) && quantity >= least) return quantity;
-  throw new BadRequestException(`quantity must be a whole number of ${least} or more`);
+  throw new BadRequestException(`Send { "quantity": n } as JSON, a whole number of ${least} or more`);
 }

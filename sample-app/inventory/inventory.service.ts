@@ -1,5 +1,5 @@
 import { ConflictException, Inject, Injectable } from '@nestjs/common';
-import { Fence, injected, Locked, LockKey } from 'nestjs-zookeeper-lock';
+import { CurrentLock, injected, Locked, type LockHandle, LockKey } from 'nestjs-zookeeper-lock';
 import { FencedFileStore } from 'nestjs-zookeeper-lock/fencing';
 
 /** What a shelf holds before anybody has counted it. */
@@ -14,9 +14,13 @@ export class InventoryService {
   constructor(@Inject(FencedFileStore) private readonly store: FencedFileStore) {}
 
   @Locked('/locks/inventory/:sku')
-  async deduct(@LockKey('sku') sku: string, quantity: number, @Fence() token: bigint = injected()): Promise<number> {
+  async deduct(
+    @LockKey('sku') sku: string,
+    quantity: number,
+    @CurrentLock() lock: LockHandle = injected(),
+  ): Promise<number> {
     let left = 0;
-    await this.store.update(resourceOf(sku), token, (content) => {
+    await this.store.update(resourceOf(sku), lock, (content) => {
       const stock = stockIn(content);
       if (stock < quantity) throw new ConflictException(`Only ${stock} of ${sku} left, ${quantity} asked for`);
       left = stock - quantity;
@@ -26,8 +30,12 @@ export class InventoryService {
   }
 
   @Locked('/locks/inventory/:sku')
-  async set(@LockKey('sku') sku: string, quantity: number, @Fence() token: bigint = injected()): Promise<number> {
-    await this.store.write(resourceOf(sku), String(quantity), token);
+  async set(
+    @LockKey('sku') sku: string,
+    quantity: number,
+    @CurrentLock() lock: LockHandle = injected(),
+  ): Promise<number> {
+    await this.store.write(resourceOf(sku), String(quantity), lock);
     return quantity;
   }
 

@@ -2,7 +2,7 @@ import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { Cron, CronExpression } from '@nestjs/schedule';
-import { Fence, injected, Locked } from 'nestjs-zookeeper-lock';
+import { CurrentLock, injected, Locked, type LockHandle } from 'nestjs-zookeeper-lock';
 import { FencedFileStore } from 'nestjs-zookeeper-lock/fencing';
 import { SETTINGS, type Settings } from '../settings.js';
 
@@ -36,10 +36,11 @@ export class SweepJob {
    */
   @Cron(CronExpression.EVERY_MINUTE)
   @Locked('/locks/jobs/sweep', { waitMs: 1_000, onBusy: 'skip' })
-  async sweep(@Fence() token: bigint = injected()): Promise<Sweep | undefined> {
+  async sweep(@CurrentLock() lock: LockHandle = injected()): Promise<Sweep | undefined> {
+    await this.store.claim(RECORD, lock);
     const last = await this.store.read(RECORD);
     if (last !== undefined && Date.now() - Number(last.content.toString()) < SAME_TICK_MS) return undefined;
-    await this.store.write(RECORD, String(Date.now()), token);
+    await this.store.write(RECORD, String(Date.now()), lock);
     const removed = await removeLeftBehind(this.settings.dataDir);
     this.#logger.debug(`Removed ${removed} temporary files`);
     return { removed };

@@ -46,10 +46,12 @@ function declarationsFrom(path: string, seen = new Map<string, string>()): Map<s
 }
 
 describe('the packed package', () => {
-  it('holds the library, what npm always adds, and nothing else', () => {
-    const elsewhere = packed.files.filter((path) => !path.startsWith('dist/lib/'));
+  it('holds the library, its pages, what npm always adds, and nothing else', () => {
+    const elsewhere = packed.files.filter((path) => !/^(dist\/lib|docs)\//.test(path));
 
     expect(elsewhere.sort()).toEqual(['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json']);
+    // The README leads there.
+    expect(packed.files).toContain('docs/locks.md');
     expect(packed.files.filter((path) => !/\.(js|d\.ts|js\.map|md|json)$|LICENSE/.test(path))).toEqual([]);
     expect(packed.files.filter((path) => /\.test\.|sample-app/.test(path))).toEqual([]);
   });

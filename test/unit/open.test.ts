@@ -56,9 +56,19 @@ describe('createLockService()', () => {
 
   it('does not wait for a ZooKeeper when it is to start lazily', async () => {
     const locks = await createLockService({ connect: NOBODY, startup: 'lazy', waitMs: 100 });
-    expect(await rejection(locks.acquire('/a'))).toBeInstanceOf(LockUnavailableError);
+    const error = await rejection(locks.acquire('/a'));
+    expect(error).toBeInstanceOf(LockUnavailableError);
+    // Which server, and what it said.
+    expect(error.message).toMatch(/the connection is connecting \(127\.0\.0\.1:1: .+\)$/);
     await locks.close(0);
     expect(await rejection(locks.acquire('/a'))).toBeInstanceOf(LockClosedError);
+  });
+
+  it('lets the first try wait for the connection that is only being made', async () => {
+    await using locks = await createLockService({ connect: memory(), startup: 'lazy' });
+    expect(locks.connectionState).toBe('connecting');
+    await using lock = await locks.tryAcquire('/a');
+    expect(lock?.isHeld()).toBe(true);
   });
 
   it("starts without ZooKeeper when it was told what to do then: whenUnavailable: 'local'", async () => {

@@ -73,7 +73,7 @@ describe('options', () => {
     ['connect', undefined, "'memory:'"],
     ['connect', 42, 'a string'],
     ['sessionTimeoutMs', 0, '1 or more, not 0'],
-    ['sessionTimeoutMs', '10s', 'not 10s'],
+    ['sessionTimeoutMs', '10s', 'not "10s"'],
     ['sessionTimeoutMs', Number.NaN, 'number of milliseconds'],
     ['serverTickMs', -1, '1 or more, not -1'],
     ['waitMs', -1, '0 or more, not -1'],
@@ -95,9 +95,9 @@ describe('options', () => {
     ['acl', [{ permissions: 'crwda', scheme: 'world', id: 'anyone' }], 'a number'],
     ['acl', [null], '{ permissions, scheme, id }'],
     ['tls', true, 'an object'],
-    ['startup', 'soon', 'one of eager, lazy, not soon'],
-    ['onSuspended', 'panic', 'one of continue, stop, not panic'],
-    ['whenUnavailable', 'retry', 'one of reject, local, not retry'],
+    ['startup', 'soon', 'one of eager, lazy, not "soon"'],
+    ['onSuspended', 'panic', 'one of continue, stop, not "panic"'],
+    ['whenUnavailable', 'retry', 'one of reject, local, not "retry"'],
   ])('%s: %p is refused, with what was expected', (option, value, expected) => {
     const { message } = refusalOf({ connect: CONNECT, [option]: value });
     expect(message).toMatch(new RegExp(`^${option}: `));

@@ -1,5 +1,5 @@
 import { InvalidFencingTokenError, LockConfigurationError } from '../../lock/errors.js';
-import { LockHandle } from '../../lock/handle.js';
+import { LockHandle, MultiLockHandle } from '../../lock/handle.js';
 import { covers } from '../../lock/mode.js';
 import type { VerificationKeys } from './keys/verification-keys.js';
 import { type ExpectedToken, verifyToken } from './signed-token.js';
@@ -21,10 +21,12 @@ export interface FenceSettings {
 
 /**
  * The token to compare. For a handle this waits while its lock is suspended, so that nothing is written in doubt.
- * @throws LockLostError when the lock of the handle is lost, InvalidFencingTokenError for what is no token
+ * @throws LockLostError when the lock of the handle is lost, InvalidFencingTokenError for what is no token,
+ *   LockConfigurationError for a handle that is not for this
  */
 export async function tokenToCompare(fence: Fence, resource: string, settings: FenceSettings): Promise<bigint> {
   if (fence instanceof LockHandle) return tokenOfHandle(fence, resource, settings);
+  refuseSeveral(fence, resource);
   if (settings.keys === undefined) return parseToken(fence, resource);
   if (typeof fence === 'string') {
     return tokenOfSigned(fence, resource, settings.keys, { key: lockKeyOf(resource, settings) });
@@ -67,6 +69,17 @@ export function tokenOfSigned(
 
 function lockKeyOf(resource: string, { lockKey }: FenceSettings): string {
   return lockKey === undefined ? resource : lockKey(resource);
+}
+
+/** From JavaScript; or where the type was lost on the way. */
+function refuseSeveral(fence: unknown, resource: string): void {
+  if (!(fence instanceof MultiLockHandle)) return;
+  const keys = fence.locks.map(({ key }) => key).join(', ');
+  throw new LockConfigurationError(
+    `The fence for ${resource} is a handle on several locks (${keys}), each of which has a token of its own: take one of ` +
+      `its locks, the one that protects ${resource}: handle.locks.find(({ key }) => key === ...)`,
+    resource,
+  );
 }
 
 async function tokenOfHandle(lock: LockHandle, resource: string, settings: FenceSettings): Promise<bigint> {

@@ -1,10 +1,5 @@
 export type { Fence, FenceSettings } from './fence.js';
-export {
-  FencedFileStore,
-  type FencedFileStoreOptions,
-  type NewContent,
-  type StoredFile,
-} from './file-store/fenced-file-store.js';
+export { FencedFileStore, type FencedFileStoreOptions, type StoredFile } from './file-store/fenced-file-store.js';
 export { FenceGuard } from './http/fence.guard.js';
 export { FenceToken } from './http/fence-token.decorator.js';
 export { fencedFetch, type FencedFetchOptions, type FencingClientOptions } from './http/fenced-fetch.js';
@@ -37,6 +32,7 @@ export {
   type SignTokenOptions,
   verifyToken,
 } from './signed-token.js';
+export type { NewContent } from './new-content.js';
 export type { VerifiedToken } from './signed/claims.js';
 export { FencedZnodes, type FencedZnodesOptions, type ZnodeFence, type ZnodeValue } from './znodes/fenced-znodes.js';
 export { type LockTicket, ticketOf } from './znodes/ticket.js';

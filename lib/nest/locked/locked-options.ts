@@ -1,4 +1,5 @@
 import { type AcquireOptions, checkAcquireOptions } from '../../lock/acquire-options.js';
+import { shown } from '../../lock/shown.js';
 import { LockConfigurationError, type LockTimeoutError } from '../../lock/errors.js';
 import type { LossReason } from '../../lock/events.js';
 import { checkConnectionName } from '../distributed-lock-options.js';
@@ -59,6 +60,11 @@ export interface ResolvedLockedOptions {
 const DEFAULT_SUBSCRIBE_WITHIN_MS = 10_000;
 const RETURNS: readonly LockedReturn[] = ['promise', 'observable', 'async-iterable'];
 const MAX_LABEL_LENGTH = 200;
+/** The first of them are passed on to each acquire. */
+const KNOWN = [
+  ...['mode', 'waitMs', 'leaseMs', 'reentrant', 'label'],
+  ...['name', 'keys', 'onBusy', 'onLost', 'returns', 'paramNames', 'subscribeWithinMs'],
+];
 
 /** @throws LockConfigurationError that names the method, the option and what was expected */
 export function resolveLockedOptions(options: LockedOptions, by: string, where: string): ResolvedLockedOptions {
@@ -68,22 +74,22 @@ export function resolveLockedOptions(options: LockedOptions, by: string, where: 
   };
   if ('signal' in acquire) refuse('signal', 'is for one call, not for a method: use LockService.withLock');
   try {
-    checkAcquireOptions(acquire);
+    checkAcquireOptions(acquire, undefined, KNOWN);
     checkConnectionName(name ?? DEFAULT_CONNECTION);
   } catch (error) {
     throw new LockConfigurationError(`${where}: ${(error as Error).message}`, undefined, { cause: error });
   }
   if (keys !== undefined && typeof keys !== 'function') refuse('keys', 'must be a function of the arguments');
   if (onBusy !== undefined && typeof onBusy !== 'function' && onBusy !== 'throw' && onBusy !== 'skip') {
-    refuse('onBusy', `must be throw, skip or a function of the error, not ${String(onBusy)}`);
+    refuse('onBusy', `must be throw, skip or a function of the error, not ${shown(onBusy)}`);
   }
   if (onLost !== undefined && typeof onLost !== 'function') refuse('onLost', 'must be a function');
   if (returns !== undefined && !RETURNS.includes(returns)) {
-    refuse('returns', `must be one of ${RETURNS.join(', ')}, not ${String(returns)}`);
+    refuse('returns', `must be one of ${RETURNS.join(', ')}, not ${shown(returns)}`);
   }
   if (paramNames !== undefined && typeof paramNames !== 'boolean') refuse('paramNames', 'must be true or false');
   if (subscribeWithinMs !== undefined && !(Number.isFinite(subscribeWithinMs) && subscribeWithinMs > 0)) {
-    refuse('subscribeWithinMs', `must be a number of milliseconds above 0, not ${String(subscribeWithinMs)}`);
+    refuse('subscribeWithinMs', `must be a number of milliseconds above 0, not ${shown(subscribeWithinMs)}`);
   }
   return {
     name: name ?? DEFAULT_CONNECTION,

@@ -1,6 +1,7 @@
 import { readdir } from 'node:fs/promises';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { FencedFileStore } from '../../../lib/extras/fencing/file-store/fenced-file-store.js';
+import { LockHandle } from '../../../lib/lock/handle.js';
 import { eventually } from '../../support/process/eventually.js';
 import { untilQueued } from '../support/queue.js';
 import { type SampleApp, startSampleApp } from './support/start-sample-app.js';
@@ -69,7 +70,7 @@ describe('the files of the sample application', () => {
     expect(await read('fenced')).toBe('from a later holder');
   });
 
-  it.each(['..', '.', '../../escape', '/etc/escape', '..\\escape', 'a\u0000b'])(
+  it.each(['..', '.', '../../escape', '/etc/escape', '..\\escape'])(
     'stay in their folder, also when one is called %j',
     async (name) => {
       const response = await put(encodeURIComponent(name).replaceAll('.', '%2E'), 'text');
@@ -83,8 +84,18 @@ describe('the files of the sample application', () => {
     },
   );
 
-  it('have names that a file system takes, or are refused with 400', async () => {
-    expect((await put('x'.repeat(256), 'text')).status).toBe(400);
+  it('have long names in any script; what is no name is refused with 400', async () => {
+    const name = 'Журнал'.repeat(20);
+    expect((await put(encodeURIComponent(name), 'text')).status).toBe(200);
+    expect(await read(encodeURIComponent(name))).toBe('text');
+    expect((await put(encodeURIComponent('a\u0000b'), 'text')).status).toBe(400);
+  });
+
+  it.each([undefined, 'application/xml', 'application/octet-stream'])('take what is said to be %p', async (type) => {
+    const headers: Record<string, string> = type === undefined ? {} : { 'content-type': type };
+    const response = await sample.request('/files/any', { method: 'PUT', headers, body: Buffer.from(`as ${type}`) });
+    expect(response.status).toBe(200);
+    expect(await read('any')).toBe(`as ${type}`);
   });
 
   it('take text, and refuse other things with 400', async () => {
@@ -95,6 +106,27 @@ describe('the files of the sample application', () => {
     });
     expect(response.status).toBe(400);
   });
+});
+
+describe('what the sample application changes', () => {
+  it.each<[string, 'write' | 'append' | 'update', 'PUT' | 'POST', string]>([
+    ['/files/a', 'write', 'PUT', 'text'],
+    ['/files/a/append', 'append', 'POST', 'text'],
+    ['/inventory/a', 'write', 'PUT', '{ "quantity": 1 }'],
+    ['/inventory/a/deduct', 'update', 'POST', '{ "quantity": 1 }'],
+    ['/jobs/sweep', 'write', 'POST', 'text'],
+  ])(
+    'at %s is fenced by the lock itself, so that it waits while the lock is in doubt',
+    async (path, by, method, body) => {
+      await using sample = await startSampleApp();
+      const changed = jest.spyOn(sample.get(FencedFileStore), by);
+      const headers = { 'content-type': body === 'text' ? 'text/plain' : 'application/json' };
+      expect((await sample.request(path, { method, headers, body })).ok).toBe(true);
+
+      expect(changed).toHaveBeenCalledTimes(1);
+      expect(changed.mock.calls[0]).toContainEqual(expect.any(LockHandle));
+    },
+  );
 });
 
 describe('a file that somebody holds', () => {

@@ -37,6 +37,13 @@ describe('the sample application', () => {
     expect(await json('/inventory/pears')).toEqual({ sku: 'pears', stock: 20 });
   });
 
+  it('refuses to guess what a stock is set to', async () => {
+    const put = { method: 'PUT', headers: { 'content-type': 'application/json' }, body: '{ "stock": 3 }' };
+    expect((await sample.request('/inventory/pears', put)).status).toBe(400);
+    expect((await sample.request('/inventory/pears', { method: 'PUT' })).status).toBe(400);
+    expect(await json('/inventory/pears')).toEqual({ sku: 'pears', stock: 20 });
+  });
+
   it('runs its job once, whoever else wants it at the same tick', async () => {
     const answers = await Promise.all([1, 2, 3].map(() => json('/jobs/sweep', { method: 'POST' })));
 

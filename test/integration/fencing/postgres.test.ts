@@ -211,6 +211,84 @@ describe('PostgresFence', () => {
       }
     });
 
+    it('on one connection: what it left running takes its turn, and is not in a later transaction', async () => {
+      const client = new pg.Client({ connectionString: server.url });
+      await client.connect();
+      try {
+        const single = new PostgresFence({ pool: client });
+        let go: () => void = () => undefined;
+        const gone = new Promise<void>((resolve) => (go = resolve));
+        let leaked: Promise<void> | undefined;
+        await single.guarded(R, 5n, () => {
+          leaked = gone.then(() => single.claim('another', 9n));
+        });
+        const failing = single.guarded(R, 6n, async (own) => {
+          go();
+          // Time for the claim to be sent, if it is.
+          for (let times = 0; times < 5; times += 1) await own.query('SELECT 1');
+          throw new Error('mine');
+        });
+        await expect(failing).rejects.toThrow('mine');
+        await leaked;
+        expect(await fence.highest('another')).toBe(9n);
+      } finally {
+        await client.end();
+      }
+    });
+
+    it('what it left running may claim the same resource when it is over', async () => {
+      let go: () => void = () => undefined;
+      const gone = new Promise<void>((resolve) => (go = resolve));
+      let later: Promise<unknown> | undefined;
+      await fence.guarded(R, 5n, () => {
+        later = gone.then(async () => {
+          await fence.claim(R, 6n);
+          await fence.guarded(R, 6n, settle);
+        });
+      });
+      go();
+      await later;
+      expect(await fence.highest(R)).toBe(6n);
+    });
+
+    it.each(['COMMIT', 'COMMIT AND CHAIN', 'ROLLBACK; BEGIN'])(
+      'says so when the work ends the transaction with %s: the guard is open from there on',
+      async (statement) => {
+        const careless = fence.guarded(R, 5n, async (client) => {
+          await client.query(statement);
+          await settle(client);
+        });
+        await expect(careless).rejects.toThrow('The work has ended the transaction of guarded()');
+        await fence.guarded(R, 6n, settle);
+      },
+    );
+
+    it('lets the work have savepoints, and a BEGIN that does nothing', async () => {
+      await fence.guarded(R, 5n, async (client) => {
+        await client.query('BEGIN');
+        await client.query('SAVEPOINT mine');
+        await client.query('SELECT nonsense').catch(() => client.query('ROLLBACK TO SAVEPOINT mine'));
+        await settle(client);
+      });
+      expect(await order()).toMatchObject({ state: 'settled' });
+    });
+
+    it('inside of another, without a connection left for it: ends when the server ends the outer one', async () => {
+      const small = newPool({ max: 1 });
+      try {
+        const impatient = new PostgresFence({ pool: small, idleTimeoutMs: 100 });
+        let inner: Promise<unknown> | undefined;
+        const outer = impatient.guarded(R, 5n, () => (inner = impatient.guarded('another', 1n, settle)));
+        await expect(outer).rejects.toThrow(/idle-in-transaction|Connection terminated/);
+        // The connection of the outer one is free for it now.
+        await inner;
+        expect(await fence.highest(R)).toBeUndefined();
+        expect(await fence.highest('another')).toBe(1n);
+      } finally {
+        await small.end();
+      }
+    });
+
     it.each(['repeatable read', 'serializable'])(
       'under %s: the failure to serialize comes out, and again works',
       async (level) => {

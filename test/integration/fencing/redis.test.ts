@@ -203,15 +203,107 @@ describe('RedisFence', () => {
     });
   });
 
+  describe('a change that the client sends again, as its answer was lost', () => {
+    const plusOne = (current: Buffer | undefined): string => String(Number(current) + 1);
+    const changes: [string, (fenced: RedisFence) => Promise<void>, string | undefined][] = [
+      ['write', (fenced) => fenced.write(R, '1', 5n), '1'],
+      ['remove', (fenced) => fenced.remove(R, 5n), undefined],
+      ['update', (fenced) => fenced.update(R, 5n, plusOne), '1'],
+    ];
+
+    /** Sends the first change twice; `between` happens before the second time. */
+    function resending(between: () => Promise<void>): RedisFence {
+      let isSent = false;
+      return new RedisFence({
+        client: {
+          callBuffer: async (command, parameters) => {
+            const answer = await client.callBuffer(command, parameters);
+            // Claims and reads have no more than script, count of keys, key and token.
+            if (isSent || parameters.length <= 4) return answer;
+            isSent = true;
+            await between();
+            return client.callBuffer(command, parameters);
+          },
+        },
+      });
+    }
+
+    beforeEach(() => fence.write(R, '0', 5n));
+
+    it.each(changes)('%s: a newer holder has read it, so it is not refused as stale', async (_, change, changed) => {
+      let seen: string | undefined;
+      const fenced = resending(async () => {
+        await fence.claim(R, 6n);
+        seen = await text();
+      });
+      await change(fenced);
+      expect(seen).toBe(changed);
+      expect(await text()).toBe(changed);
+      expect(await codeOf(change(fence))).toBe('STALE_FENCING_TOKEN');
+    });
+
+    it.each(changes)('%s: does not undo what the same holder wrote in between', async (_, change) => {
+      const fenced = resending(async () => {
+        for (let times = 0; times < 30; times += 1) await fence.write(R, String(times), 5n);
+        await fence.update(R, 5n, plusOne);
+      });
+      await change(fenced);
+      expect(await text()).toBe('30');
+    });
+
+    it('behind more writes than are remembered: an update says that it cannot know, and is not done twice', async () => {
+      const fenced = resending(async () => {
+        for (let times = 0; times < 32; times += 1) await fence.update(R, 5n, plusOne);
+      });
+      const refused = await fenced.update(R, 5n, plusOne).catch((error: unknown) => error);
+      expect(refused).toMatchObject({ code: 'LOCK_UNAVAILABLE' });
+      expect(String(refused)).toContain('it is not known whether it was carried out');
+      expect(await text()).toBe('33');
+    });
+
+    it('a refusal leaves open what cannot be known, and only that', async () => {
+      await fence.claim(R, 6n);
+      const inDoubt = 'Nothing was written, unless the answer to a first try was lost and 32 others have written since';
+      for (const [, change] of changes.slice(0, 2)) await expect(change(fence)).rejects.toThrow(inDoubt);
+      await expect(fence.claim(R, 5n)).rejects.toThrow('Nothing was written. Take');
+    });
+
+    it('keeps no more than it needs', async () => {
+      for (let times = 0; times < 100; times += 1) await fence.write(R, 'x', 5n);
+      expect(await client.hstrlen(fence.keyOf(R), 'revisions')).toBe(32 * 17);
+    });
+
+    it('is what ioredis does', async () => {
+      const proxy = await startProxy({ target: server.port, raw: true });
+      const cut = connect(proxy.port);
+      try {
+        const fenced = new RedisFence({ client: cut });
+        await fenced.claim(R, 5n);
+        proxy.swallow('toClient');
+        const writing = fenced.write(R, 'one', 5n);
+        await eventually('the write is done', async () => (await text()) === 'one');
+        await fence.claim(R, 6n);
+        await proxy.pass();
+        await writing;
+      } finally {
+        cut.disconnect();
+        await proxy.stop();
+      }
+    });
+  });
+
   describe('durability', () => {
     it('is checked: a Redis that may forget is told from one that may not', async () => {
       await fence.checkDurability();
       await client.config('SET', 'appendfsync', 'everysec');
       await client.config('SET', 'maxmemory-policy', 'allkeys-lru');
+      await client.config('SET', 'no-appendfsync-on-rewrite', 'yes');
       await expect(fence.checkDurability()).rejects.toThrow(
-        'Set appendfsync always (it is everysec), maxmemory-policy noeviction (it is allkeys-lru)',
+        'Set appendfsync always (it is everysec), no-appendfsync-on-rewrite no (it is yes), ' +
+          'maxmemory-policy noeviction (it is allkeys-lru)',
       );
       await client.config('SET', 'appendfsync', 'always');
+      await client.config('SET', 'no-appendfsync-on-rewrite', 'no');
       await client.config('SET', 'maxmemory-policy', 'noeviction');
     });
 

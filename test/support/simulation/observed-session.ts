@@ -33,6 +33,10 @@ export class ObservedSession implements Session {
     return this.#session.failure;
   }
 
+  describeFailures(): string {
+    return this.#session.describeFailures();
+  }
+
   certainUntil(): number {
     return this.#session.certainUntil();
   }

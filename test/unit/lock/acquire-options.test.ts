@@ -14,7 +14,7 @@ function refusalOf(options: unknown): LockConfigurationError {
 
 describe('options of a call', () => {
   it.each<[keyof AcquireOptions, unknown, string]>([
-    ['mode', 'shared', 'one of exclusive, read, write, upgradeable, not shared'],
+    ['mode', 'shared', 'one of exclusive, read, write, upgradeable, not "shared"'],
     ['mode', null, 'not null'],
     ['waitMs', -1, 'milliseconds, 0 or more, not -1'],
     ['waitMs', Number.NaN, 'not NaN'],

@@ -74,6 +74,10 @@ describe('Anything else is a configuration error that quotes it', () => {
     expect(() => parseConnectString(connect)).toThrow(JSON.stringify(connect));
   });
 
+  it('that is a URL: its scheme is what is wrong', () => {
+    expect(() => parseConnectString('zookeeper://zk1:2181')).toThrow('connect: it is no URL, so it has no scheme');
+  });
+
   it('whatever the text, it is read or refused, never anything else', () => {
     const text = fc.oneof(fc.string(), fc.stringMatching(/^[\w.:,[\]/ -]*$/));
     fc.assert(

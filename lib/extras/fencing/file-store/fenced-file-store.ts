@@ -1,13 +1,16 @@
 import { lstat, readdir, realpath, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { LockClosedError, LockConfigurationError } from '../../../lock/errors.js';
+import { checkResource } from '../check-resource.js';
 import { type Fence, type FenceSettings, tokenToCompare } from '../fence.js';
+import { checkOptions } from './check-options.js';
 import { makeDirectory, unlessMissing } from './directories.js';
 import { type Change, FencedFile } from './fenced-file.js';
-import { refuseUnfitFileSystem } from './file-system.js';
-import { folderNameOf } from './folder-name.js';
+import { refuseUnfitFileSystem, refuseWithoutLinks } from './file-system.js';
+import { folderNameOf, resourceOf } from './folder-name.js';
 import { Generations, NEW_FOLDER } from './generations.js';
 import type { JournalState } from './journal-state.js';
+import { bytesOf, type NewContent } from '../new-content.js';
 import { OpenFiles } from './open-files.js';
 
 export interface FencedFileStoreOptions extends FenceSettings {
@@ -29,8 +32,6 @@ export interface StoredFile {
   readonly fencingToken: bigint;
 }
 
-export type NewContent = string | Uint8Array;
-
 const LIMITS: FileStoreLimits = { minJournalBytes: 1024 * 1024, maxOpenFiles: 128 };
 const NOTHING = new Uint8Array();
 const MAX_REPEATS = 1_000;
@@ -50,27 +51,30 @@ export class FencedFileStore implements AsyncDisposable {
   #isClosed = false;
 
   private constructor(
-    root: string,
+    private readonly root: string,
     private readonly settings: FenceSettings,
     { minJournalBytes, maxOpenFiles }: FileStoreLimits,
   ) {
     this.#files = new OpenFiles(maxOpenFiles, (resource) => {
-      return new FencedFile(resource, new Generations(join(root, folderNameOf(resource))), minJournalBytes);
+      const { folder, nameInside } = folderNameOf(resource);
+      return new FencedFile(resource, new Generations(join(root, folder), nameInside), minJournalBytes);
     });
   }
 
-  /** @throws LockConfigurationError for a network file system */
+  /** @throws LockConfigurationError for an option that is none, for a shared file system, and one without hard links */
   static async open(options: FencedFileStoreOptions): Promise<FencedFileStore> {
     return FencedFileStore.openWith(options, LIMITS);
   }
 
   /** @internal */
   static async openWith(options: FencedFileStoreOptions, limits: Partial<FileStoreLimits>): Promise<FencedFileStore> {
+    checkOptions(options);
     const { root, trustFileSystem = false, ...settings } = options;
     await makeDirectory(root);
     const place = await realpath(root);
     if (!trustFileSystem) await refuseUnfitFileSystem(place);
     await removeLeftBehind(place);
+    await refuseWithoutLinks(place);
     return new FencedFileStore(place, settings, { ...LIMITS, ...limits });
   }
 
@@ -79,17 +83,17 @@ export class FencedFileStore implements AsyncDisposable {
    * @returns undefined where there is none
    */
   read(resource: string): Promise<StoredFile | undefined> {
-    return this.#run(resource, () => this.#look(resource, storedFileOf));
+    return this.#runOn(resource, () => this.#look(resource, storedFileOf));
   }
 
   /** Replaces the whole file. @throws StaleFencingTokenError */
   write(resource: string, content: NewContent, fence: Fence): Promise<void> {
-    return this.#runChange(resource, 'write', fence, bytesOf(content));
+    return this.#runChange(resource, 'write', fence, content);
   }
 
   /** Adds to the end; makes the file if there is none. It costs as much as what is added. @throws StaleFencingTokenError */
   append(resource: string, content: NewContent, fence: Fence): Promise<void> {
-    return this.#runChange(resource, 'append', fence, bytesOf(content));
+    return this.#runChange(resource, 'append', fence, content);
   }
 
   /** What is left is the highest token. @throws StaleFencingTokenError */
@@ -115,11 +119,15 @@ export class FencedFileStore implements AsyncDisposable {
     fence: Fence,
     change: (content: Buffer | undefined) => NewContent | Promise<NewContent>,
   ): Promise<void> {
-    return this.#run(resource, async () => {
+    return this.#runOn(resource, async () => {
       await this.#change(resource, 'claim', fence, NOTHING);
       for (let times = 0; times < MAX_REPEATS; times += 1) {
         const before = await this.#look(resource, (state) => ({ file: storedFileOf(state), is: state.lastChange }));
-        const content = bytesOf(await change(before?.file?.content));
+        const content = bytesOf(
+          await change(before?.file?.content),
+          resource,
+          'what the function of update() returned',
+        );
         if (await this.#change(resource, 'write', fence, content, before?.is)) return;
       }
       throw changedEachTime(resource);
@@ -128,9 +136,18 @@ export class FencedFileStore implements AsyncDisposable {
 
   /** The highest token that was shown for a file, also for one that is removed. */
   highestToken(resource: string): Promise<bigint | undefined> {
-    return this.#run(resource, async () => {
+    return this.#runOn(resource, async () => {
       const mark = await this.#look(resource, (state) => state.mark);
       return mark === 0n ? undefined : mark;
+    });
+  }
+
+  /** Of all files that were ever written or claimed; also of those that are removed, as their tokens stay. */
+  names(): Promise<string[]> {
+    return this.#run(async () => {
+      const folders = await readdir(this.root);
+      const names = await Promise.all(folders.map((folder) => resourceOf(this.root, folder)));
+      return names.filter((name) => name !== undefined);
     });
   }
 
@@ -145,13 +162,20 @@ export class FencedFileStore implements AsyncDisposable {
     return this.close();
   }
 
-  async #runChange(resource: string, kind: Change['kind'], fence: Fence, payload: Uint8Array): Promise<void> {
-    await this.#run(resource, () => this.#change(resource, kind, fence, payload));
+  async #runChange(resource: string, kind: Change['kind'], fence: Fence, content: NewContent): Promise<void> {
+    await this.#runOn(resource, () => {
+      return this.#change(resource, kind, fence, bytesOf(content, resource, 'what was given'));
+    });
   }
 
-  async #run<T>(resource: string, operation: () => Promise<T>): Promise<T> {
+  async #runOn<T>(resource: string, operation: () => Promise<T>): Promise<T> {
+    checkResource(resource);
+    return this.#run(operation, resource);
+  }
+
+  async #run<T>(operation: () => Promise<T>, resource?: string): Promise<T> {
     if (this.#isClosed) {
-      throw new LockClosedError(`This FencedFileStore is closed; ${resource} was not touched`, resource);
+      throw new LockClosedError('This FencedFileStore is closed; what was asked for was not done', resource);
     }
     const running = operation();
     this.#underWay.add(running);
@@ -176,11 +200,6 @@ export class FencedFileStore implements AsyncDisposable {
     const token = await tokenToCompare(fence, resource, this.settings);
     return this.#files.use(resource, (file) => file.change({ kind, token, payload, onlyAfter }));
   }
-}
-
-/** A copy: what the caller does with its own afterwards is not for the file. */
-function bytesOf(content: NewContent): Uint8Array {
-  return Buffer.from(content);
 }
 
 function storedFileOf({ content, writtenUnder }: JournalState): StoredFile | undefined {

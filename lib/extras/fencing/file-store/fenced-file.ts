@@ -3,6 +3,7 @@ import { isStale, staleToken } from '../rule.js';
 import type { Generations } from './generations.js';
 import type { Journal } from './journal.js';
 import type { JournalState } from './journal-state.js';
+import { isLackOfRoom } from './room.js';
 
 /** Of one file. The whole is kept in memory, and a journal begins with all of it. */
 const MAX_CONTENT_BYTES = 256 * 1024 * 1024;
@@ -40,7 +41,7 @@ export class FencedFile {
   /** As of a moment during the call, and never to be taken back: `undefined` where nobody has ever written. */
   look<T>(at: (state: JournalState) => T): Promise<T | undefined> {
     return this.#orStartOver(async () => {
-      const journal = await this.#current();
+      const journal = await this.#current('look');
       if (journal === undefined) return undefined;
       const seen = at(journal.state);
       await journal.makeDurable();
@@ -64,7 +65,8 @@ export class FencedFile {
           return true;
         }
         this.#assertFits(payload.length + (kind === 'append' ? (content?.length ?? 0) : 0));
-        if (journal.size > this.#limitOf(journal.state)) {
+        // A sealed journal without a successor takes no more changes: where there is no room for one, better it grows.
+        if (journal.size > this.#limitOf(journal.state) && (await this.generations.hasRoomAfter(journal.state))) {
           await journal.append({ kind: 'seal', token: mark, payload: new Uint8Array() });
           continue;
         }
@@ -91,7 +93,7 @@ export class FencedFile {
 
   async #currentOrNew(): Promise<Journal> {
     for (;;) {
-      const journal = await this.#current();
+      const journal = await this.#current('change');
       if (journal !== undefined) return journal;
       await this.generations.create();
     }
@@ -99,16 +101,30 @@ export class FencedFile {
 
   /**
    * As long as a journal is not sealed, it is the file: its successor is made after the seal. So the look at its end is
-   * enough, without one at the folder.
+   * enough, without one at the folder. One that is sealed is the file, too, until it has a successor, and is good enough for
+   * a look where there is no room to make one.
    */
-  async #current(): Promise<Journal | undefined> {
+  async #current(purpose: 'look' | 'change'): Promise<Journal | undefined> {
     for (;;) {
       const journal = (this.#journal ??= await this.generations.open());
       if (journal === undefined) return undefined;
       await journal.catchUp();
       if (!journal.state.isSealed) return journal;
-      await this.generations.succeed(journal);
+      const obstacle = await this.#replace(journal);
+      if (obstacle !== undefined && purpose === 'look') return journal;
+      if (obstacle !== undefined) throw obstacle;
       await this.close();
+    }
+  }
+
+  /** Resolves with the error when there is no room for a successor, and nobody else has made one. */
+  async #replace(sealed: Journal): Promise<Error | undefined> {
+    try {
+      await this.generations.succeed(sealed);
+      return undefined;
+    } catch (error) {
+      if (!isLackOfRoom(error)) throw error;
+      return (await this.generations.isLast(sealed.generation)) ? (error as Error) : undefined;
     }
   }
 

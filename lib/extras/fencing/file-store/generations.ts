@@ -3,9 +3,11 @@ import { link, lstat, mkdir, open, readdir, rename, rm, rmdir, unlink } from 'no
 import { dirname, join } from 'node:path';
 import { LockConfigurationError } from '../../../lock/errors.js';
 import { exists, syncDirectory, unlessCode, unlessMissing } from './directories.js';
+import { NAME_FILE } from './folder-name.js';
 import { Journal } from './journal.js';
 import { JournalState } from './journal-state.js';
 import { encodeRecord } from './record.js';
+import { Room } from './room.js';
 
 /** In the root: the folder of a file that is being made. No file is called so (folder-name.ts). */
 export const NEW_FOLDER = '.new-';
@@ -14,6 +16,8 @@ const JOURNAL = /^journal\.(0|[1-9]\d{0,14})$/;
 const TEMPORARY = /^journal\.(0|[1-9]\d{0,14})\.[\w-]+\.tmp$/;
 /** A folder with things in it and no journal is looked at again: the one it had may just have been replaced. */
 const MAX_LOOKS = 100;
+/** For what a file costs on a disk besides its bytes. */
+const SPARE_BYTES = 64 * 1024;
 
 /**
  * The journals of one file: `journal.<generation>`, of which the highest is the file. The one below is there for the
@@ -27,7 +31,12 @@ const MAX_LOOKS = 100;
  * which is moved into its place as a whole, and that place is never empty again.
  */
 export class Generations {
-  constructor(readonly folder: string) {}
+  /** @param nameInside what the file is called, where its folder does not tell (folder-name.ts) */
+  constructor(
+    readonly folder: string,
+    private readonly nameInside?: string,
+    private readonly room: Room = new Room(dirname(folder)),
+  ) {}
 
   /** The highest journal, or `undefined` where the file has never been made. */
   async open(): Promise<Journal | undefined> {
@@ -62,8 +71,10 @@ export class Generations {
   async succeed(sealed: Journal): Promise<void> {
     const next = sealed.generation + 1;
     const temporary = join(this.folder, `journal.${next}.${randomUUID()}.tmp`);
+    const bytes = encodeRecord(sealed.state.toBase());
+    await this.room.assertFor(bytes.length);
     try {
-      await writeDurably(temporary, sealed.state);
+      await writeDurably(temporary, bytes);
       if (!(await exists(this.#path(sealed.generation)))) return;
       await unlessCode(['EEXIST', 'ENOENT'], link(temporary, this.#path(next)));
     } finally {
@@ -72,8 +83,24 @@ export class Generations {
     await syncDirectory(this.folder);
   }
 
+  /** Whether the journal that follows one in this state is likely to find room. */
+  async hasRoomAfter(state: JournalState): Promise<boolean> {
+    const free = (await this.room.freeBytes()) - SPARE_BYTES;
+    // Each byte may need two. Only where it is close is it worth to make all of it to see.
+    return free >= 2 * (state.content?.length ?? 0) || free >= encodeRecord(state.toBase()).length;
+  }
+
+  /**
+   * Whether no journal followed this one, at a moment during the call. In this order: the next one goes later than this one,
+   * so where this one still is, the next one has not gone, it has never been.
+   */
+  async isLast(generation: number): Promise<boolean> {
+    return !(await exists(this.#path(generation + 1))) && (await exists(this.#path(generation)));
+  }
+
   async #createIn(temporary: string): Promise<void> {
-    await writeDurably(join(temporary, 'journal.0'), new JournalState());
+    await writeDurably(join(temporary, 'journal.0'), encodeRecord(new JournalState().toBase()));
+    if (this.nameInside !== undefined) await writeDurably(join(temporary, NAME_FILE), Buffer.from(this.nameInside));
     await syncDirectory(temporary);
     // It replaces an empty folder and no other.
     await rename(temporary, this.folder);
@@ -82,7 +109,7 @@ export class Generations {
   async #openHighest(names: readonly string[]): Promise<Journal | undefined> {
     const generation = highestOf(names);
     if (generation === undefined) return undefined;
-    const journal = await unlessMissing(Journal.open(this.#path(generation), generation));
+    const journal = await unlessMissing(Journal.open(this.#path(generation), generation, this.room));
     if (journal === undefined) return undefined;
     try {
       // A higher one may have come. Whatever was there before it is over, and may be no more than a copy put back by hand.
@@ -149,10 +176,10 @@ function highestOf(names: readonly string[]): number | undefined {
   return journalsIn(names).at(-1);
 }
 
-async function writeDurably(path: string, state: JournalState): Promise<void> {
+async function writeDurably(path: string, bytes: Uint8Array): Promise<void> {
   const file = await open(path, 'wx');
   try {
-    await file.writeFile(encodeRecord(state.toBase()));
+    await file.writeFile(bytes);
     await file.sync();
   } finally {
     await file.close();

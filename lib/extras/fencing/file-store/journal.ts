@@ -5,10 +5,14 @@ import { LockConfigurationError } from '../../../lock/errors.js';
 import { JournalState, type Verdict } from './journal-state.js';
 import { type Line, LineReader } from './line-reader.js';
 import { encodeRecord, type JournalRecord, parseLine } from './record.js';
+import type { Room } from './room.js';
 
 /** Never made by opening: a journal begins with its `base` or not at all. For reading too: an overlay file system gives those
  * who only read another file than those who write. */
 const FLAGS = constants.O_RDWR | constants.O_APPEND | constants.O_NOFOLLOW;
+
+/** What is smaller leaves no more behind when it is cut off than the call would cost that asks for the room. */
+const LARGE_RECORD_BYTES = 64 * 1024;
 
 /** How one record fared: `mark` is the highest token before it, or its own if it counts. */
 export interface Outcome {
@@ -29,12 +33,13 @@ export class Journal {
     readonly path: string,
     readonly generation: number,
     private readonly file: FileHandle,
+    private readonly room: Room,
   ) {
     this.#lines = new LineReader(file);
   }
 
-  static async open(path: string, generation: number): Promise<Journal> {
-    return new Journal(path, generation, await open(path, FLAGS));
+  static async open(path: string, generation: number, room: Room): Promise<Journal> {
+    return new Journal(path, generation, await open(path, FLAGS), room);
   }
 
   get size(): number {
@@ -62,6 +67,7 @@ export class Journal {
   async append(record: Omit<JournalRecord, 'id'>): Promise<Outcome> {
     const id = randomUUID();
     const bytes = encodeRecord({ ...record, id });
+    if (bytes.length > LARGE_RECORD_BYTES) await this.room.assertFor(bytes.length);
     const { bytesWritten } = await this.file.write(bytes, 0, bytes.length, null);
     if (bytesWritten < bytes.length) throw cutShort(this.path, bytesWritten, bytes.length);
     await this.file.datasync();

@@ -1,10 +1,11 @@
 import type { OnModuleInit } from '@nestjs/common';
 import { type ApplicationConfig, type DiscoveryService, MetadataScanner } from '@nestjs/core';
 import { LockConfigurationError } from '../../../lock/errors.js';
-import { type FencePlan, fencePlanOf, ownFencePlanOf } from './fence-plan.js';
+import { type FencePlan, fencePlanOf, ownFencePlanOf, rememberedPlanOf } from './fence-plan.js';
 import { methodsWithFenceToken } from './fence-token.decorator.js';
 import { checkTokenRules } from './fencing-options.js';
-import { modulePathsOf, parametersOf, pathsOf } from './route-paths.js';
+import { isGuarded } from './guards-of.js';
+import { modulePathsOf, parametersOf, pathsOf, wildcardsOf } from './route-paths.js';
 
 /** What the explorer must know of its module. */
 export interface ExploredFencing {
@@ -53,6 +54,7 @@ export class FenceExplorer implements OnModuleInit {
     for (const [name, handler] of this.#methodsOf(controller)) {
       const plan = fencePlanOf(handler, controller);
       const paths = pathsOf(handler);
+      if (paths !== undefined) this.#checkThatItWasKept(name, handler, controller, plan);
       if (methodsWithFenceToken(controller.prototype).has(name) && !isPlan(plan)) {
         refuse(
           `@FenceToken() on ${controller.name}.${name} has no @RequireFence beside it: no guard would verify a token`,
@@ -62,6 +64,23 @@ export class FenceExplorer implements OnModuleInit {
       if (paths !== undefined) this.#checkRoutes(plan, `${controller.name}.${name}`, prefixes, controller, paths);
       else if (plan !== ofClass) refuse(`${plan.where} is no route: it needs @Get, @Post, @Put, ... beside it`);
       if (plan !== ofClass) this.#checkRules(plan);
+    }
+  }
+
+  /** Another decorator may have put a new function in place of the one that was fenced, or other guards. */
+  #checkThatItWasKept(name: string, handler: object, controller: Class, plan: FencePlan | 'none' | undefined): void {
+    const remembered = rememberedPlanOf(controller.prototype, name);
+    if (remembered !== undefined && ownFencePlanOf(handler) === undefined) {
+      refuse(
+        `${remembered.where} is lost on the way to the route ${controller.name}.${name}: another decorator replaces the ` +
+          'method, or a class that extends this one overrides it. Put @RequireFence above that decorator, or on the ' +
+          'overriding method; lift it there with @WithoutFence() if that is meant',
+      );
+    }
+    if (isPlan(plan) && !isGuarded(handler, controller)) {
+      refuse(
+        `${plan.where}: its guard was taken off ${controller.name}.${name} by another decorator: put it above that`,
+      );
     }
   }
 
@@ -77,6 +96,13 @@ export class FenceExplorer implements OnModuleInit {
       for (const path of paths) {
         const route = [prefixes, front, path].join('/').replaceAll(/\/+/g, '/');
         const known = parametersOf(route);
+        const wildcard = plan.template.placeholders.find((name) => wildcardsOf(route).includes(name));
+        if (wildcard !== undefined) {
+          refuse(
+            `${plan.where}: "*${wildcard}" of the route ${route} of ${by} is a wildcard, which stands for several segments: ` +
+              `make one value of them with keys: (params) => ({ ${wildcard}: ... })`,
+          );
+        }
         const unbound = plan.template.placeholders.find((name) => !known.includes(name));
         if (unbound === undefined) continue;
         refuse(

@@ -31,7 +31,7 @@ export class FenceGuard implements CanActivate {
   }
 
   async #admit(request: FencedRequest, plan: FencePlan): Promise<bigint> {
-    const params = request.params ?? {};
+    const params = joined(request.params ?? {});
     const key = plan.template.keyOf(plan.keys === undefined ? params : { ...plan.keys(params) });
     const token = this.#verify(shownToken(request, key, this.fencing.keys !== undefined), key, plan);
     await this.#claim(key, token);
@@ -56,4 +56,11 @@ export class FenceGuard implements CanActivate {
       throw new LockUnavailableError(text, key, { cause: error });
     }
   }
+}
+
+function joined(params: NonNullable<FencedRequest['params']>): Record<string, string> {
+  const entries = Object.entries(params);
+  return Object.fromEntries(
+    entries.map(([name, value]) => [name, typeof value === 'object' ? value.join('/') : value]),
+  );
 }

@@ -10,4 +10,9 @@ export interface FencingMarks {
    * @throws StaleFencingTokenError when a higher one was seen
    */
   claim(resource: string, fence: Fence): Promise<void>;
+  /**
+   * Whether the marks can be kept: awaited at boot, which ends with what this throws. For a `RedisFence`:
+   * `{ claim: (resource, fence) => redis.claim(resource, fence), check: () => redis.checkDurability() }`.
+   */
+  check?(): Promise<void>;
 }

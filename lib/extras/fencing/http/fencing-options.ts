@@ -1,6 +1,7 @@
 import { LockConfigurationError } from '../../../lock/errors.js';
 import { VerificationKeys } from '../keys/verification-keys.js';
 import type { ExpectedToken } from '../signed-token.js';
+import { FencedZnodes } from '../znodes/fenced-znodes.js';
 import type { FencingMarks } from './fencing-marks.js';
 
 /** What signed tokens must say besides being of the lock. */
@@ -39,14 +40,29 @@ export function resolveFencingOptions(options: FencingModuleOptions): ResolvedFe
     refuse('isGlobal: must stand beside useFactory, useClass or useExisting, not in what they return');
   if (unknown !== undefined) refuse(`${unknown}: is no option (there are: ${KNOWN.join(', ')})`);
   const { marks, keys, ...rules } = options;
-  if (typeof (marks as Partial<FencingMarks> | null | undefined)?.claim !== 'function') {
-    refuse('marks: must be a store with claim(resource, fence): FencedFileStore, PostgresFence or RedisFence');
-  }
+  checkMarks(marks, (what) => refuse(`marks: ${what}`));
   if (keys !== undefined && !(keys instanceof VerificationKeys)) {
     refuse('keys: must be made with new VerificationKeys(...) or new SigningKeys(...)');
   }
   checkTokenRules(rules, 'FencingModule', keys !== undefined);
   return { marks, keys, rules };
+}
+
+function checkMarks(marks: Partial<FencingMarks> | null | undefined, refuse: (what: string) => never): void {
+  if (marks instanceof FencedZnodes) {
+    refuse(
+      'FencedZnodes keeps no highest token to compare with that of a request: it asks for the node of the lock. Take ' +
+        'FencedFileStore, PostgresFence or RedisFence',
+    );
+  }
+  // One with fewer parameters cannot compare what it is not given.
+  if (typeof marks?.claim !== 'function' || marks.claim.length !== 2) {
+    refuse(
+      'must be a store with claim(resource, fence), which takes these two: FencedFileStore, PostgresFence or RedisFence',
+    );
+  }
+  const { check }: { readonly check?: unknown } = marks;
+  if (check !== undefined && typeof check !== 'function') refuse('check: must be a function, or be left out');
 }
 
 /** @throws LockConfigurationError also for rules that tokens without a signature cannot be asked for */

@@ -33,9 +33,15 @@ const { ConfigurableModuleClass } = new ConfigurableModuleBuilder<FencingModuleO
 @Module({ imports: [DiscoveryModule] })
 export class FencingModule extends ConfigurableModuleClass {}
 
+async function resolveAndCheck(options: FencingModuleOptions): Promise<ResolvedFencing> {
+  const fencing = resolveFencingOptions(options);
+  await fencing.marks.check?.();
+  return fencing;
+}
+
 function addGuardsNeeds(definition: DynamicModule, { isGlobal = true }: FencingExtras): DynamicModule {
   const providers: Provider[] = [
-    { provide: FENCING, useFactory: resolveFencingOptions, inject: [RAW_OPTIONS] },
+    { provide: FENCING, useFactory: resolveAndCheck, inject: [RAW_OPTIONS] },
     {
       provide: FenceExplorer,
       useFactory: (discovery: DiscoveryService, config: ApplicationConfig, { keys }: ResolvedFencing) =>

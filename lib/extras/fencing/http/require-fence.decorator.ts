@@ -2,13 +2,14 @@ import { UseGuards } from '@nestjs/common';
 import { LockConfigurationError } from '../../../lock/errors.js';
 import { type LockKeyValues, lockKeyTemplate } from '../../../nest/locked/lock-key.js';
 import { FenceGuard } from './fence.guard.js';
-import { setFencePlan } from './fence-plan.js';
+import { rememberFencedMethod, setFencePlan } from './fence-plan.js';
 import { checkTokenRules, type SignedTokenRules } from './fencing-options.js';
 
 export interface RequireFenceOptions<Path extends string = string> extends SignedTokenRules {
   /**
    * Makes the placeholders from the route parameters, where the handler takes them for something else than they are: what
-   * is one resource must be one key (`keys: ({ id }) => ({ id: Number(id) })` beside a `ParseIntPipe`).
+   * is one resource must be one key (`keys: ({ id }) => ({ id: Number(id) })` beside a `ParseIntPipe`). For a wildcard, whose
+   * segments come joined by `/`, it has to be given: adapters call it by different names.
    * @default the route parameters of the same names, as they came
    */
   readonly keys?: (params: Readonly<Record<string, string>>) => LockKeyValues<Path>;
@@ -36,9 +37,14 @@ export function RequireFence<const Path extends string>(
     if (keys !== undefined && typeof keys !== 'function')
       throw new LockConfigurationError(`${where}: keys: must be a function`);
     checkTokenRules(rules, where, true);
-    setFencePlan(decorated, { where, template: lockKeyTemplate(path, where), keys, rules });
-    if (method === undefined || descriptor === undefined) UseGuards(FenceGuard)(target as never);
-    else UseGuards(FenceGuard)(target, method, descriptor);
+    const plan = { where, template: lockKeyTemplate(path, where), keys, rules };
+    setFencePlan(decorated, plan);
+    if (method === undefined || descriptor === undefined) {
+      UseGuards(FenceGuard)(target as never);
+      return;
+    }
+    rememberFencedMethod(target, method, plan);
+    UseGuards(FenceGuard)(target, method, descriptor);
   };
 }
 

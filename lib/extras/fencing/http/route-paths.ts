@@ -7,8 +7,9 @@ const PATH_KEY = learnPathKey();
 /** Under it, and the id of the application, the `RouterModule` keeps the path of a module. */
 const MODULE_PATH_KEY = '__module_path__';
 
-/** `:id`, and the `*rest` of Express 5. */
-const PARAMETER = /[:*]([A-Za-z_$][\w$]*)/g;
+const PARAMETER = /:([A-Za-z_$][\w$]*)/g;
+/** As Express 5 writes it. */
+const WILDCARD = /\*([A-Za-z_$][\w$]*)/g;
 
 /** The paths that a controller or a handler was given; undefined for what is no route. */
 export function pathsOf(target: object): readonly string[] | undefined {
@@ -24,8 +25,14 @@ export function modulePathsOf(module: object): readonly string[] {
     .map((key) => String(Reflect.getMetadata(key, module)));
 }
 
+/** The `id` of `/orders/:id`. */
 export function parametersOf(path: string): string[] {
   return [...path.matchAll(PARAMETER)].map(([, name = '']) => name);
+}
+
+/** The `rest` of `/files/*rest`, which stands for several segments. */
+export function wildcardsOf(path: string): string[] {
+  return [...path.matchAll(WILDCARD)].map(([, name = '']) => name);
 }
 
 function learnPathKey(): unknown {

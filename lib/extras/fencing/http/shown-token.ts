@@ -10,7 +10,8 @@ const RECEIVED_AS = FENCING_TOKEN_HEADER.toLowerCase();
 /** What both Express and Fastify requests have. */
 export interface FencedRequest {
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
-  readonly params?: Readonly<Record<string, string>>;
+  /** Express gives the segments of a wildcard as a list. */
+  readonly params?: Readonly<Record<string, string | readonly string[]>>;
 }
 
 /**

@@ -7,7 +7,7 @@ import { type FencedUpdate, highestStatement, type Statement, updateStatement } 
 import { DEFAULT_TABLE, fenceColumnSql, marksTableSql } from './migration.js';
 import { isPool, type PostgresClient, type PostgresPool } from './postgres-client.js';
 import { quoteTable } from './quote.js';
-import { inPooledTransaction, inTransaction } from './transaction.js';
+import { inPooledTransaction, inTransaction, TRANSACTION_ID } from './transaction.js';
 
 export interface PostgresFenceOptions extends FenceSettings {
   /** A `Pool` of the package `pg`, or one connection of it (a `Client`, a `PoolClient`). */
@@ -20,6 +20,13 @@ export interface PostgresFenceOptions extends FenceSettings {
    * @default 10000
    */
   readonly idleTimeoutMs?: number;
+}
+
+/** A `guarded` around the code that asks: its row is locked by another connection. */
+interface Around {
+  readonly resource: string;
+  /** Not any more when its work has ended; what the work left running still has this around it. */
+  isOpen: boolean;
 }
 
 /** How often a refused statement looks again when the row changes under its eyes. */
@@ -38,8 +45,7 @@ export class PostgresFence {
   readonly #table: string;
   readonly #idleTimeoutMs: number;
   readonly #settings: FenceSettings;
-  /** The resources whose `guarded` the code that asks runs in: their rows are locked by another connection. */
-  readonly #around = new AsyncLocalStorage<readonly string[]>();
+  readonly #around = new AsyncLocalStorage<readonly Around[]>();
   /** A single connection has one transaction at a time. */
   #last: Promise<unknown> = Promise.resolve();
 
@@ -78,25 +84,34 @@ export class PostgresFence {
 
   /**
    * Runs `work` in a transaction whose first statement is the claim. Until its end nobody else gets in, so what it reads
-   * and writes over `client` is one step, however long this process is paused in between.
-   * @throws StaleFencingTokenError before `work` is called; what `work` throws, after a rollback
+   * and writes over `client` is one step, however long this process is paused in between. The work must not send BEGIN,
+   * COMMIT or ROLLBACK: that opens the guard.
+   * @throws StaleFencingTokenError before `work` is called; what `work` throws, after a rollback; LockConfigurationError
+   * where the work has ended the transaction itself
    */
   async guarded<T>(resource: string, fence: Fence, work: (client: PostgresClient) => T | PromiseLike<T>): Promise<T> {
     const token = await this.#token(resource, fence);
     this.#refuseInside(resource);
-    const around = this.#around.getStore() ?? [];
-    const claimAndWork = async (client: PostgresClient): Promise<T> => {
-      await this.#claim(client, resource, token);
-      return this.#around.run([...around, resource], () => work(client));
+    const around = this.#openAround();
+    const guarded = {
+      claim: (client: PostgresClient) => this.#claim(client, resource, token),
+      work: async (client: PostgresClient): Promise<T> => {
+        const mine: Around = { resource, isOpen: true };
+        try {
+          return await this.#around.run([...around, mine], () => work(client));
+        } finally {
+          mine.isOpen = false;
+        }
+      },
     };
     const pool = this.#pool;
-    if (isPool(pool)) return inPooledTransaction(pool, this.#idleTimeoutMs, claimAndWork);
+    if (isPool(pool)) return inPooledTransaction(pool, this.#idleTimeoutMs, guarded);
     if (around.length > 0) {
       throw new LockConfigurationError(
-        `guarded(${resource}) inside of guarded(${around.join(', ')}): one connection has one transaction. Use a pool`,
+        `guarded(${resource}) inside of guarded(${around.map((each) => each.resource).join(', ')}): one connection has one transaction. Use a pool`,
       );
     }
-    return this.#inTurn(() => inTransaction(pool, this.#idleTimeoutMs, claimAndWork));
+    return this.#inTurn(() => inTransaction(pool, this.#idleTimeoutMs, guarded));
   }
 
   /**
@@ -130,14 +145,16 @@ export class PostgresFence {
     throw notWritable(resource);
   }
 
-  async #claim(client: Queryable, resource: string, token: bigint): Promise<void> {
+  /** @returns the id of the transaction that it ran in */
+  async #claim(client: Queryable, resource: string, token: bigint): Promise<string> {
     const text =
       `INSERT INTO ${this.#table} AS mark (resource, token, updated_at) VALUES ($1, $2::bigint, now()) ` +
       'ON CONFLICT (resource) DO UPDATE SET token = EXCLUDED.token, updated_at = EXCLUDED.updated_at ' +
-      'WHERE mark.token <= EXCLUDED.token RETURNING token::text AS token';
+      'WHERE mark.token <= EXCLUDED.token RETURNING ' +
+      `${TRANSACTION_ID} AS transaction`;
     for (let looks = 0; looks < MOST_LOOKS; looks += 1) {
-      const { rows } = await client.query(text, [resource, token.toString()]);
-      if (rows.length > 0) return;
+      const { rows } = await client.query<{ transaction: string }>(text, [resource, token.toString()]);
+      if (rows[0] !== undefined) return rows[0].transaction;
       // Behind the refusal, so it is what refused, or higher. Where somebody has deleted the mark: once more.
       const highest = await this.#highest(client, resource);
       if (highest !== undefined && highest > token) throw staleToken(resource, token, highest);
@@ -156,9 +173,13 @@ export class PostgresFence {
     return tokenToCompare(fence, resource, this.#settings);
   }
 
+  #openAround(): readonly Around[] {
+    return (this.#around.getStore() ?? []).filter(({ isOpen }) => isOpen);
+  }
+
   /** On a single connection a statement must not slip into the transaction of another caller's `guarded`. */
   #inTurn<T>(run: () => Promise<T>): Promise<T> {
-    if (isPool(this.#pool) || this.#around.getStore() !== undefined) return run();
+    if (isPool(this.#pool) || this.#openAround().length > 0) return run();
     const turn = this.#last.then(run);
     this.#last = turn.catch(() => undefined);
     return turn;
@@ -166,7 +187,7 @@ export class PostgresFence {
 
   /** It would wait for the row that the transaction around it has locked, which waits for it. */
   #refuseInside(resource: string): void {
-    if (this.#around.getStore()?.includes(resource) !== true) return;
+    if (!this.#openAround().some((each) => each.resource === resource)) return;
     throw new LockConfigurationError(
       `${resource} is claimed by the guarded() around this call, which would wait for itself: write over its client`,
     );

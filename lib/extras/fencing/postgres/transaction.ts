@@ -1,20 +1,32 @@
 import { LockConfigurationError } from '../../../lock/errors.js';
 import type { PostgresClient, PostgresPool } from './postgres-client.js';
 
+/** An expression: the 64-bit id of the transaction, as text. The newer pg_current_xact_id() is missing before 13. */
+export const TRANSACTION_ID = 'txid_current()::text';
+
+const IN_FAILED_TRANSACTION = '25P02';
+
+/** What is done in a transaction. */
+export interface GuardedWork<T> {
+  /** The first statement. @returns the id of the transaction that it ran in */
+  claim(client: PostgresClient): Promise<string>;
+  work(client: PostgresClient): Promise<T>;
+}
+
 /**
- * Runs `work` in a transaction on a connection of the pool. Whatever happens the connection is given back, and is
+ * Runs `guarded` in a transaction on a connection of the pool. Whatever happens the connection is given back, and is
  * closed where it may still be in the transaction.
- * @throws what `work` throws, or what PostgreSQL answered to the rest
+ * @throws what the claim and the work throw, or what PostgreSQL answered to the rest
  */
 export async function inPooledTransaction<T>(
   pool: PostgresPool,
   idleTimeoutMs: number,
-  work: (client: PostgresClient) => Promise<T>,
+  guarded: GuardedWork<T>,
 ): Promise<T> {
   const client = await pool.connect();
   const state: ConnectionState = { broken: undefined };
   try {
-    return await inTransaction(client, idleTimeoutMs, work, state);
+    return await inTransaction(client, idleTimeoutMs, guarded, state);
   } finally {
     client.release(state.broken);
   }
@@ -29,16 +41,29 @@ export interface ConnectionState {
 export async function inTransaction<T>(
   client: PostgresClient,
   idleTimeoutMs: number,
-  work: (client: PostgresClient) => Promise<T>,
+  guarded: GuardedWork<T>,
   state: ConnectionState = { broken: undefined },
 ): Promise<T> {
+  let reject: (error: Error) => void = () => undefined;
+  const cut = new Promise<never>((_, rejectCut) => (reject = rejectCut));
   // A connection that is cut between two statements says so by an event; without a listener that ends the process.
-  const onError = (error: Error): void => void (state.broken ??= error);
+  const onError = (error: Error): void => {
+    state.broken ??= error;
+    reject(error);
+  };
+  // Nobody may be waiting for it at that moment.
+  cut.catch(() => undefined);
   client.on('error', onError);
   try {
     // A process that is paused in here must not keep the row locked for longer than that.
     await orBroken(state, client.query(`BEGIN; SET LOCAL idle_in_transaction_session_timeout = ${idleTimeoutMs}`));
-    const result = await rollingBack(client, state, () => work(client));
+    const result = await rollingBack(client, state, async () => {
+      const transaction = await guarded.claim(client);
+      // Work that waits for something else, a connection of a pool that is used up, would not notice.
+      const done = await Promise.race([guarded.work(client), cut]);
+      if (!(await isStillIn(client, transaction))) throw guardWasOpen();
+      return done;
+    });
     const { command } = await orBroken(state, client.query('COMMIT'));
     if (command !== 'COMMIT') throw notCommitted(command);
     return result;
@@ -52,7 +77,19 @@ async function rollingBack<T>(client: PostgresClient, state: ConnectionState, wo
     return await work();
   } catch (error) {
     // What went wrong in the work is told, not what followed from it.
-    await orBroken(state, client.query('ROLLBACK')).catch(() => undefined);
+    if (state.broken === undefined) await orBroken(state, client.query('ROLLBACK')).catch(() => undefined);
+    throw error;
+  }
+}
+
+/** COMMIT and ROLLBACK let the row of the mark go, and PostgreSQL takes them from whoever sends them. */
+async function isStillIn(client: PostgresClient, transaction: string): Promise<boolean> {
+  try {
+    const { rows } = await client.query<{ id: string }>(`SELECT ${TRANSACTION_ID} AS id`);
+    return rows[0]?.id === transaction;
+  } catch (error) {
+    // A statement had failed before, and the work went on: the answer to COMMIT tells.
+    if ((error as { code?: unknown }).code === IN_FAILED_TRANSACTION) return true;
     throw error;
   }
 }
@@ -72,5 +109,13 @@ function notCommitted(command: string): LockConfigurationError {
   return new LockConfigurationError(
     `PostgreSQL answered ${command} to COMMIT, so nothing was written: a statement of the work failed and the work went ` +
       'on. Let its error out, or put a SAVEPOINT in front of a statement that may fail',
+  );
+}
+
+function guardWasOpen(): LockConfigurationError {
+  return new LockConfigurationError(
+    'The work has ended the transaction of guarded() by a COMMIT or ROLLBACK of its own, so the guard was open from there ' +
+      'on: a newer holder may have come in between, and what the work wrote since may have been written over it. What ' +
+      'was not committed has been rolled back; look at the data. Use SAVEPOINT inside of guarded()',
   );
 }

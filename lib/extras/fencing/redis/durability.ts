@@ -5,6 +5,8 @@ import type { RedisClient } from './redis-client.js';
 const NEEDED: Readonly<Record<string, string>> = {
   appendonly: 'yes',
   appendfsync: 'always',
+  // With yes nothing is synced while the log is rewritten.
+  'no-appendfsync-on-rewrite': 'no',
   'maxmemory-policy': 'noeviction',
 };
 

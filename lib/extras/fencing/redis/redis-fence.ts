@@ -1,10 +1,11 @@
-import { randomUUID } from 'node:crypto';
 import { checkResource } from '../check-resource.js';
 import { type Fence, type FenceSettings, tokenToCompare } from '../fence.js';
 import { staleToken } from '../rule.js';
 import { checkDurabilityOf } from './durability.js';
+import { changedEachTime, staleChange, unknownOutcome } from './explain.js';
 import type { RedisClient } from './redis-client.js';
-import { CLAIM, READ, REMOVE, run, type Script, WRITE, WRITE_IF_UNCHANGED } from './scripts.js';
+import { CLAIM, newRevision, READ, REMOVE, run, type Script, WRITE, WRITE_IF_UNCHANGED } from './scripts.js';
+import { bytesOf } from '../new-content.js';
 
 export interface RedisFenceOptions extends FenceSettings {
   /** A `Redis` or a `Cluster` of the package `ioredis`. */
@@ -24,10 +25,18 @@ export interface RedisValue {
 interface Content {
   readonly value: Buffer | undefined;
   readonly token: bigint | undefined;
+  /** The name of the last change; '': there was none. */
   readonly revision: string;
 }
 
+interface Answer {
+  readonly outcome: string;
+  /** Of what is stale: why. */
+  readonly highest: bigint;
+}
+
 const TOKEN_DIGITS = 19;
+const MAX_REPEATS = 1_000;
 
 /**
  * Refuses stale writers in Redis: the highest token and the value in one key, compared and set by a script.
@@ -59,12 +68,13 @@ export class RedisFence {
    * @throws StaleFencingTokenError
    */
   async claim(resource: string, fence: Fence): Promise<void> {
-    await this.#run(CLAIM, resource, await this.#token(resource, fence), []);
+    await this.#claim(resource, await this.#token(resource, fence));
   }
 
   /** @throws StaleFencingTokenError */
   async write(resource: string, value: string | Uint8Array, fence: Fence): Promise<void> {
-    await this.#run(WRITE, resource, await this.#token(resource, fence), [bytesOf(value), randomUUID()]);
+    const bytes = bytesOf(value, resource, 'what was given');
+    await this.#change(WRITE, resource, await this.#token(resource, fence), [bytes]);
   }
 
   /** undefined: there is no value. Does not raise the mark. */
@@ -75,13 +85,14 @@ export class RedisFence {
 
   /** Takes the value away; the mark stays. @throws StaleFencingTokenError */
   async remove(resource: string, fence: Fence): Promise<void> {
-    await this.#run(REMOVE, resource, await this.#token(resource, fence), [randomUUID()]);
+    await this.#change(REMOVE, resource, await this.#token(resource, fence), []);
   }
 
   /**
    * Claims, reads, and writes what `change` makes of it. Where the same holder writes from several places at once,
    * `change` is called again with what the other wrote.
-   * @throws StaleFencingTokenError; what `change` throws, and then nothing was written
+   * @throws StaleFencingTokenError; LockUnavailableError where many have written in between, so that it cannot be known
+   * whether this did; what `change` throws, and then nothing was written
    */
   async update(
     resource: string,
@@ -89,30 +100,42 @@ export class RedisFence {
     change: (current: Buffer | undefined) => string | Uint8Array | PromiseLike<string | Uint8Array>,
   ): Promise<void> {
     const token = await this.#token(resource, fence);
-    await this.#run(CLAIM, resource, token, []);
-    for (;;) {
+    await this.#claim(resource, token);
+    for (let times = 0; times < MAX_REPEATS; times += 1) {
       const { value, revision } = await this.#read(resource);
-      const changed = bytesOf(await change(value));
-      const args = [changed, randomUUID(), revision];
-      if ((await this.#run(WRITE_IF_UNCHANGED, resource, token, args)) === 'done') return;
+      const changed = bytesOf(await change(value), resource, 'what the function of update() returned');
+      const outcome = await this.#change(WRITE_IF_UNCHANGED, resource, token, [changed, revision]);
+      if (outcome === 'done') return;
+      if (outcome === 'unknown') throw unknownOutcome(resource);
     }
+    throw changedEachTime(resource, MAX_REPEATS);
   }
 
   /**
-   * Whether this Redis is told to keep what it acknowledges: `appendonly yes`, `appendfsync always`, `noeviction`. It
-   * says nothing about failovers. Of a cluster one node is asked.
+   * Whether this Redis is told to keep what it acknowledges: `appendonly yes`, `appendfsync always` (in rewrites
+   * of the log, too), `noeviction`. It says nothing about failovers. Of a cluster one node is asked.
    * @throws LockConfigurationError that says what to change
    */
   checkDurability(): Promise<void> {
     return checkDurabilityOf(this.#client);
   }
 
-  async #run(script: Script, resource: string, token: bigint, args: (string | Buffer)[]): Promise<string> {
+  async #claim(resource: string, token: bigint): Promise<void> {
+    const { outcome, highest } = await this.#run(CLAIM, resource, token, []);
+    if (outcome === 'stale') throw staleToken(resource, token, highest);
+  }
+
+  async #change(script: Script, resource: string, token: bigint, args: (string | Buffer)[]): Promise<string> {
+    const { outcome, highest } = await this.#run(script, resource, token, [newRevision(), ...args]);
+    if (outcome === 'stale') throw staleChange(resource, token, highest);
+    return outcome;
+  }
+
+  async #run(script: Script, resource: string, token: bigint, args: (string | Buffer)[]): Promise<Answer> {
     const digits = token.toString().padStart(TOKEN_DIGITS, '0');
     const answer = await run(this.#client, script, this.keyOf(resource), [digits, ...args]);
-    const [outcome, highest] = (answer as (Buffer | string)[]).map(String);
-    if (outcome === 'stale') throw staleToken(resource, token, BigInt(highest ?? '0'));
-    return outcome ?? '';
+    const [outcome = '', highest = '0'] = (answer as (Buffer | string)[]).map(String);
+    return { outcome, highest: BigInt(highest) };
   }
 
   async #read(resource: string): Promise<Content> {
@@ -128,8 +151,4 @@ export class RedisFence {
     checkResource(resource);
     return tokenToCompare(fence, resource, this.#settings);
   }
-}
-
-function bytesOf(value: string | Uint8Array): Buffer {
-  return typeof value === 'string' ? Buffer.from(value) : Buffer.from(value.buffer, value.byteOffset, value.byteLength);
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import type { RedisClient } from './redis-client.js';
 
 /** A script that Redis runs as one step. */
@@ -7,13 +7,31 @@ export interface Script {
   readonly sha1: string;
 }
 
+/** How many changes of a resource are remembered by name, so that one that is sent again is recognised. */
+export const KEPT_REVISIONS = 32;
+const REVISION_BYTES = 12;
+/** In base64url, and the blank behind it. */
+const REVISION_LENGTH = 17;
+
 /**
- * A resource is one hash, so that a cluster keeps its parts together: `token`, the highest; `value`; `revision`, the name
- * of the last write. Tokens are compared as text of one length: Lua's numbers are doubles, which confuse 2^53 + 1 with 2^53.
+ * A resource is one hash, so that a cluster keeps its parts together: `token`, the highest; `value`; `revisions`, the names
+ * of the last changes, the newest first. Tokens are compared as text of one length: Lua's numbers are doubles, which
+ * confuse 2^53 + 1 with 2^53.
  */
 const REFUSE_STALE = `
 local highest = redis.call('HGET', KEYS[1], 'token')
 if highest and ARGV[1] < highest then return {'stale', highest} end
+`;
+
+/**
+ * Clients send a command again when its answer was lost. What was carried out the first time is answered as done, also
+ * where a newer holder has come since, who has seen it; and it is not done again over what others have written since.
+ */
+const CHANGE = `
+local revisions = redis.call('HGET', KEYS[1], 'revisions') or ''
+if revisions:find(ARGV[2], 1, true) then return {'done'} end
+${REFUSE_STALE}
+local kept = (ARGV[2] .. ' ' .. revisions):sub(1, ${KEPT_REVISIONS * REVISION_LENGTH})
 `;
 
 export const CLAIM = script(`${REFUSE_STALE}
@@ -21,35 +39,43 @@ redis.call('HSET', KEYS[1], 'token', ARGV[1])
 return {'done'}
 `);
 
-/** ARGV: token, value, revision. */
-export const WRITE = script(`${REFUSE_STALE}
-redis.call('HSET', KEYS[1], 'token', ARGV[1], 'value', ARGV[2], 'revision', ARGV[3])
+/** ARGV: token, revision, value. */
+export const WRITE = script(`${CHANGE}
+redis.call('HSET', KEYS[1], 'token', ARGV[1], 'revisions', kept, 'value', ARGV[3])
 return {'done'}
 `);
 
 /**
- * ARGV: token, value, revision, the revision that was read ('': none). Clients send a command again when its answer was
- * lost: the second time finds its own revision.
+ * ARGV: token, revision, value, the revision that was read ('': none). Where that one is forgotten, one made on top of it
+ * may be, too: whether this is the second try cannot be known.
  */
-export const WRITE_IF_UNCHANGED = script(`${REFUSE_STALE}
-local revision = redis.call('HGET', KEYS[1], 'revision') or ''
-if revision == ARGV[3] then return {'done'} end
-if revision ~= ARGV[4] then return {'changed'} end
-redis.call('HSET', KEYS[1], 'token', ARGV[1], 'value', ARGV[2], 'revision', ARGV[3])
+export const WRITE_IF_UNCHANGED = script(`${CHANGE}
+if revisions:sub(1, ${REVISION_LENGTH - 1}) ~= ARGV[4] then
+  local isKnown = revisions:find(ARGV[4], 1, true)
+  if ARGV[4] == '' then isKnown = #revisions < ${KEPT_REVISIONS * REVISION_LENGTH} end
+  return {isKnown and 'changed' or 'unknown'}
+end
+redis.call('HSET', KEYS[1], 'token', ARGV[1], 'revisions', kept, 'value', ARGV[3])
 return {'done'}
 `);
 
 /** ARGV: token, revision. The mark stays, or a stale writer could bring the value back. */
-export const REMOVE = script(`${REFUSE_STALE}
-redis.call('HSET', KEYS[1], 'token', ARGV[1], 'revision', ARGV[2])
+export const REMOVE = script(`${CHANGE}
+redis.call('HSET', KEYS[1], 'token', ARGV[1], 'revisions', kept)
 redis.call('HDEL', KEYS[1], 'value')
 return {'done'}
 `);
 
 /** A script also for this: what clients of a cluster take for a write is asked of the primary, never of a replica. */
 export const READ = script(`
-return redis.call('HMGET', KEYS[1], 'value', 'token', 'revision')
+local found = redis.call('HMGET', KEYS[1], 'value', 'token', 'revisions')
+return {found[1], found[2], (found[3] or ''):sub(1, ${REVISION_LENGTH - 1})}
 `);
+
+/** The name of one change. */
+export function newRevision(): string {
+  return randomBytes(REVISION_BYTES).toString('base64url');
+}
 
 /** Sends the script's name only; the whole of it where Redis does not know it (yet, or any more). */
 export async function run(

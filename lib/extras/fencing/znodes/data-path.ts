@@ -1,45 +1,62 @@
 import { LockConfigurationError } from '../../../lock/errors.js';
+import { bytesOf } from '../new-content.js';
 import { checkPath } from '../../../session/paths.js';
 
 /** Nodes of queues, and those of the sessions themselves. */
 const RESERVED = /^(?:\.sessions|.*(?:lock-|__)\d{10})$/;
 /** A request takes a megabyte, with the paths and all. */
 const MAX_DATA_BYTES = 1_000_000;
+const EXAMPLE = 'It is absolute, such as "/settings", without empty, "." or ".." segments, control characters or emoji';
 
-/** The node as the session knows it. @throws LockConfigurationError for a path that cannot keep data, before any I/O */
-export function dataPath(namespace: string, path: string): string {
-  const full = `${namespace}${String(path)}`;
-  const refused = typeof path !== 'string' || path === '/' ? undefined : checkPath(full);
-  if (typeof path === 'string' && path !== '/' && path.startsWith('/') && refused === undefined) {
-    const reserved = path.split('/').find((segment) => RESERVED.test(segment));
-    if (reserved === undefined) return full;
-    throw new LockConfigurationError(`Not a path for data: ${path}. ${reserved} is what nodes of locks are called`);
-  }
+/** @throws LockConfigurationError */
+export function checkRoot(root: unknown): void {
+  if (isPath(root) && reservedIn(root) === undefined) return;
   throw new LockConfigurationError(
-    `Not a path for data: ${JSON.stringify(path)}. It is absolute, such as "/settings/prices", without empty, "." or ` +
-      '".." segments, control characters or emoji',
+    `FencedZnodes: root must be the path below which data is kept, and no lock has its key; not ${JSON.stringify(root)}. ` +
+      EXAMPLE,
   );
 }
 
 /**
- * The nodes of queues are containers: the servers remove them, with their data, when nobody has queued for a while. A
- * server does not tell which nodes are, so this knows only the lock at hand.
+ * The node as the session knows it.
+ * @param base the namespace, and the root in it
+ * @throws LockConfigurationError for a path that cannot keep data, before any I/O
+ */
+export function dataPath(base: string, path: string): string {
+  if (!isPath(path)) throw new LockConfigurationError(`Not a path for data: ${JSON.stringify(path)}. ${EXAMPLE}`);
+  const reserved = reservedIn(path);
+  if (reserved === undefined) return `${base}${path}`;
+  throw new LockConfigurationError(`Not a path for data: ${path}. ${reserved} is what nodes of locks are called`);
+}
+
+/**
+ * The nodes of queues, and all above them that the locks made, are containers: the servers remove them, with their data,
+ * when they have stood empty for a while. A server does not tell which nodes are, so data and locks are kept apart.
  * @throws LockConfigurationError
  */
-export function refuseQueue(path: string, key: string): void {
-  if (key !== path && !key.startsWith(`${path}/`)) return;
+export function refuseBelowRoot(root: string, key: string): void {
+  if (key !== root && !key.startsWith(`${root}/`)) return;
   throw new LockConfigurationError(
-    `${path} belongs to the queue of the lock ${key}, which the servers remove when it is empty: keep data elsewhere`,
+    `The lock ${key} is below ${root}, where FencedZnodes keeps data: the servers remove the nodes of an empty queue and ` +
+      'those above it, with what is in them. Give one of the two another place',
     key,
   );
 }
 
 /** @throws LockConfigurationError for more than a request takes */
 export function dataBytes(path: string, data: string | Uint8Array): Uint8Array {
-  const bytes = typeof data === 'string' ? Buffer.from(data) : data;
+  const bytes = bytesOf(data, path, 'what is to be written');
   if (bytes.length <= MAX_DATA_BYTES) return bytes;
   throw new LockConfigurationError(
     `${bytes.length} bytes for ${path}: ZooKeeper takes up to a megabyte in a request, and data that is read often ` +
       `should be small. At most ${MAX_DATA_BYTES} bytes; keep more in another store`,
   );
+}
+
+function isPath(path: unknown): path is string {
+  return typeof path === 'string' && path !== '/' && checkPath(path) === undefined;
+}
+
+function reservedIn(path: string): string | undefined {
+  return path.split('/').find((segment) => RESERVED.test(segment));
 }

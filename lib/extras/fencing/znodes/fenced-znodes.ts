@@ -2,11 +2,12 @@ import { type LockService, type SessionAccess, sessionAccess } from '../../../en
 import { LockConfigurationError } from '../../../lock/errors.js';
 import type { LockHandle } from '../../../lock/handle.js';
 import type { FenceSettings } from '../fence.js';
-import { dataBytes, dataPath, refuseQueue } from './data-path.js';
+import { checkRoot, dataBytes, dataPath, refuseBelowRoot } from './data-path.js';
 import { refusal } from './explain.js';
 import { GuardedMulti } from './guarded-multi.js';
 import { Link } from './link.js';
 import { type LockTicket, type Right, rightOf } from './ticket.js';
+import { UpdateTurns } from './update-turns.js';
 import { writeNode, removeNode, type ExpectedVersion } from './write-node.js';
 import { ZnodeConflictError } from './znode-conflict-error.js';
 
@@ -16,6 +17,11 @@ export type ZnodeFence = LockHandle | LockTicket;
 export interface FencedZnodesOptions extends FenceSettings {
   /** Injected, or made by `createLockService`; what is kept goes over its connection, under its namespace. */
   readonly locks: LockService;
+  /**
+   * Where the data is, under the namespace: `/settings` keeps `prices` as `write('/prices', ...)`. No lock of any process may
+   * have its key there: the servers remove the nodes of locks, and those above them, when they have stood empty.
+   */
+  readonly root: string;
 }
 
 export interface ZnodeValue {
@@ -24,6 +30,8 @@ export interface ZnodeValue {
   readonly version: number;
 }
 
+/** Conflicts in a row before `update` gives up: by then something writes each time that `change` is called. */
+const MAX_REPEATS = 1_000;
 /** For a lock service that would not wait for a busy lock at all. */
 const ANSWER_WITHIN_MS = 15_000;
 
@@ -34,15 +42,18 @@ const ANSWER_WITHIN_MS = 15_000;
  */
 export class FencedZnodes {
   readonly #locks: LockService;
+  readonly #root: string;
   readonly #settings: FenceSettings;
-  /** Updates of one path go one after the other. */
-  readonly #turns = new Map<string, Promise<unknown>>();
+  readonly #turns = new UpdateTurns();
 
-  constructor({ locks, ...settings }: FencedZnodesOptions) {
+  /** @throws LockConfigurationError */
+  constructor({ locks, root, ...settings }: FencedZnodesOptions) {
+    checkRoot(root);
     if (settings.keys !== undefined && settings.lockKey === undefined) {
       throw new LockConfigurationError('FencedZnodes: with keys, say with lockKey which lock protects which path');
     }
     this.#locks = locks;
+    this.#root = root;
     this.#settings = settings;
   }
 
@@ -91,32 +102,27 @@ export class FencedZnodes {
   }
 
   /**
-   * Reads, and writes what `change` makes of it if nobody wrote in between; otherwise `change` is called again.
-   * @returns the version that the node has now. @throws what `change` throws, and as `write` does
+   * Reads, and writes what `change` makes of it if nobody wrote in between; otherwise `change` is called again. It must not
+   * update the same path itself.
+   * @returns the version that the node has now
+   * @throws what `change` throws, and as `write` does; ZnodeConflictError after 1 000 times
    */
   async update(
     path: string,
     fence: ZnodeFence,
     change: (current: Buffer | undefined) => string | Uint8Array | PromiseLike<string | Uint8Array>,
   ): Promise<number> {
-    const turn = (this.#turns.get(path) ?? Promise.resolve()).then(() => this.#update(path, fence, change));
-    const settled = turn.catch(() => undefined);
-    this.#turns.set(path, settled);
-    try {
-      return await turn;
-    } finally {
-      if (this.#turns.get(path) === settled) this.#turns.delete(path);
-    }
+    return this.#turns.run(path, () => this.#update(path, fence, change));
   }
 
   async #update(path: string, fence: ZnodeFence, change: Parameters<FencedZnodes['update']>[2]): Promise<number> {
-    for (;;) {
+    for (let repeats = 0; ; repeats += 1) {
       const current = await this.read(path);
       const changed = await change(current?.data);
       try {
         return await this.write(path, changed, fence, { version: current?.version ?? 'absent' });
       } catch (error) {
-        if (!(error instanceof ZnodeConflictError)) throw error;
+        if (!(error instanceof ZnodeConflictError) || repeats === MAX_REPEATS) throw error;
       }
     }
   }
@@ -124,13 +130,13 @@ export class FencedZnodes {
   async #begin(path: string, fence: ZnodeFence): Promise<{ link: Link; right: Right; fullPath: string }> {
     const { access, fullPath } = this.#place(path);
     const right = await rightOf(fence, path, access.namespace, this.#settings);
-    refuseQueue(path, right.key);
+    refuseBelowRoot(this.#root, right.key);
     return { link: this.#link(access, path), right, fullPath };
   }
 
   #place(path: string): { access: SessionAccess; fullPath: string } {
     const access = this.#locks[sessionAccess]();
-    return { access, fullPath: dataPath(access.namespace, path) };
+    return { access, fullPath: dataPath(`${access.namespace}${this.#root}`, path) };
   }
 
   #link({ session, waitMs }: SessionAccess, path: string): Link {

@@ -42,14 +42,20 @@ export async function removeNode(guarded: GuardedMulti, fullPath: string, expect
     const sent = await guarded.send([remove(fullPath, expected)]);
     if (sent.kind === 'done') return true;
     if (sent.kind === 'refused') {
-      // Gone, after a try whose answer was lost: that was ours.
+      if (wasSent && expected !== undefined) throw notKnown('removal', guarded.path);
+      // Gone, after a try whose answer was lost: there was one.
       if (sent.code === 'NO_NODE') return wasSent;
       throw conflict(guarded.path, expected, sent.code, sent.error);
     }
   }
 }
 
-/** After a lost answer. @returns the version, if what was to be written stands there; undefined: it has to be sent again */
+/**
+ * After a lost answer. What was to be written may stand there because another who has the same lock has written the same.
+ * That is as good where any version would have done. Where one was expected two would be told that they made the step
+ * from it, and two increments would count as one.
+ * @returns the version, if what was to be written stands there; undefined: it has to be sent again
+ */
 async function settle(
   { link, path }: GuardedMulti,
   fullPath: string,
@@ -59,19 +65,19 @@ async function settle(
   const found = await link.read(fullPath).catch((error: unknown) => {
     throw refusal(error, path);
   });
-  if (found !== undefined && isWritten(found, data, expected)) return found.stat.version;
-  // Without an expected version writing it once more does no harm while the lock is held, and nothing after that.
-  if (expected === undefined || isUntouched(found, expected)) return undefined;
-  throw new LockUnavailableError(
-    `The answer to the write of ${path} was lost, and somebody has written there since: it is not known whether it was ` +
-      'carried out. Read it again',
-  );
+  if (expected !== undefined) {
+    if (isUntouched(found, expected)) return undefined;
+    throw notKnown('write', path);
+  }
+  // Writing it once more does no harm while the lock is held, and nothing after that.
+  return found !== undefined && Buffer.compare(found.data, data) === 0 ? found.stat.version : undefined;
 }
 
-function isWritten({ data: there, stat }: NodeData, data: Uint8Array, expected: ExpectedVersion): boolean {
-  if (Buffer.compare(there, data) !== 0) return false;
-  if (expected === undefined) return true;
-  return stat.version === (expected === 'absent' ? 0 : expected + 1);
+function notKnown(what: 'write' | 'removal', path: string): LockUnavailableError {
+  return new LockUnavailableError(
+    `The answer to the ${what} of ${path} was lost, and the node is not as it was: it is not known whether this was carried ` +
+      'out, or somebody else with the same lock came first. Read it again',
+  );
 }
 
 function isUntouched(found: NodeData | undefined, expected: number | 'absent'): boolean {

@@ -1,20 +1,26 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { Controller, Get, Injectable, Module, Put } from '@nestjs/common';
-import { Test } from '@nestjs/testing';
+import type { Fence } from '../../../../lib/extras/fencing/fence.js';
 import { FenceToken } from '../../../../lib/extras/fencing/http/fence-token.decorator.js';
 import { FencingModule } from '../../../../lib/extras/fencing/http/fencing.module.js';
 import type { FencingModuleOptions } from '../../../../lib/extras/fencing/http/fencing-options.js';
 import { MemoryFencingMarks } from '../../../../lib/extras/fencing/http/memory-fencing-marks.js';
 import { RequireFence, WithoutFence } from '../../../../lib/extras/fencing/http/require-fence.decorator.js';
 import { SigningKeys } from '../../../../lib/extras/fencing/keys/signing-keys.js';
-import { LockConfigurationError } from '../../../../lib/index.js';
+import { FencedZnodes } from '../../../../lib/extras/fencing/znodes/fenced-znodes.js';
+import { LockConfigurationError, LockService } from '../../../../lib/index.js';
 import type { Imports } from '../../support/boot.js';
-
-type AnyClass = new (...args: never[]) => object;
+import { start as startWith } from './support/start.js';
 
 const marks = new MemoryFencingMarks();
+const claim = (resource: string, fence: Fence): Promise<void> => marks.claim(resource, fence);
+// Not asked for anything here.
+const znodes = new FencedZnodes({ locks: Object.create(LockService.prototype) as LockService, root: '/data' });
 const keys = new SigningKeys({ issuer: 'me', current: { id: 'k', algorithm: 'HS256', secret: randomBytes(32) } });
+
+const start: typeof startWith = (controllers, imports = [FencingModule.forRoot({ marks })], providers = []) =>
+  startWith(controllers, imports, providers);
 
 @Controller('documents')
 class Documents {
@@ -22,20 +28,6 @@ class Documents {
   @RequireFence('/locks/:id')
   save(): string {
     return 'saved';
-  }
-}
-
-async function start(
-  controllers: AnyClass[],
-  imports: Imports = [FencingModule.forRoot({ marks })],
-  providers: AnyClass[] = [],
-): Promise<void> {
-  const module = await Test.createTestingModule({ imports, controllers, providers }).compile();
-  const app = module.createNestApplication({ logger: false });
-  try {
-    await app.init();
-  } finally {
-    await app.close();
   }
 }
 
@@ -56,6 +48,17 @@ describe('an application with @RequireFence starts', () => {
     ],
   ])('with %s', async (_how, imports) => {
     await start([Documents], imports);
+  });
+
+  it('once the marks have said that they can be kept', async () => {
+    const asked: string[] = [];
+    const check = async (): Promise<void> => void asked.push('check');
+    await start([Documents], [FencingModule.forRoot({ marks: { claim, check } })]);
+    expect(asked).toEqual(['check']);
+    const refuse = (): Promise<void> => Promise.reject(new LockConfigurationError('appendfsync is everysec'));
+    await expect(start([Documents], [FencingModule.forRoot({ marks: { claim, check: refuse } })])).rejects.toThrow(
+      'appendfsync is everysec',
+    );
   });
 
   it('with several modules that are not global, each for the controllers that import it', async () => {
@@ -91,6 +94,9 @@ describe('an application with @RequireFence does not start', () => {
     ['no marks', { keys }, 'FencingModule: marks: must be a store with claim(resource, fence)'],
     ['no options', undefined, 'FencingModule: '],
     ['marks that are none', { marks: new Map() }, 'must be a store with claim'],
+    ['marks that look at no token', { marks: { claim: async () => undefined } }, 'which takes these two'],
+    ['marks in znodes', { marks: znodes }, 'marks: FencedZnodes keeps no highest token to compare with'],
+    ['a check that is none', { marks: { claim, check: true } }, 'marks: check: must be a function'],
     ['keys that were not checked', { marks, keys: { id: 'k' } }, 'keys: must be made with new VerificationKeys'],
     ['an unknown option', { marks, key: keys }, 'key: is no option (there are: marks, keys, issuer, maxAgeMs)'],
     ['an age without keys', { marks, maxAgeMs: 5 }, 'maxAgeMs: only signed tokens have it'],
@@ -122,6 +128,29 @@ describe('an application with @RequireFence does not start', () => {
       `@RequireFence('/locks/:tenant/:id') on Misspelt.save: placeholder ":id" is no parameter of the route ` +
         '/tenants/:tenant/documents/by-name/:name of Misspelt.save. Known: [tenant, name]',
     );
+  });
+
+  it('with a wildcard for a placeholder, unless what it stands for is made one value', async () => {
+    @Controller('files')
+    class Wild {
+      @Put('any/*rest')
+      @RequireFence('/locks/files/:rest')
+      save(): string {
+        return 'saved';
+      }
+    }
+    @Controller('files')
+    class Tamed {
+      @Put('any/*rest')
+      @RequireFence('/locks/files/:rest', { keys: ({ rest }) => ({ rest: String(rest) }) })
+      save(): string {
+        return 'saved';
+      }
+    }
+    await expect(start([Wild])).rejects.toThrow(
+      `on Wild.save: "*rest" of the route /files/any/*rest of Wild.save is a wildcard, which stands for several segments`,
+    );
+    await start([Tamed]);
   });
 
   it('with a class that requires a fence on a route without its placeholder, unless that is lifted', async () => {

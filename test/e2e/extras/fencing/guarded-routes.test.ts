@@ -151,6 +151,21 @@ describe('@RequireFence', () => {
     expect(running.claims).toEqual(['/locks/orders/42 7', '/locks/orders/42 6']);
   });
 
+  it('gives keys the segments of a wildcard as one text', async () => {
+    @Controller('files')
+    class Files {
+      @Put('any/*rest')
+      @RequireFence('/locks/files/:path', { keys: ({ rest = '' }) => ({ path: rest }) })
+      save(): string {
+        return 'saved';
+      }
+    }
+    await using running = await start([Files]);
+
+    expect(await running.call('PUT', 'files/any/a/b', 7n)).toBe(200);
+    expect(running.claims).toEqual(['/locks/files/a%2Fb 7']);
+  });
+
   it.each(['above', 'below'])('stands %s @Locked', async (where) => {
     class Orders {
       save(@LockKey('id') id: string, @FenceToken() token: bigint): Promise<string> {

@@ -103,7 +103,10 @@ describe('@RequireFence', () => {
   });
 
   it('is not let through to the handler when the marks cannot be asked: 503', async () => {
-    const down = { claim: () => Promise.reject(new Error('connect ECONNREFUSED 10.0.0.7:5432')) };
+    const down = {
+      claim: (resource: string, fence: Fence) =>
+        Promise.reject(new Error(`connect ECONNREFUSED 10.0.0.7:5432, with ${resource} and ${fence as bigint}`)),
+    };
     await using service = await startDocumentsService({ marks: down });
     const answer = await service.put('a', withToken(7n));
 
@@ -139,13 +142,19 @@ describe('@RequireFence', () => {
 
   it('makes the key of a document as @Locked does', async () => {
     const claimed: string[] = [];
-    const marks = { claim: async (resource: string) => void claimed.push(resource) };
+    const marks = {
+      claim: async (resource: string, fence: Fence) => void claimed.push(`${resource} ${fence as bigint}`),
+    };
     await using service = await startDocumentsService({ marks });
     await service.put('a%2Fb', withToken(7n));
     await service.put('%2e%2e%2fa', withToken(7n));
     await service.put('gr%C3%B6%C3%9Fe', withToken(7n));
 
-    expect(claimed).toEqual(['/locks/documents/a%2Fb', '/locks/documents/..%2Fa', '/locks/documents/gr%C3%B6%C3%9Fe']);
+    expect(claimed).toEqual([
+      '/locks/documents/a%2Fb 7',
+      '/locks/documents/..%2Fa 7',
+      '/locks/documents/gr%C3%B6%C3%9Fe 7',
+    ]);
   });
 
   it('lets in 100 requests in any order as if they came one by one: the tokens never go down', async () => {

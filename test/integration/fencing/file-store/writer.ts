@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { open, readFile } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { killWithUs } from '../../../support/process/reaper.js';
-import { hasEnded, killProcess } from '../../../support/process/signals.js';
+import { freezeProcess, hasEnded, killProcess, resumeProcess } from '../../../support/process/signals.js';
 import { type Attempt, readDiary } from './diary.js';
 
 export interface WriterOptions {
@@ -40,10 +40,26 @@ export class Writer {
     }
   }
 
+  /** SIGSTOP; resolves with what it did so far, the last of it cut short as a rule. */
+  async stop(): Promise<Attempt[]> {
+    await this.#assertAlive();
+    await freezeProcess(this.process);
+    return readDiary(this.diary);
+  }
+
+  /** SIGCONT. */
+  resume(): Promise<void> {
+    return resumeProcess(this.process);
+  }
+
   /** SIGKILL; resolves with what it did. */
   async kill(): Promise<Attempt[]> {
-    if (hasEnded(this.process)) throw new Error(`A writer has ended by itself:\n${await readFile(this.diary, 'utf8')}`);
+    await this.#assertAlive();
     await killProcess(this.process);
     return readDiary(this.diary);
+  }
+
+  async #assertAlive(): Promise<void> {
+    if (hasEnded(this.process)) throw new Error(`A writer has ended by itself:\n${await readFile(this.diary, 'utf8')}`);
   }
 }

@@ -6,17 +6,18 @@ import { eventually } from '../../process/eventually.js';
 import type { ProofStore, StoreSettings } from './proof-store.js';
 
 export function znodeStore({ locks, isGuarded }: StoreSettings): ProofStore {
-  const path = isGuarded ? '/data/text' : '/data/open';
-  const znodes = new FencedZnodes({ locks });
+  const root = '/data';
+  const path = isGuarded ? '/text' : '/open';
+  const znodes = new FencedZnodes({ locks, root });
 
   /** As a client does it that knows ZooKeeper, but not of tokens: tries until the link is back. */
   async function setData(text: string): Promise<void> {
     const { session } = locks[sessionAccess]();
     await eventually('the node is written', async () => {
       const [, , written] = await session.batch([
-        create('/data', 'persistent'),
-        create(path, 'persistent'),
-        set(path, Buffer.from(text)),
+        create(root, 'persistent'),
+        create(`${root}${path}`, 'persistent'),
+        set(`${root}${path}`, Buffer.from(text)),
       ]);
       if (written instanceof SessionError) throw written;
       return true;

@@ -26,6 +26,10 @@ export class ScriptedSession {
     return this as unknown as Session;
   }
 
+  describeFailures(): string {
+    return '';
+  }
+
   certainUntil(): number {
     return this.certainUntilMs;
   }

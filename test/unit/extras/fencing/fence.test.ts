@@ -86,4 +86,15 @@ describe('what a store compares', () => {
       'b is protected by the lock /locks/b (lockKey), not by /locks/a',
     );
   });
+
+  it('is not a handle on several locks, but one of theirs', async () => {
+    await using locks = await createLockService({ connect: 'memory:fence-several' });
+    await using several = await locks.acquireAll(['/locks/a', '/locks/b']);
+    const refusal = tokenToCompare(several as never, 'a', {});
+
+    await expect(refusal).rejects.toThrow(LockConfigurationError);
+    await expect(refusal).rejects.toThrow('a is a handle on several locks (/locks/a, /locks/b)');
+    await expect(refusal).rejects.toThrow('take one of its locks');
+    expect(await tokenToCompare(several.locks[0]!, 'a', {})).toBe(several.fencingToken('/locks/a'));
+  });
 });

@@ -85,15 +85,15 @@ describe('@Locked refuses, while the class is being defined,', () => {
   });
 
   it.each([
-    [{ waitMS: 5 }, 'waitMS: is no option'],
+    [{ waitMS: 5 }, 'waitMS: is no option (there are: mode, waitMs, leaseMs, reentrant, label, name, keys, onBusy,'],
     [{ waitMs: -1 }, 'waitMs: must be a number of milliseconds'],
     [{ mode: 'shared' }, 'mode: must be one of'],
     [{ signal: AbortSignal.abort() }, 'signal: is for one call'],
     [{ name: '' }, 'name: must be a string'],
-    [{ onBusy: 'wait' }, 'onBusy: must be throw, skip or a function of the error, not wait'],
+    [{ onBusy: 'wait' }, 'onBusy: must be throw, skip or a function of the error, not "wait"'],
     [{ onLost: 1 }, 'onLost: must be a function'],
     [{ keys: {} }, 'keys: must be a function'],
-    [{ returns: 'stream' }, 'returns: must be one of promise, observable, async-iterable, not stream'],
+    [{ returns: 'stream' }, 'returns: must be one of promise, observable, async-iterable, not "stream"'],
     [{ paramNames: 'no' }, 'paramNames: must be true or false'],
     [{ subscribeWithinMs: 0 }, 'subscribeWithinMs: must be a number of milliseconds above 0'],
   ])('the options %p', (options, message) => {

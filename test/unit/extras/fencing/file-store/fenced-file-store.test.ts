@@ -8,6 +8,7 @@ import {
   LockConfigurationError,
   StaleFencingTokenError,
 } from '../../../../../lib/lock/errors.js';
+import { createLockService } from '../../../../../lib/open.js';
 import { temporaryRoot } from './support/temporary-root.js';
 
 const HIGHEST = 2n ** 63n - 1n;
@@ -164,6 +165,69 @@ describe('a FencedFileStore', () => {
   });
 });
 
+describe('the highest token', () => {
+  it('is never raised by who reads', async () => {
+    const root = temporaryRoot();
+    await using store = await FencedFileStore.open({ root });
+    await using locks = await createLockService({ connect: 'memory:' });
+    const token = await locks.withLock('/locks/a', async (writer) => {
+      await store.write('a', 'text', writer);
+      return writer.fencingToken;
+    });
+    const before = await readFile(join(root, 'a', 'journal.0'));
+    await using reader = await locks.acquire('/locks/a', { mode: 'read' });
+    expect(reader.fencingToken).toBeGreaterThan(token);
+
+    expect(await textIn(store, 'a')).toBe('text');
+    expect(await store.highestToken('a')).toBe(token);
+    await expect(store.claim('a', reader)).rejects.toThrow('/locks/a is held as read');
+    await expect(store.update('a', reader, () => 'x')).rejects.toThrow('/locks/a is held as read');
+    expect(await readFile(join(root, 'a', 'journal.0'))).toEqual(before);
+    await store.append('a', ', more', token);
+    expect(await textIn(store, 'a')).toBe('text, more');
+  });
+});
+
+describe('content', () => {
+  it.each<[string, unknown]>([
+    ['undefined', undefined],
+    ['null', null],
+    ['a number', 7],
+    ['Object', { a: 1 }],
+    ['Array', [1, 2]],
+    ['Uint16Array', new Uint16Array([1, 300])],
+    ['ArrayBuffer', new ArrayBuffer(3)],
+  ])('is text or bytes, not %s', async (kind, given) => {
+    const content = given as string;
+    await using store = await FencedFileStore.open({ root: temporaryRoot() });
+    await store.write('a', 'old', 1n);
+
+    await expect(store.write('a', content, 2n)).rejects.toThrow(LockConfigurationError);
+    await expect(store.append('a', content, 2n)).rejects.toThrow(`a: what was given is ${kind}, and must be`);
+    expect(await store.highestToken('a')).toBe(1n);
+    const updating = store.update('a', 2n, () => content);
+    await expect(updating).rejects.toThrow(LockConfigurationError);
+    await expect(updating).rejects.toThrow(`a: what the function of update() returned is ${kind}, and must be`);
+    expect(await textIn(store, 'a')).toBe('old');
+  });
+});
+
+describe('the options of a FencedFileStore', () => {
+  it.each<[string, object]>([
+    ['key: is no option (there are: root, trustFileSystem, keys, lockKey)', { key: {} }],
+    ['lockkey: is no option', { lockkey: () => '' }],
+    ['root: must be', { root: undefined }],
+    ['root: must be', { root: '' }],
+    ['keys: must be', { keys: [] }],
+    ['lockKey: must be', { lockKey: '/locks/a' }],
+    ['trustFileSystem: must be', { trustFileSystem: 'yes' }],
+  ])('are refused where they are wrong: %s', async (reason, wrong) => {
+    const opening = FencedFileStore.open({ root: temporaryRoot(), ...wrong });
+    await expect(opening).rejects.toThrow(LockConfigurationError);
+    await expect(opening).rejects.toThrow(`FencedFileStore: ${reason}`);
+  });
+});
+
 describe('update()', () => {
   it('makes the new content of the one that is there', async () => {
     await using store = await FencedFileStore.open({ root: temporaryRoot() });
@@ -218,7 +282,7 @@ describe('update()', () => {
 });
 
 describe('the names of files', () => {
-  it.each(['../x', '.', '..', 'a/b', '/etc/escape', '..\\x', 'a\u0000b', '.new-x', 'x'.repeat(255)])(
+  it.each(['../x', '.', '..', 'a/b', '/etc/escape', '..\\x', '.new-x', 'x'.repeat(255)])(
     'lead to a folder in the root: %j',
     async (name) => {
       const root = join(temporaryRoot(), 'inner');
@@ -233,13 +297,56 @@ describe('the names of files', () => {
     },
   );
 
-  it.each(['', 'x'.repeat(256), 'a\ud800'])('are refused where no folder can be called so', async (name) => {
+  it.each<[string, unknown]>([
+    ['nothing', ''],
+    ['4097 bytes', 'x'.repeat(4097)],
+    ['half a character', 'a\ud800'],
+    ['a NUL', 'a\0b'],
+    ['undefined', undefined],
+    ['a number', 42],
+  ])('are refused where they are none: %s', async (_what, given) => {
+    const name = given as string;
     const root = temporaryRoot();
     await using store = await FencedFileStore.open({ root });
 
     await expect(store.write(name, 'text', 1n)).rejects.toThrow(InvalidLockKeyError);
+    await expect(store.append(name, 'text', 1n)).rejects.toThrow(InvalidLockKeyError);
+    await expect(store.update(name, 1n, () => 'text')).rejects.toThrow(InvalidLockKeyError);
+    await expect(store.claim(name, 1n)).rejects.toThrow(InvalidLockKeyError);
+    await expect(store.remove(name, 1n)).rejects.toThrow(InvalidLockKeyError);
+    await expect(store.highestToken(name)).rejects.toThrow(InvalidLockKeyError);
     await expect(store.read(name)).rejects.toMatchObject({ status: 400 });
     expect(await readdir(root)).toEqual([]);
+  });
+
+  it.each([
+    ['Cyrillic, encoded twice', `/locks/documents/${encodeURIComponent('Ж'.repeat(23))}`],
+    ['capitals', 'A'.repeat(86)],
+    ['4 KiB', '😀'.repeat(1024)],
+  ])('may be long: %s', async (_what, name) => {
+    const root = temporaryRoot();
+    await using store = await FencedFileStore.openWith({ root }, { minJournalBytes: 300 });
+    await store.write(name, 'text', 5n);
+    for (let times = 0; times < 5; times += 1) await store.write(name, 'x'.repeat(100), 6n);
+
+    await using other = await FencedFileStore.open({ root });
+    expect(await textIn(other, name)).toBe('x'.repeat(100));
+    await expect(other.write(name, 'late', 5n)).rejects.toThrow(StaleFencingTokenError);
+    const [folder] = await readdir(root);
+    expect((await readdir(join(root, folder!))).sort()).toEqual([expect.stringMatching(/^journal\.[1-9]/), 'name']);
+    expect(await readFile(join(root, folder!, 'name'), 'utf8')).toBe(name);
+    expect(await other.names()).toEqual([name]);
+  });
+
+  it('are told, also of what was removed or only claimed, and nothing else that is in the root', async () => {
+    const root = temporaryRoot();
+    await using store = await FencedFileStore.open({ root });
+    const names = ['a', '/B/c', 'Ж', 'Ж'.repeat(99), 'removed', 'claimed'];
+    for (const name of names) await store.claim(name, 1n);
+    await store.remove('removed', 1n);
+    for (const name of ['lost+found', '.new-x']) await mkdir(join(root, name));
+
+    expect((await store.names()).sort()).toEqual(names.sort());
   });
 
   it('do not lead out through a link, be it that of the folder or of the journal', async () => {

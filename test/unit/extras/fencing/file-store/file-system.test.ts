@@ -1,6 +1,12 @@
+import { mkdir, readdir } from 'node:fs/promises';
 import { describe, expect, it } from '@jest/globals';
-import { refuseUnfitFileSystem, whyUnfit } from '../../../../../lib/extras/fencing/file-store/file-system.js';
+import {
+  refuseUnfitFileSystem,
+  refuseWithoutLinks,
+  whyUnfit,
+} from '../../../../../lib/extras/fencing/file-store/file-system.js';
 import { LockConfigurationError } from '../../../../../lib/lock/errors.js';
+import { temporaryRoot } from './support/temporary-root.js';
 
 describe('the file system of a store', () => {
   it.each([
@@ -12,6 +18,16 @@ describe('the file system of a store', () => {
     [0xfe534d42, 'SMB2'],
     [0x01021997, '9p'],
     [0x65735546, 'FUSE'],
+    [0x00c36400, 'CephFS'],
+    [0x0bd00bd0, 'Lustre'],
+    [0x47504653, 'GPFS'],
+    [0x7461636f, 'OCFS2'],
+    [0x01161970, 'GFS2'],
+    [0x5346414f, 'AFS'],
+    [0x6b414653, 'AFS'],
+    [0x786f4256, 'vboxsf'],
+    [0xbacbacbc, 'vmhgfs'],
+    [0xbacbacbc | 0, 'vmhgfs'],
   ])('is refused where two hosts could overwrite each other: %i', (type, name) => {
     expect(whyUnfit(type)).toBe(name);
   });
@@ -33,4 +49,27 @@ describe('the file system of a store', () => {
     await expect(refused).rejects.toThrow(/^FencedFileStore: \/data is on NFS\..*trustFileSystem: true/);
     await refuseUnfitFileSystem('/data', async () => ({ type: 0xef53 }));
   });
+
+  it.each(['EPERM', 'EOPNOTSUPP', 'ENOSYS'])('is refused when it makes no hard links (%s)', async (code) => {
+    const root = temporaryRoot();
+    await mkdir(root);
+    const refused = refuseWithoutLinks(root, async () => failWith(code));
+
+    await expect(refused).rejects.toThrow(LockConfigurationError);
+    await expect(refused).rejects.toThrow('makes no hard links');
+    await expect(refused).rejects.toMatchObject({ cause: { code } });
+    expect(await readdir(root)).toEqual([]);
+  });
+
+  it('is not refused when it does, or when it is full: what is there can be read', async () => {
+    const root = temporaryRoot();
+    await mkdir(root);
+    await refuseWithoutLinks(root);
+    await refuseWithoutLinks(root, async () => failWith('ENOSPC'));
+    expect(await readdir(root)).toEqual([]);
+  });
 });
+
+function failWith(code: string): never {
+  throw Object.assign(new Error(code), { code });
+}

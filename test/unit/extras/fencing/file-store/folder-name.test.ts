@@ -1,7 +1,7 @@
+import { tmpdir } from 'node:os';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { folderNameOf } from '../../../../../lib/extras/fencing/file-store/folder-name.js';
-import { InvalidLockKeyError } from '../../../../../lib/lock/errors.js';
+import { folderNameOf, resourceOf } from '../../../../../lib/extras/fencing/file-store/folder-name.js';
 
 describe('the folder of a file', () => {
   it.each([
@@ -11,20 +11,19 @@ describe('the folder of a file', () => {
     ['..', '%2E.'],
     ['a/b', 'a%2Fb'],
     ['/locks/orders/42', '%2Flocks%2Forders%2F42'],
-    ['a\u0000b', 'a%00b'],
     ['..\\x', '%2E.%5Cx'],
     ['.new-1', '%2Enew-1'],
     ['Ab', '%41b'],
     ['é', '%C3%A9'],
     ['%41', '%2541'],
   ])('of %j is %s', (resource, folder) => {
-    expect(folderNameOf(resource)).toBe(folder);
+    expect(folderNameOf(resource)).toEqual({ folder });
   });
 
   it('is one segment inside the root, and another one for every other name, in capitals or not', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 20 }), (resource) => {
-        const folder = folderNameOf(resource);
+        const { folder } = folderNameOf(resource);
         expect(folder).toMatch(/^[^./\\\0][^/\\\0]*$/);
         expect(decodeURIComponent(folder)).toBe(resource);
         // Nothing is lost when capitals are not told apart: they are only in the numbers.
@@ -33,16 +32,23 @@ describe('the folder of a file', () => {
     );
   });
 
-  it.each([
-    ['nothing', ''],
-    ['256 bytes', 'x'.repeat(256)],
-    ['256 bytes when encoded', 'é'.repeat(43)],
-    ['half a character', 'a\ud800'],
-  ])('refuses %s', (_what, resource) => {
-    expect(() => folderNameOf(resource)).toThrow(InvalidLockKeyError);
+  it('is written out as far as a file system takes it, and a digest beyond', () => {
+    expect(folderNameOf('x'.repeat(255))).toEqual({ folder: 'x'.repeat(255) });
+
+    const long = folderNameOf('x'.repeat(256));
+    expect(long).toEqual({ folder: expect.stringMatching(/^sha256=[0-9a-f]{64}$/), nameInside: 'x'.repeat(256) });
+    expect(folderNameOf('x'.repeat(257)).folder).not.toBe(long.folder);
   });
 
-  it('takes 255 bytes', () => {
-    expect(folderNameOf('x'.repeat(255))).toHaveLength(255);
+  it('is never the digest of another one', () => {
+    const { folder } = folderNameOf('Ж'.repeat(100));
+    expect(folderNameOf(folder).folder).toBe(folder.replace('=', '%3D'));
   });
+
+  it.each(['.new-1', 'lost+found', 'Ab', '%zz', `sha256=${'0'.repeat(64)}`])(
+    'is not %s, which somebody else has made',
+    async (folder) => {
+      expect(await resourceOf(tmpdir(), folder)).toBeUndefined();
+    },
+  );
 });

@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { describe, expect, it } from '@jest/globals';
 import type { PostgresPool, PostgresPoolClient } from '../../../../../lib/extras/fencing/postgres/postgres-client.js';
-import { inPooledTransaction } from '../../../../../lib/extras/fencing/postgres/transaction.js';
+import { type GuardedWork, inPooledTransaction } from '../../../../../lib/extras/fencing/postgres/transaction.js';
 
 /** A pool of one connection on which the statements fail that begin with one of `broken`. */
 function poolOf(broken: readonly string[] = [], commitAnswer = 'COMMIT') {
@@ -14,7 +14,8 @@ function poolOf(broken: readonly string[] = [], commitAnswer = 'COMMIT') {
     query: async (text: string) => {
       statements.push(text);
       if (broken.some((start) => text.startsWith(start))) throw new Error(`${text} failed`);
-      return { rows: [], rowCount: 0, command: text === 'COMMIT' ? commitAnswer : text };
+      const rows = text.startsWith('SELECT txid_current()') ? [{ id: '7' }] : [];
+      return { rows, rowCount: rows.length, command: text === 'COMMIT' ? commitAnswer : text };
     },
     release: (error?: Error) => void released.push(error?.message),
   } as unknown as PostgresPoolClient;
@@ -22,39 +23,89 @@ function poolOf(broken: readonly string[] = [], commitAnswer = 'COMMIT') {
   return { pool, events, statements, released };
 }
 
+function guarded<T>(work: () => Promise<T>, transaction = '7'): GuardedWork<T> {
+  return { claim: async () => transaction, work };
+}
+
 describe('A transaction on a connection of a pool', () => {
   it('gives the connection back for others after a commit and after a rollback', async () => {
     const { pool, released, statements, events } = poolOf();
-    expect(await inPooledTransaction(pool, 70, async () => 'result')).toBe('result');
+    expect(
+      await inPooledTransaction(
+        pool,
+        70,
+        guarded(async () => 'result'),
+      ),
+    ).toBe('result');
     const mine = new Error('mine');
-    await expect(inPooledTransaction(pool, 70, () => Promise.reject(mine))).rejects.toBe(mine);
+    await expect(
+      inPooledTransaction(
+        pool,
+        70,
+        guarded(() => Promise.reject(mine)),
+      ),
+    ).rejects.toBe(mine);
     expect(statements[0]).toBe('BEGIN; SET LOCAL idle_in_transaction_session_timeout = 70');
-    expect(statements.filter((text) => !text.startsWith('BEGIN'))).toEqual(['COMMIT', 'ROLLBACK']);
+    expect(statements.filter((text) => !/^(BEGIN|SELECT)/.test(text))).toEqual(['COMMIT', 'ROLLBACK']);
     expect(released).toEqual([undefined, undefined]);
     expect(events.listenerCount('error')).toBe(0);
   });
 
   it.each(['BEGIN', 'COMMIT'])('closes the connection when %s fails, and says why', async (start) => {
     const { pool, released } = poolOf([start]);
-    await expect(inPooledTransaction(pool, 70, async () => 'result')).rejects.toThrow(`${start}`);
+    await expect(
+      inPooledTransaction(
+        pool,
+        70,
+        guarded(async () => 'result'),
+      ),
+    ).rejects.toThrow(`${start}`);
     expect(released).toEqual([expect.stringContaining('failed')]);
   });
 
   it('tells what went wrong in the work, also where the rollback fails as well, and closes the connection', async () => {
     const { pool, released } = poolOf(['ROLLBACK']);
     const mine = new Error('mine');
-    await expect(inPooledTransaction(pool, 70, () => Promise.reject(mine))).rejects.toBe(mine);
+    await expect(
+      inPooledTransaction(
+        pool,
+        70,
+        guarded(() => Promise.reject(mine)),
+      ),
+    ).rejects.toBe(mine);
     expect(released).toEqual(['ROLLBACK failed']);
   });
 
-  it('closes a connection that was cut during the work, which nobody else listened for', async () => {
-    const { pool, released, events } = poolOf();
-    await inPooledTransaction(pool, 70, async () => events.emit('error', new Error('cut')));
+  it('does not wait for work whose connection was cut, and closes the connection', async () => {
+    const { pool, released, events, statements } = poolOf();
+    const never = new Promise<never>(() => undefined);
+    const cut = guarded(() => {
+      events.emit('error', new Error('cut'));
+      return never;
+    });
+    await expect(inPooledTransaction(pool, 70, cut)).rejects.toThrow('cut');
     expect(released).toEqual(['cut']);
+    expect(statements).toHaveLength(1);
+    expect(events.listenerCount('error')).toBe(0);
+  });
+
+  it('does not commit what is another transaction by then', async () => {
+    const { pool, statements, released } = poolOf();
+    const ended = guarded(async () => 'result', '6');
+    await expect(inPooledTransaction(pool, 70, ended)).rejects.toMatchObject({ code: 'LOCK_CONFIGURATION' });
+    expect(statements.at(-1)).toBe('ROLLBACK');
+    expect(statements).not.toContain('COMMIT');
+    expect(released).toEqual([undefined]);
   });
 
   it('does not take a rollback for a commit', async () => {
     const { pool } = poolOf([], 'ROLLBACK');
-    await expect(inPooledTransaction(pool, 70, async () => 'result')).rejects.toThrow('so nothing was written');
+    await expect(
+      inPooledTransaction(
+        pool,
+        70,
+        guarded(async () => 'result'),
+      ),
+    ).rejects.toThrow('so nothing was written');
   });
 });

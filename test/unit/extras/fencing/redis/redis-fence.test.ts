@@ -36,7 +36,12 @@ describe('RedisFence', () => {
   });
 
   it('reads the settings from a list and from a map', async () => {
-    const right = { appendonly: 'yes', appendfsync: 'always', 'maxmemory-policy': 'noeviction' };
+    const right = {
+      appendonly: 'yes',
+      appendfsync: 'always',
+      'no-appendfsync-on-rewrite': 'no',
+      'maxmemory-policy': 'noeviction',
+    };
     const lists = Object.entries(right).map((pair) => pair.map((text) => Buffer.from(text)));
     await new RedisFence({ client: clientOf(...lists) }).checkDurability();
     await new RedisFence({
@@ -53,5 +58,36 @@ describe('RedisFence', () => {
     const client = clientOf();
     await expect(new RedisFence({ client }).claim('', 1n)).rejects.toThrow('Not the name of a resource');
     expect(client.asked).toEqual([]);
+  });
+
+  it.each([undefined, null, 7, {}])('refuses the value %p and names the resource', async (wrong) => {
+    const client = clientOf(done, [null, null, null]);
+    const fence = new RedisFence({ client });
+    const value = wrong as string;
+    const refusal = { code: 'LOCK_CONFIGURATION', key: '/a', message: expect.stringContaining('/a') };
+    await expect(fence.write('/a', value, 1n)).rejects.toMatchObject(refusal);
+    expect(client.asked).toEqual([]);
+    await expect(fence.update('/a', 1n, () => value)).rejects.toMatchObject(refusal);
+    expect(client.asked).toHaveLength(2);
+  });
+
+  it('gives an update up whose change writes the same resource each time, instead of going on for ever', async () => {
+    let rounds = 0;
+    // A claim is done; each read finds something, and each write that somebody has written since.
+    const client: RedisClient = {
+      callBuffer: async (_, parameters) => {
+        if (parameters.length === 3) return [null, Buffer.from('1'), Buffer.from('revision')];
+        return parameters.length === 4 ? done : [Buffer.from('changed')];
+      },
+    };
+    const change = (): string => {
+      rounds += 1;
+      return 'x';
+    };
+    await expect(new RedisFence({ client }).update('/a', 1n, change)).rejects.toMatchObject({
+      code: 'LOCK_CONFIGURATION',
+      message: expect.stringContaining('/a was changed under the same token during each of 1000 attempts'),
+    });
+    expect(rounds).toBe(1_000);
   });
 });

@@ -12,7 +12,8 @@ import type { LockHandle } from '../../../../../lib/lock/handle.js';
 import { codeOf } from '../../../../support/fencing/tokens.js';
 
 const KEY = '/locks/a';
-const PATH = '/data/a';
+const ROOT = '/data';
+const PATH = '/a';
 
 describe('FencedZnodes over the lock service that Nest injects', () => {
   let module: TestingModule;
@@ -27,7 +28,7 @@ describe('FencedZnodes over the lock service that Nest injects', () => {
     }).compile();
     await module.init();
     [locks, testing] = [module.get(LockService), module.get(LockTesting)];
-    znodes = new FencedZnodes({ locks });
+    znodes = new FencedZnodes({ locks, root: ROOT });
     lock = await locks.acquire(KEY);
   });
   afterEach(() => module.close());
@@ -73,8 +74,63 @@ describe('FencedZnodes over the lock service that Nest injects', () => {
     expect(await codeOf(znodes.read(path))).toBe('LOCK_CONFIGURATION');
   });
 
+  it.each([undefined, '', '/', 'data', '/data/', '/a//b', '/.sessions', 7])('refuses the root %p', (root) => {
+    expect(() => new FencedZnodes({ locks, root: root as string })).toThrow('root must be the path below which data');
+  });
+
+  it('refuses a lock that has its key where the data is', async () => {
+    const below = await locks.acquire('/data/app/migrate');
+    await expect(znodes.write('/app', 'x', below)).rejects.toThrow('Give one of the two another place');
+    expect(await codeOf(znodes.update('/app', ticketOf(below), () => 'x'))).toBe('LOCK_CONFIGURATION');
+    const beside = await locks.acquire('/database');
+    expect(await znodes.write('/base', 'x', beside)).toBe(0);
+  });
+
+  describe('an update inside of an update', () => {
+    const nested = (inner: string): Promise<unknown> =>
+      codeOf(znodes.update(PATH, lock, async () => String(await znodes.update(inner, lock, () => 'inner'))));
+
+    it('is refused for the same path, which would wait for itself', async () => {
+      expect(await nested(PATH)).toBe('LOCK_CONFIGURATION');
+      const through = znodes.update(PATH, lock, async () =>
+        String(await znodes.update('/b', lock, () => nested(PATH).then(String))),
+      );
+      await through;
+      expect(String((await znodes.read('/b'))?.data)).toBe('LOCK_CONFIGURATION');
+      expect(await znodes.update(PATH, lock, () => 'after')).toBe(1);
+    });
+
+    it('does not wait for one of another path that waits for it', async () => {
+      const inside = new Set<string>();
+      let onBoth!: () => void;
+      const both = new Promise<void>((resolve) => (onBoth = resolve));
+      const crossed = (outer: string, inner: string): Promise<number> =>
+        znodes.update(outer, lock, async () => {
+          if (inside.has(outer)) return 'outer';
+          if (inside.add(outer).size === 2) onBoth();
+          await both;
+          await znodes.update(inner, lock, () => 'inner');
+          return 'outer';
+        });
+      await Promise.all([crossed('/one', '/two'), crossed('/two', '/one')]);
+      for (const path of ['/one', '/two']) expect(String((await znodes.read(path))?.data)).toBe('outer');
+    });
+
+    it('is none any more when it comes after the outer one', async () => {
+      let onOver!: () => void;
+      const over = new Promise<void>((resolve) => (onOver = resolve));
+      let later: Promise<number> | undefined;
+      await znodes.update(PATH, lock, () => {
+        later = over.then(() => znodes.update(PATH, lock, () => 'later'));
+        return 'first';
+      });
+      onOver();
+      expect(await later).toBe(1);
+    });
+  });
+
   it('refuses more than ZooKeeper takes, and takes what it says', async () => {
-    await expect(znodes.write(PATH, Buffer.alloc(1_000_001), lock)).rejects.toThrow('1000001 bytes for /data/a');
+    await expect(znodes.write(PATH, Buffer.alloc(1_000_001), lock)).rejects.toThrow('1000001 bytes for /a');
     expect(await znodes.write(PATH, Buffer.alloc(1_000_000), lock)).toBe(0);
   });
 
@@ -98,24 +154,24 @@ describe('FencedZnodes over the lock service that Nest injects', () => {
   });
 
   it('refuses the lock of something else, where it was told which lock protects what', async () => {
-    const bound = new FencedZnodes({ locks, lockKey: (path) => path.replace('/data/', '/locks/') });
+    const bound = new FencedZnodes({ locks, root: ROOT, lockKey: (path) => `/locks${path}` });
     await bound.write(PATH, 'x', lock);
-    expect(await codeOf(bound.write('/data/b', 'x', lock))).toBe('INVALID_FENCING_TOKEN');
+    expect(await codeOf(bound.write('/b', 'x', lock))).toBe('INVALID_FENCING_TOKEN');
   });
 
   describe('with keys', () => {
     const keys = new SigningKeys({ issuer: 'me', current: { id: 'k', algorithm: 'HS256', secret: randomBytes(32) } });
-    const lockKey = (path: string): string => path.replace('/data/', '/locks/');
+    const lockKey = (path: string): string => `/locks${path}`;
 
     it('takes signed tickets and handles only', async () => {
-      const signed = new FencedZnodes({ locks, keys, lockKey });
+      const signed = new FencedZnodes({ locks, root: ROOT, keys, lockKey });
       await signed.write(PATH, 'x', lock);
       await signed.write(PATH, 'y', ticketOf(lock, signToken(lock, keys)));
       expect(await codeOf(signed.write(PATH, 'z', ticketOf(lock)))).toBe('INVALID_FENCING_TOKEN');
     });
 
     it('does not take the signed token of an older lock with the node of the one that is held', async () => {
-      const signed = new FencedZnodes({ locks, keys, lockKey });
+      const signed = new FencedZnodes({ locks, root: ROOT, keys, lockKey });
       const old = ticketOf(lock, signToken(lock, keys));
       await lock.release();
       expect(await codeOf(signed.write(PATH, 'x', old))).toBe('STALE_FENCING_TOKEN');
@@ -125,7 +181,9 @@ describe('FencedZnodes over the lock service that Nest injects', () => {
     });
 
     it('needs to be told which lock protects what', () => {
-      expect(() => new FencedZnodes({ locks, keys })).toThrow('say with lockKey which lock protects which path');
+      expect(() => new FencedZnodes({ locks, root: ROOT, keys })).toThrow(
+        'say with lockKey which lock protects which path',
+      );
     });
   });
 });
@@ -133,6 +191,8 @@ describe('FencedZnodes over the lock service that Nest injects', () => {
 describe('FencedZnodes without ZooKeeper', () => {
   it('says that a lock service of another make has no connection', async () => {
     const other = Object.create(LockService.prototype) as LockService;
-    await expect(new FencedZnodes({ locks: other }).read(PATH)).rejects.toThrow('was not made by this package');
+    await expect(new FencedZnodes({ locks: other, root: ROOT }).read(PATH)).rejects.toThrow(
+      'was not made by this package',
+    );
   });
 });
