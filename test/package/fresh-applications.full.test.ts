@@ -49,7 +49,7 @@ describe.each([
   it(
     'is tested by its own runner, on locks in memory',
     async () => {
-      expect(await application.run('npm', 'test')).toContain('Tests:       1 passed, 1 total');
+      expect(await application.run('npm', 'test')).toMatch(/^ *Tests:? +1 passed/m);
     },
     SLOW_MS,
   );

@@ -23,7 +23,7 @@ describe('the options are checked at the start, alike by forRoot and forRootAsyn
       { connect: 'memory:', waitMs: -1 },
       'waitMs: must be a number of milliseconds, 0 or more, not -1',
     ],
-    ['an unknown word', { connect: 'memory:', startup: 'late' }, 'startup: must be one of eager, lazy, not late'],
+    ['an unknown word', { connect: 'memory:', startup: 'late' }, 'startup: must be one of eager, lazy, not "late"'],
     ['nothing', undefined, 'the options must be an object such as { connect:'],
   ])('%s', async (_what, options, message) => {
     const given = options as DistributedLockOptions;

@@ -2,7 +2,7 @@ import { execFile, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { promisify } from 'node:util';
+import { promisify, stripVTControlCharacters } from 'node:util';
 
 const run = promisify(execFile);
 
@@ -65,21 +65,31 @@ export interface Recipe {
   readonly compilerOptions: object;
   /** How a relative import ends. */
   readonly extension: '' | '.js';
+  readonly otherFiles?: Readonly<Record<string, string>>;
 }
 
-const TOOLS = { '@types/jest': '^30.0.0', '@types/node': '^20.19.0', jest: '^30.5.0' };
+/** As Nest's own starter for ES modules has it, but for the plugin for path aliases. */
+const VITEST_CONFIG = `
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({ test: { globals: true, root: './', include: ['**/*.spec.ts'] } });
+`;
 
 export const NEST_12_ESM: Recipe = {
   extension: '.js',
   manifest: {
     type: 'module',
-    scripts: { test: 'node --experimental-vm-modules node_modules/jest/bin/jest.js' },
+    scripts: { test: 'vitest run' },
     dependencies: nest('12'),
-    devDependencies: { ...TOOLS, typescript: '~6.0.3' },
-    // What the compiler made is tested: it needs no transform.
-    jest: { rootDir: 'dist', testRegex: '\\.spec\\.js$', transform: {} },
+    devDependencies: { '@types/node': '^20.19.0', typescript: '~6.0.3', vitest: '^4.1.2' },
   },
-  compilerOptions: { module: 'NodeNext', moduleResolution: 'NodeNext', isolatedModules: true },
+  compilerOptions: {
+    module: 'NodeNext',
+    moduleResolution: 'NodeNext',
+    isolatedModules: true,
+    types: ['vitest/globals', 'node'],
+  },
+  otherFiles: { 'vitest.config.ts': VITEST_CONFIG },
 };
 
 export const NEST_11_COMMON_JS: Recipe = {
@@ -87,7 +97,13 @@ export const NEST_11_COMMON_JS: Recipe = {
   manifest: {
     scripts: { test: 'jest' },
     dependencies: nest('11'),
-    devDependencies: { ...TOOLS, typescript: '~5.9.0', 'ts-jest': '^29.4.0' },
+    devDependencies: {
+      '@types/jest': '^30.0.0',
+      '@types/node': '^20.19.0',
+      jest: '^30.5.0',
+      'ts-jest': '^29.4.0',
+      typescript: '~5.9.0',
+    },
     jest: {
       rootDir: 'src',
       testRegex: '\\.spec\\.ts$',
@@ -114,7 +130,7 @@ export class FreshApplication {
   constructor(readonly folder: string) {}
 
   /** Writes it, installs it with the packed library, and compiles it. */
-  async make({ manifest, compilerOptions, extension }: Recipe, tarball: string): Promise<void> {
+  async make({ manifest, compilerOptions, extension, otherFiles = {} }: Recipe, tarball: string): Promise<void> {
     this.write('package.json', JSON.stringify({ name: 'fresh', version: '1.0.0', private: true, ...manifest }));
     this.write(
       'tsconfig.json',
@@ -133,6 +149,7 @@ export class FreshApplication {
         include: ['src'],
       }),
     );
+    for (const [path, text] of Object.entries(otherFiles)) this.write(path, text);
     this.write('src/counters.controller.ts', CONTROLLER);
     this.write('src/main.ts', main(extension));
     this.write('src/counters.controller.spec.ts', spec(extension));
@@ -157,7 +174,7 @@ export class FreshApplication {
     const environment = { ...process.env, NODE_OPTIONS: '' };
     try {
       const { stdout, stderr } = await run(command, args, { cwd: this.folder, env: environment });
-      return stdout + stderr;
+      return stripVTControlCharacters(stdout + stderr);
     } catch (error) {
       const { stdout = '', stderr = '' } = error as { stdout?: string; stderr?: string };
       throw new Error(`${command} ${args.join(' ')} failed:\n${stdout}\n${stderr}`, { cause: error });
