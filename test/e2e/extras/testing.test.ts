@@ -1,76 +1,25 @@
 import { describe, expect, it } from '@jest/globals';
 import { Injectable, Module } from '@nestjs/common';
-import { Test, type TestingModule } from '@nestjs/testing';
+import { Test } from '@nestjs/testing';
 import {
   DistributedLockTestingModule,
   getLockTestingToken,
   InjectLockTesting,
   LockTesting,
   overrideLocks,
-  provideLockTesting,
 } from '../../../lib/extras/testing/index.js';
 import {
-  CurrentLock,
   DistributedLockModule,
   Fence,
   getLockServiceToken,
   InjectLock,
   injected,
   Locked,
-  LockHandle,
-  LockKey,
-  type LockLoss,
-  LockLostError,
   LockService,
   LockTimeoutError,
   LockUnavailableError,
 } from '../../../lib/index.js';
-import { Gate } from '../support/gate.js';
-
-const KEY = '/orders/42';
-
-/** The application under test. */
-@Injectable()
-class Orders {
-  readonly gate = new Gate();
-  readonly shipped: string[] = [];
-
-  @Locked('/orders/:id')
-  async ship(@LockKey('id') id: string, @Fence() token: bigint = injected()): Promise<bigint> {
-    this.shipped.push(id);
-    return token;
-  }
-
-  @Locked('/orders/:id', { onLost: (loss: LockLoss) => void Orders.noted.push(loss) })
-  async pack(@LockKey('id') id: string, @CurrentLock() lock: LockHandle = injected()): Promise<void> {
-    await this.gate.pass();
-    lock.assertHeld();
-    this.shipped.push(id);
-  }
-
-  static noted: LockLoss[] = [];
-}
-
-interface UnderTest extends AsyncDisposable {
-  readonly orders: Orders;
-  readonly testing: LockTesting;
-  readonly locks: LockService;
-}
-
-async function start(module: TestingModule, testing = module.get(LockTesting)): Promise<UnderTest> {
-  await module.init();
-  Orders.noted = [];
-  return {
-    orders: module.get(Orders, { strict: false }),
-    testing,
-    locks: module.get(LockService),
-    [Symbol.asyncDispose]: () => module.close(),
-  };
-}
-
-async function bare(options?: Parameters<typeof provideLockTesting>[0]): Promise<UnderTest> {
-  return start(await Test.createTestingModule({ providers: [Orders, ...provideLockTesting(options)] }).compile());
-}
+import { bare, KEY, Orders, start, type UnderTest } from './support/orders.js';
 
 @Module({ imports: [DistributedLockModule.forRoot({ connect: '127.0.0.1:1', waitMs: 100 })], providers: [Orders] })
 class AppModule {}
@@ -103,79 +52,6 @@ describe('locks in the tests of an application', () => {
 
     await app.testing.release(KEY);
     expect(await app.orders.ship('42')).toBeGreaterThan(token);
-  });
-
-  it('are told of the loss of the lock', async () => {
-    await using app = await bare();
-    const packed = app.orders.pack('42');
-    await app.orders.gate.reached;
-
-    await app.testing.lose(KEY);
-    await expect(packed).rejects.toThrow(LockLostError);
-    expect(Orders.noted).toMatchObject([{ key: KEY, reason: 'session-ended' }]);
-    app.orders.gate.open();
-
-    await app.testing.untilState('reconnected');
-    expect(await app.orders.ship('42')).toBeGreaterThan(0n);
-  });
-
-  it('lose only what they hold', async () => {
-    await using app = await bare();
-    await expect(app.testing.lose(KEY)).rejects.toThrow('nobody does');
-
-    await app.testing.makeBusy(KEY);
-    await expect(app.testing.lose(KEY)).rejects.toThrow('somebody else does');
-  });
-
-  it('keep their locks while the connection is suspended for a moment', async () => {
-    await using app = await bare();
-    const packed = app.orders.pack('42');
-    await app.orders.gate.reached;
-
-    await app.testing.suspend();
-    expect(app.locks.connectionState).toBe('suspended');
-    await expect(app.orders.ship('43')).rejects.toThrow(LockUnavailableError);
-
-    await app.testing.resume();
-    app.orders.gate.open();
-    await packed;
-    expect(Orders.noted).toEqual([]);
-  });
-
-  it('lose their locks when certainty ends before the connection is back', async () => {
-    await using app = await bare({ sessionTimeoutMs: 600 });
-    const packed = app.orders.pack('42');
-    await app.orders.gate.reached;
-
-    await app.testing.suspend();
-    await expect(packed).rejects.toThrow(LockLostError);
-    expect(Orders.noted).toMatchObject([{ key: KEY, reason: 'uncertain' }]);
-    await app.testing.untilState('lost');
-    app.orders.gate.open();
-  });
-
-  it('lose their locks at once with the option that says so', async () => {
-    await using app = await bare({ onSuspended: 'stop' });
-    const packed = app.orders.pack('42');
-    await app.orders.gate.reached;
-
-    await app.testing.suspend();
-    await expect(packed).rejects.toThrow(LockLostError);
-    expect(Orders.noted).toMatchObject([{ key: KEY, reason: 'suspended' }]);
-    app.orders.gate.open();
-  });
-
-  it('hear after the connection is back that the session ended meanwhile', async () => {
-    await using app = await bare();
-    const packed = app.orders.pack('42');
-    await app.orders.gate.reached;
-
-    await app.testing.suspend();
-    await app.testing.endSession();
-    await app.testing.makeBusy(KEY);
-    await app.testing.resume();
-    await expect(packed).rejects.toThrow(LockLostError);
-    app.orders.gate.open();
   });
 
   it('can be waited for: held, waited for, free', async () => {

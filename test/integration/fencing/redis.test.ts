@@ -1,41 +1,28 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { Cluster, Redis } from 'ioredis';
+import { Cluster, type Redis } from 'ioredis';
 import { RedisFence } from '../../../lib/extras/fencing/redis/redis-fence.js';
 import { StaleFencingTokenError } from '../../../lib/lock/errors.js';
+import { add, connect, type RedisScene, startRedisScene, textOf } from '../../support/fencing/redis-scene.js';
 import { acceptable, acceptedInDisorder, codeOf, shuffledTokens } from '../../support/fencing/tokens.js';
-import { type RedisServer, startRedis } from '../../support/redis/start-redis.js';
 import { eventually } from '../../support/process/eventually.js';
-import { startProxy } from '../../support/proxy/fault-proxy.js';
+import { type RedisServer, startRedis } from '../../support/redis/start-redis.js';
 
 const INSTALL_MS = 400_000;
 const LARGEST = 2n ** 63n - 1n;
 const R = '/locks/orders/42';
 
 describe('RedisFence', () => {
+  let scene: RedisScene;
   let server: RedisServer;
   let client: Redis;
   let fence: RedisFence;
 
   beforeAll(async () => {
-    server = await startRedis({ durable: true });
-    client = connect();
-    fence = new RedisFence({ client });
+    scene = await startRedisScene();
+    ({ server, client, fence } = scene);
   }, INSTALL_MS);
-  afterAll(async () => {
-    client?.disconnect();
-    await server?.stop();
-  }, 30_000);
+  afterAll(() => scene?.stop(), 30_000);
   beforeEach(() => client.flushall());
-
-  function connect(port = server.port): Redis {
-    const made = new Redis({ port, host: '127.0.0.1', retryStrategy: () => 20 });
-    made.on('error', () => undefined);
-    return made;
-  }
-
-  async function text(resource = R): Promise<string | undefined> {
-    return (await fence.read(resource))?.value.toString();
-  }
 
   it('accepts the same token again and a higher one, refuses a lower one and says what the highest is', async () => {
     await fence.write(R, 'one', 5n);
@@ -47,7 +34,7 @@ describe('RedisFence', () => {
     expect(await fence.read(R)).toEqual({ value: Buffer.from('two'), fencingToken: 7n });
     expect(await codeOf(fence.remove(R, 6n))).toBe('STALE_FENCING_TOKEN');
     expect(await codeOf(fence.update(R, 6n, () => 'stale'))).toBe('STALE_FENCING_TOKEN');
-    expect(await text()).toBe('two');
+    expect(await textOf(fence, R)).toBe('two');
   });
 
   it('is exact up to 2^63 - 1, where the numbers of Lua are not', async () => {
@@ -67,7 +54,7 @@ describe('RedisFence', () => {
   });
 
   it('from two connections at once: the highest stands', async () => {
-    const other = connect();
+    const other = connect(server.port);
     const fences = [fence, new RedisFence({ client: other })];
     const tokens = shuffledTokens(400, 7);
     const codes = await Promise.all(
@@ -94,7 +81,7 @@ describe('RedisFence', () => {
     expect(await fence.read(R)).toBeUndefined();
     expect(await codeOf(fence.write(R, 'stale', 5n))).toBe('STALE_FENCING_TOKEN');
     await fence.write(R, 'again', 6n);
-    expect(await text()).toBe('again');
+    expect(await textOf(fence, R)).toBe('again');
   });
 
   it('reads never raise the mark, and make no key', async () => {
@@ -108,7 +95,7 @@ describe('RedisFence', () => {
   it('does not take resource, value or token for a script', async () => {
     const evil = `"]] redis.call('FLUSHALL') --`;
     await fence.write(evil, evil, 5n);
-    expect(await text(evil)).toBe(evil);
+    expect(await textOf(fence, evil)).toBe(evil);
     expect(await codeOf(fence.write(R, 'x', '05'))).toBe('INVALID_FENCING_TOKEN');
     expect(await codeOf(fence.write(R, 'x', `1'`))).toBe('INVALID_FENCING_TOKEN');
   });
@@ -117,7 +104,7 @@ describe('RedisFence', () => {
     await fence.write(R, 'x', 5n);
     await client.script('FLUSH');
     await Promise.all([fence.claim(R, 6n), fence.read(R), fence.write(R, 'y', 6n)]);
-    expect(await text()).toBe('y');
+    expect(await textOf(fence, R)).toBe('y');
     expect(await codeOf(fence.claim(R, 5n))).toBe('STALE_FENCING_TOKEN');
   });
 
@@ -148,11 +135,9 @@ describe('RedisFence', () => {
   });
 
   describe('update', () => {
-    const add = (entry: string) => (current: Buffer | undefined) => `${current?.toString() ?? ''}${entry}`;
-
     it('makes a new value of the old one, and loses none when one holder does many at once', async () => {
       await Promise.all(Array.from({ length: 20 }, () => fence.update(R, 5n, add('x'))));
-      expect(await text()).toBe('x'.repeat(20));
+      expect(await textOf(fence, R)).toBe('x'.repeat(20));
     });
 
     it('claims before it reads: an older holder cannot write in between', async () => {
@@ -163,7 +148,7 @@ describe('RedisFence', () => {
         return add('b')(current);
       });
       expect(older).toBe('STALE_FENCING_TOKEN');
-      expect(await text()).toBe('ab');
+      expect(await textOf(fence, R)).toBe('ab');
     });
 
     it('is refused when a newer holder comes in between, and writes nothing when the change fails', async () => {
@@ -174,121 +159,7 @@ describe('RedisFence', () => {
       expect(await codeOf(overtaken)).toBe('STALE_FENCING_TOKEN');
       const mine = new Error('mine');
       await expect(fence.update(R, 6n, () => Promise.reject(mine))).rejects.toBe(mine);
-      expect(await text()).toBe('newer');
-    });
-
-    it('is done once when its answer was lost and the client sends it again', async () => {
-      const proxy = await startProxy({ target: server.port, raw: true });
-      const cut = connect(proxy.port);
-      const fenceBehind = new RedisFence({ client: cut });
-      try {
-        await fenceBehind.update(R, 5n, add('x'));
-        // From the read on no answer comes: the write is done, and its answer is lost with the connection.
-        let isHeld = false;
-        const updating = fenceBehind.update(R, 5n, (current) => {
-          if (!isHeld) {
-            isHeld = true;
-            proxy.swallow('toClient');
-          }
-          return add('y')(current);
-        });
-        await eventually('the write is done', async () => (await text()) === 'xy');
-        await proxy.pass();
-        await updating;
-        expect(await text()).toBe('xy');
-      } finally {
-        cut.disconnect();
-        await proxy.stop();
-      }
-    });
-  });
-
-  describe('a change that the client sends again, as its answer was lost', () => {
-    const plusOne = (current: Buffer | undefined): string => String(Number(current) + 1);
-    const changes: [string, (fenced: RedisFence) => Promise<void>, string | undefined][] = [
-      ['write', (fenced) => fenced.write(R, '1', 5n), '1'],
-      ['remove', (fenced) => fenced.remove(R, 5n), undefined],
-      ['update', (fenced) => fenced.update(R, 5n, plusOne), '1'],
-    ];
-
-    /** Sends the first change twice; `between` happens before the second time. */
-    function resending(between: () => Promise<void>): RedisFence {
-      let isSent = false;
-      return new RedisFence({
-        client: {
-          callBuffer: async (command, parameters) => {
-            const answer = await client.callBuffer(command, parameters);
-            // Claims and reads have no more than script, count of keys, key and token.
-            if (isSent || parameters.length <= 4) return answer;
-            isSent = true;
-            await between();
-            return client.callBuffer(command, parameters);
-          },
-        },
-      });
-    }
-
-    beforeEach(() => fence.write(R, '0', 5n));
-
-    it.each(changes)('%s: a newer holder has read it, so it is not refused as stale', async (_, change, changed) => {
-      let seen: string | undefined;
-      const fenced = resending(async () => {
-        await fence.claim(R, 6n);
-        seen = await text();
-      });
-      await change(fenced);
-      expect(seen).toBe(changed);
-      expect(await text()).toBe(changed);
-      expect(await codeOf(change(fence))).toBe('STALE_FENCING_TOKEN');
-    });
-
-    it.each(changes)('%s: does not undo what the same holder wrote in between', async (_, change) => {
-      const fenced = resending(async () => {
-        for (let times = 0; times < 30; times += 1) await fence.write(R, String(times), 5n);
-        await fence.update(R, 5n, plusOne);
-      });
-      await change(fenced);
-      expect(await text()).toBe('30');
-    });
-
-    it('behind more writes than are remembered: an update says that it cannot know, and is not done twice', async () => {
-      const fenced = resending(async () => {
-        for (let times = 0; times < 32; times += 1) await fence.update(R, 5n, plusOne);
-      });
-      const refused = await fenced.update(R, 5n, plusOne).catch((error: unknown) => error);
-      expect(refused).toMatchObject({ code: 'LOCK_UNAVAILABLE' });
-      expect(String(refused)).toContain('it is not known whether it was carried out');
-      expect(await text()).toBe('33');
-    });
-
-    it('a refusal leaves open what cannot be known, and only that', async () => {
-      await fence.claim(R, 6n);
-      const inDoubt = 'Nothing was written, unless the answer to a first try was lost and 32 others have written since';
-      for (const [, change] of changes.slice(0, 2)) await expect(change(fence)).rejects.toThrow(inDoubt);
-      await expect(fence.claim(R, 5n)).rejects.toThrow('Nothing was written. Take');
-    });
-
-    it('keeps no more than it needs', async () => {
-      for (let times = 0; times < 100; times += 1) await fence.write(R, 'x', 5n);
-      expect(await client.hstrlen(fence.keyOf(R), 'revisions')).toBe(32 * 17);
-    });
-
-    it('is what ioredis does', async () => {
-      const proxy = await startProxy({ target: server.port, raw: true });
-      const cut = connect(proxy.port);
-      try {
-        const fenced = new RedisFence({ client: cut });
-        await fenced.claim(R, 5n);
-        proxy.swallow('toClient');
-        const writing = fenced.write(R, 'one', 5n);
-        await eventually('the write is done', async () => (await text()) === 'one');
-        await fence.claim(R, 6n);
-        await proxy.pass();
-        await writing;
-      } finally {
-        cut.disconnect();
-        await proxy.stop();
-      }
+      expect(await textOf(fence, R)).toBe('newer');
     });
   });
 
