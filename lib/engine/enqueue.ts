@@ -51,8 +51,18 @@ export async function enqueue(context: EngineContext, request: LockRequest, inte
     } else if (created.outcomeUnknown) {
       const found = await findAgain(context, request, id, identity, interrupt);
       if (found !== undefined) return { place: found, children: undefined };
+      // Others may have seen it in the queue, where it is no more.
+      if (session.identity !== identity) tellRequeued(context, request, 'session-ended');
     } else if (created.code !== 'NOT_CONNECTED') throw refusal(created, request.key);
   }
+}
+
+export function tellRequeued(
+  { events }: EngineContext,
+  { key, mode, options: { label } }: LockRequest,
+  reason: 'session-ended' | 'removed',
+): void {
+  events.next({ type: 'requeued', key, mode, label, reason });
 }
 
 function contender(

@@ -4,7 +4,7 @@ import { certaintyMarginMs } from '../session/certainty.js';
 import { failedWith, SessionError } from '../session/errors.js';
 import { list, type MultiPart, sync } from '../session/requests.js';
 import type { EngineContext } from './context.js';
-import { enqueue, refusal } from './enqueue.js';
+import { enqueue, refusal, tellRequeued } from './enqueue.js';
 import { Hold } from './hold.js';
 import type { Interrupt } from './interrupt.js';
 import { passLockDelay } from './lock-delay.js';
@@ -28,9 +28,7 @@ export async function obtain(context: EngineContext, request: LockRequest, inter
     } finally {
       if (!(end instanceof Hold)) giveUp(context, place);
     }
-    const reason = end === 'removed' ? 'removed' : 'session-ended';
-    const { key, mode, options } = request;
-    context.events.next({ type: 'requeued', key, mode, label: options.label, reason });
+    tellRequeued(context, request, end === 'removed' ? 'removed' : 'session-ended');
   }
 }
 

@@ -34,7 +34,7 @@ export type LockEvent =
       readonly heldMs: number;
     })
   | (OfLock & { readonly type: 'failed'; readonly error: Error; readonly waitedMs: number })
-  /** The session was lost while the contender waited (or its node was removed): it has gone to the end of the queue. */
+  /** The session was lost while the contender queued (or its node was removed): it has gone to the end of the queue. */
   | (OfLock & { readonly type: 'requeued'; readonly reason: 'session-ended' | 'removed' })
   /** A function went on after its lock was lost, and has ended now; its caller was told of the loss long since. */
   | (OfLock & { readonly type: 'late-result'; readonly token: bigint | undefined; readonly error: unknown })

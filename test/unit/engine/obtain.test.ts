@@ -5,6 +5,7 @@ import { Interrupt } from '../../../lib/engine/interrupt.js';
 import { obtain } from '../../../lib/engine/obtain.js';
 import type { LockRequest } from '../../../lib/engine/place.js';
 import { LockLostError } from '../../../lib/lock/errors.js';
+import type { LockEvent } from '../../../lib/lock/events.js';
 import type { Children, Reply, Request, Watcher } from '../../../lib/session/requests.js';
 import { ours } from '../queue/names.js';
 import { promisesSettled } from '../support/manual-clock.js';
@@ -79,6 +80,47 @@ describe('an acquire never resolves with a lock that is not held', () => {
     obstacle!.onWatchEvent({ type: 'deleted', path: 'ahead' });
     const hold = await waiting;
     expect([hold.isHeld(), events]).toEqual([true, ['requeued', 'acquired']]);
+  });
+});
+
+describe('a session that ended with the answer to the create', () => {
+  it('is told of, as others may have seen the contender in the queue: it queues again', async () => {
+    const { session, context } = given();
+    const serveAlone = session.answer;
+    session.certainUntilMs = Number.MAX_SAFE_INTEGER;
+    session.answer = (request) => {
+      const isContender = request.op === 'create' && request.mode === 'ephemeral-sequential';
+      if (!isContender || session.identity.id === 2n) return serveAlone(request);
+      // By the time anybody reads of it, the link is back, in another session.
+      session.identity = { id: 2n, timeoutMs: 4_000 };
+      return 'CONNECTION_LOSS';
+    };
+    const events: LockEvent[] = [];
+    context.events.subscribe((event) => events.push(event));
+    const hold = await obtain(context, REQUEST, new Interrupt());
+    expect(hold.isHeld()).toBe(true);
+    expect(events).toMatchObject([
+      { type: 'requeued', key: KEY, mode: 'exclusive', reason: 'session-ended' },
+      { type: 'acquired', key: KEY },
+    ]);
+  });
+
+  it('is not told of when the node is found: it kept its place', async () => {
+    const { session, context } = given();
+    const serveAlone = session.answer;
+    session.certainUntilMs = Number.MAX_SAFE_INTEGER;
+    let creates = 0;
+    session.answer = (request) => {
+      const reply = serveAlone(request);
+      if (request.op === 'get') return { data: new Uint8Array(0), stat: stat({ czxid: 7n, ephemeralOwner: 1n }) };
+      if (request.op !== 'create' || request.mode !== 'ephemeral-sequential') return reply;
+      creates += 1;
+      return 'CONNECTION_LOSS';
+    };
+    const events: string[] = [];
+    context.events.subscribe(({ type }) => events.push(type));
+    const hold = await obtain(context, REQUEST, new Interrupt());
+    expect([hold.isHeld(), creates, events]).toEqual([true, 1, ['acquired']]);
   });
 });
 

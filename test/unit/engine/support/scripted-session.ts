@@ -9,7 +9,7 @@ import { ManualClock } from '../../support/manual-clock.js';
 export class ScriptedSession {
   readonly clock = new ManualClock();
   readonly state$ = new BehaviorSubject<ConnectionState>('connected');
-  readonly identity: SessionIdentity = { id: 1n, timeoutMs: 4_000 };
+  identity: SessionIdentity = { id: 1n, timeoutMs: 4_000 };
   readonly failure = undefined;
   readonly sent: Request[] = [];
   unwatched = 0;
