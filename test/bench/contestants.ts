@@ -10,22 +10,22 @@ import { folderRemoved, removeWithUs } from '../support/process/reaper.js';
 export const CONTESTANTS = ['ours', 'floor', 'curator', 'kazoo'] as const;
 export type ContestantName = (typeof CONTESTANTS)[number];
 
+/** What a contestant's processes are: those of ours do as the floor, too, when they are told its name first. */
+export type TeamName = Exclude<ContestantName, 'floor'>;
+
 /** Starts processes of one kind, each with a session of its own. */
 export type Start = (connect: string) => Promise<Neighbour>;
 
 /** How to start those that this machine can run, and why it cannot run the others. */
 export interface Field extends AsyncDisposable {
-  readonly starts: ReadonlyMap<ContestantName, Start>;
+  readonly starts: ReadonlyMap<TeamName, Start>;
   readonly leftOut: ReadonlyMap<ContestantName, string>;
 }
 
 export async function findContestants(): Promise<Field> {
   const folder = await mkdtemp(join(tmpdir(), 'lock-bench-'));
   removeWithUs(folder);
-  const starts = new Map<ContestantName, Start>([
-    ['ours', startNode('ours')],
-    ['floor', startNode('floor')],
-  ]);
+  const starts = new Map<TeamName, Start>([['ours', startNode]]);
   const leftOut = new Map<ContestantName, string>();
   for (const [name, find] of [
     ['curator', () => compileCurator(folder)],
@@ -48,9 +48,9 @@ export async function findContestants(): Promise<Field> {
 }
 
 /** With the flags of this process, which say how TypeScript is run. */
-function startNode(name: 'ours' | 'floor'): Start {
+function startNode(connect: string): Promise<Neighbour> {
   const script = fileURLToPath(new URL('./drivers/lock-worker.ts', import.meta.url));
-  return (connect) => Neighbour.start(name, process.execPath, [...process.execArgv, script, name, connect]);
+  return Neighbour.start('ours', process.execPath, [...process.execArgv, script, connect]);
 }
 
 /** Compiled once for all its processes. They run as the JVM does by default, with its best compiler. */

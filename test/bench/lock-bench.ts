@@ -1,7 +1,7 @@
 import type { Neighbour } from '../support/neighbours/neighbour.js';
 import { startProxy } from '../support/proxy/fault-proxy.js';
 import { startZooKeeper } from '../support/zookeeper/start-zookeeper.js';
-import { type ContestantName, type Field, findContestants } from './contestants.js';
+import { CONTESTANTS, type ContestantName, type Field, findContestants, type TeamName } from './contestants.js';
 import { barRows } from './lock-bars.js';
 import { LockFigures } from './lock-figures.js';
 import { DELAY_MS, type Scenario, SCENARIOS } from './lock-scenarios.js';
@@ -9,8 +9,8 @@ import { BENCH_SERVER } from './bench-server.js';
 import type { Report } from './report.js';
 
 const ROUNDS = 7;
-/** Turns before the first round, which do not count: compilers and caches warm up. */
-const WARM_UP_TURNS = 3;
+/** Before the first round, these do not count: compilers and caches warm up. */
+const WARM_UP_ROUNDS = 3;
 /** Longer than the bench: a container that is reaped in between would be made anew at the expense of one contestant. */
 const CONTAINER_CHECK_INTERVAL_MS = 3_600_000;
 
@@ -30,14 +30,15 @@ export async function benchLocks(report: Report): Promise<void> {
   });
   const proxy = await startProxy({ target: server.port, raw: true });
   proxy.delay({ toServerMs: DELAY_MS });
-  const teams = new Map<ContestantName, Team>();
+  const teams = new Map<TeamName, Team>();
   const figures = new LockFigures();
   try {
     for (const name of field.starts.keys())
       teams.set(name, await startTeam(field, name, server.connect, proxy.connect));
     for (const scenario of SCENARIOS) {
-      for (let turn = 0; turn < WARM_UP_TURNS; turn += 1) await playRound(scenario, teams, undefined);
-      for (let round = 0; round < ROUNDS; round += 1) await playRound(scenario, teams, figures);
+      for (let round = -WARM_UP_ROUNDS; round < ROUNDS; round += 1) {
+        await playRound(scenario, teams, inTurn(round), round < 0 ? undefined : figures);
+      }
       const title = `${scenario.title} (medians of ${ROUNDS} interleaved rounds; ratios of pairs)`;
       report.rows(title, figures.rows(scenario.name));
     }
@@ -48,7 +49,7 @@ export async function benchLocks(report: Report): Promise<void> {
   report.table('what is asked of them', barRows(figures));
 }
 
-async function startTeam(field: Field, name: ContestantName, connect: string, farConnect: string): Promise<Team> {
+async function startTeam(field: Field, name: TeamName, connect: string, farConnect: string): Promise<Team> {
   const start = field.starts.get(name)!;
   const size = Math.max(
     ...SCENARIOS.filter(({ contestants }) => contestants.includes(name)).map(({ processes }) => processes),
@@ -58,15 +59,24 @@ async function startTeam(field: Field, name: ContestantName, connect: string, fa
   return { near, far: await start(farConnect) };
 }
 
+/** Each round begins with another one: who comes behind a long pause, or behind a busy JVM, is slower at first. */
+function inTurn(round: number): ContestantName[] {
+  return CONTESTANTS.map((_name, index) => CONTESTANTS[(index + WARM_UP_ROUNDS + round) % CONTESTANTS.length]!);
+}
+
 async function playRound(
   scenario: Scenario,
-  teams: ReadonlyMap<ContestantName, Team>,
+  teams: ReadonlyMap<TeamName, Team>,
+  names: readonly ContestantName[],
   figures: LockFigures | undefined,
 ): Promise<void> {
-  for (const [name, { near, far }] of teams) {
-    if (!scenario.contestants.includes(name)) continue;
-    const processes = scenario.delayed ? [far] : near.slice(0, scenario.processes);
-    const words = scenario.command(`/${scenario.name}-${name}`, scenario.durationMs).map(String);
+  for (const name of names) {
+    const isNode = name === 'ours' || name === 'floor';
+    const team = teams.get(isNode ? 'ours' : name);
+    if (team === undefined || !scenario.contestants.includes(name)) continue;
+    const processes = scenario.delayed ? [team.far] : team.near.slice(0, scenario.processes);
+    const command = scenario.command(`/${scenario.name}-${name}`, scenario.durationMs).map(String);
+    const words = isNode ? [name, ...command] : command;
     const answers = await Promise.all(processes.map((process) => process.ask(...words)));
     figures?.add(scenario.name, name, scenario.figures(answers.map(readAnswer), scenario.durationMs));
   }

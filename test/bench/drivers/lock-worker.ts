@@ -2,10 +2,11 @@ import { createInterface } from 'node:readline';
 import { connectFloor, connectLocks, type LockDriver } from './lock-driver.js';
 
 /**
- * One contestant that runs in Node, in a process of its own, told what to do by lines as the neighbours are. Its siblings
- * in Java and Python do the same in the same way, and all take the time by themselves.
+ * The contestants that run in Node, told what to do by lines as the neighbours are, behind the name of the one that is
+ * meant. Both live in one process: where the system lets a process run makes a difference of a third between two of them
+ * that do the same. The siblings in Java and Python do the same in the same way, and all take the time by themselves.
  */
-const [name, connect] = process.argv.slice(2) as ['ours' | 'floor', string];
+const [connect] = process.argv.slice(2) as [string];
 
 function percentile(sorted: readonly number[], part: number): number {
   return sorted[Math.floor(sorted.length * part)] ?? Number.NaN;
@@ -87,18 +88,19 @@ function answer(...words: readonly string[]): void {
   process.stdout.write(`${words.join('\t')}\n`);
 }
 
-async function serve<Held>(driver: LockDriver<Held>): Promise<void> {
-  const contest = new Contest(driver);
-  answer('start', 'ok');
-  for await (const line of createInterface({ input: process.stdin })) {
-    const [id = '', ...words] = line.split('\t');
-    try {
-      const figures = await contest.obey(words);
-      answer(id, 'ok', ...Object.entries(figures).map(([figure, value]) => `${figure}=${value}`));
-    } catch (error) {
-      answer(id, 'failed', String(error).replaceAll(/\s+/g, ' '));
-    }
+const contests: Readonly<Record<string, Pick<Contest<unknown>, 'obey'>>> = {
+  ours: new Contest(await connectLocks(connect)),
+  floor: new Contest(await connectFloor(connect)),
+};
+answer('start', 'ok');
+for await (const line of createInterface({ input: process.stdin })) {
+  const [id = '', name = '', ...words] = line.split('\t');
+  try {
+    const contest = contests[name];
+    if (contest === undefined) throw new Error(`no such contestant: ${name}`);
+    const figures = await contest.obey(words);
+    answer(id, 'ok', ...Object.entries(figures).map(([figure, value]) => `${figure}=${value}`));
+  } catch (error) {
+    answer(id, 'failed', String(error).replaceAll(/\s+/g, ' '));
   }
 }
-
-await (name === 'ours' ? serve(await connectLocks(connect)) : serve(await connectFloor(connect)));
