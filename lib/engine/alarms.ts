@@ -33,7 +33,9 @@ export class Alarms {
     this.#clock = clock;
   }
 
+  /** @throws RangeError for NaN, behind which nothing in the heap would ever be due */
   set(at: number, callback: () => void): Alarm {
+    if (Number.isNaN(at)) throw new RangeError('An alarm must have an instant');
     const alarm = new Alarm(at, callback, this);
     this.#push(alarm);
     this.#live += 1;

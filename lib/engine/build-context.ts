@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import { Subject } from 'rxjs';
+import type { Subject } from 'rxjs';
 import type { LockEvent } from '../lock/events.js';
 import type { Session } from '../session/session.js';
 import { Alarms } from './alarms.js';
@@ -9,6 +9,7 @@ import { Holders } from './holders.js';
 import { Identifiers } from './identifiers.js';
 import { Interrupts } from './interrupts.js';
 import { Janitor } from './janitor.js';
+import { LockEvents } from './lock-events.js';
 import { Parents } from './parents.js';
 import { Uplink } from './uplink.js';
 
@@ -16,7 +17,7 @@ import { Uplink } from './uplink.js';
 export function buildContext(
   session: Session,
   settings: EngineSettings,
-  events = new Subject<LockEvent>(),
+  events: Subject<LockEvent> = new LockEvents(),
 ): EngineContext {
   const uplink = new Uplink(session);
   const janitor = new Janitor(session, uplink);

@@ -47,6 +47,8 @@ export async function enqueue(context: EngineContext, request: LockRequest, inte
     if (created.code === 'NO_NODE') {
       const parentMissing = whyMissing(outcomes.slice(0, -2));
       if (parentMissing !== undefined) throw refusal(parentMissing, request.key);
+      if (requests[0]!.path.lastIndexOf('/') === 0 && failedWith(outcomes[0], 'NO_NODE'))
+        throw rootMissing(request.key);
       parents.vanished(queuePath);
     } else if (created.outcomeUnknown) {
       const found = await findAgain(context, request, id, identity, interrupt);
@@ -120,6 +122,12 @@ async function findAgain(
 
 function placeOf(path: string, id: string, czxid: bigint, session: SessionIdentity): Place {
   return { id, name: path.slice(path.lastIndexOf('/') + 1), path, czxid, session, ownWatch: new OwnWatch(path) };
+}
+
+/** Not even what stands at the top can be made. Sessions make their chroot when they begin; this one has been removed since. */
+function rootMissing(key: string): LockConfigurationError {
+  const text = `There is no room for the queue of ${key}: the chroot of connect has been removed. Create it again, or restart`;
+  return new LockConfigurationError(text, key);
 }
 
 /** Answers of a server that trying again does not change. */

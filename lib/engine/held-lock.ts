@@ -14,6 +14,8 @@ import { upgradeHold } from './upgrade.js';
 export class HeldLock extends LockHandle {
   readonly #context: EngineContext;
   readonly #hold: Hold;
+  /** Who waits to be sure, through this handle. */
+  readonly #waits = new Set<Interrupt>();
   #released: Promise<void> | undefined;
 
   constructor(context: EngineContext, hold: Hold) {
@@ -56,7 +58,7 @@ export class HeldLock extends LockHandle {
   assertHeld(): void {
     const error = this.#hold.lossError();
     if (error !== undefined) throw error;
-    if (this.#released !== undefined) throw new LockLostError(`This handle on ${this.key} has been released`, this.key);
+    if (this.#released !== undefined) throw this.#releasedError();
   }
 
   remainingMs(): number {
@@ -69,10 +71,9 @@ export class HeldLock extends LockHandle {
     if (uplink.isUp) return;
     const interrupt = new Interrupt();
     const stopListening = this.#hold.onLost((error) => interrupt.raise(error));
+    this.#waits.add(interrupt);
     try {
       for (;;) {
-        // Given back meanwhile: nobody would end this.
-        this.assertHeld();
         await interrupt.guard(uplink.whenUp());
         try {
           await interrupt.guard(session.proveLife());
@@ -85,6 +86,7 @@ export class HeldLock extends LockHandle {
       }
     } finally {
       stopListening();
+      this.#waits.delete(interrupt);
     }
   }
 
@@ -103,8 +105,8 @@ export class HeldLock extends LockHandle {
     }
     const { clock, settings, interrupts } = this.#context;
     const deadline = Deadline.after(clock, options.waitMs ?? settings.waitMs);
-    const interrupt = interrupts.open(this.key, deadline, options.signal, () =>
-      timeoutError(this.#context, this.key, deadline),
+    const interrupt = interrupts.open(this.key, deadline, options.signal, (waiting) =>
+      timeoutError(this.#context, this.key, deadline, waiting),
     );
     try {
       await upgradeHold(this.#context, this.#hold, interrupt);
@@ -114,7 +116,14 @@ export class HeldLock extends LockHandle {
   }
 
   release(): Promise<void> {
-    this.#released ??= this.#hold.removeHandle();
+    if (this.#released === undefined) {
+      this.#released = this.#hold.removeHandle();
+      for (const wait of this.#waits) wait.raise(this.#releasedError());
+    }
     return this.#released;
+  }
+
+  #releasedError(): LockLostError {
+    return new LockLostError(`This handle on ${this.key} has been released`, this.key);
   }
 }

@@ -7,6 +7,7 @@ import type { MultiPart } from '../session/requests.js';
 import type { Alarm } from './alarms.js';
 import type { EngineContext } from './context.js';
 import { HeldLock } from './held-lock.js';
+import { detached } from './owner-context.js';
 import { type LockRequest, OwnWatch, type Place } from './place.js';
 import type { Member } from './roster.js';
 
@@ -46,6 +47,7 @@ export class Hold implements Member {
     this.#mode = request.mode;
     this.#onOrderlyRelease = onOrderlyRelease;
     place.ownWatch.onGone = () => this.lose('removed');
+    place.ownWatch.onUsedUp = () => this.watchOwn();
     context.holders.add(this);
     if (request.options.leaseMs !== undefined) this.extend(request.options.leaseMs);
     if (context.events.observed) {
@@ -165,6 +167,7 @@ export class Hold implements Member {
     // The intent keeps readers out from now on: who removes it ends the hold, as with the node itself.
     this.#intentWatch = new OwnWatch(intentPath);
     this.#intentWatch.onGone = () => this.lose('removed');
+    this.#intentWatch.onUsedUp = () => this.watchOwn();
     this.watchOwn();
   }
 
@@ -183,8 +186,11 @@ export class Hold implements Member {
     const heldMs = clock.now() - this.grantedAt;
     const error = new LockLostError(describeLoss(reason, this.request.key, heldMs), this.request.key);
     this.#end({ name: 'lost', error });
-    this.#controller?.abort(error);
-    for (const listener of [...this.#lossListeners]) listener(error);
+    // Whoever finds out, or set the timer that did, may be a stranger with locks of its own around it.
+    detached(() => {
+      this.#controller?.abort(error);
+      for (const listener of [...this.#lossListeners]) listener(error);
+    });
     events.next({ ...this.#facts(), type: 'lost', reason, heldMs });
     void this.#removeNodes([]);
   }

@@ -68,6 +68,10 @@ export class Holders {
       else if (state === 'suspended' && this.#onSuspended === 'stop') hold.lose('suspended');
       else if (isUp(state) && this.#clock.now() - hold.grantedAt >= WATCH_OWN_AFTER_MS) hold.watchOwn();
     }
+    if (!isUp(state) || this.isEmpty) return;
+    // A server with narrower bounds makes certainty end sooner.
+    this.#certaintyAlarm?.cancel();
+    this.#armCertainty();
   }
 
   /** The signal comes one margin before certainty ends; every proof of life puts it off. */

@@ -7,6 +7,10 @@ import type { Member } from './roster.js';
  */
 export class Interrupt implements Member {
   rosterIndex = -1;
+  /** Whether somebody was seen in front: what it means that the time is up. */
+  isBehindOthers = false;
+  /** Since when it waits; a call for several keys waits for each with one of its own. */
+  openedAt = -Infinity;
   #error: LockError | undefined;
   #reject: ((error: LockError) => void) | undefined;
   readonly #cleanups: (() => void)[] = [];

@@ -14,9 +14,15 @@ export class Interrupts {
   }
 
   /** `describeTimeout` says what it means that the time is up, at that time. Dispose of the interrupt when done. */
-  open(key: string, deadline: Deadline, signal: AbortSignal | undefined, describeTimeout: () => LockError): Interrupt {
+  open(
+    key: string,
+    deadline: Deadline,
+    signal: AbortSignal | undefined,
+    describeTimeout: (interrupt: Interrupt) => LockError,
+  ): Interrupt {
     const interrupt = new Interrupt();
-    const alarm = this.#alarms.set(deadline.at, () => interrupt.raise(describeTimeout()));
+    interrupt.openedAt = deadline.clock.now();
+    const alarm = this.#alarms.set(deadline.at, () => interrupt.raise(describeTimeout(interrupt)));
     this.#open.add(interrupt);
     interrupt.onDispose(() => {
       alarm.cancel();

@@ -40,6 +40,7 @@ export async function passLockDelay(
   }
   const before = parseRecord((read as NodeData).data);
   if (before !== undefined && before.nodeName !== place.name) {
+    interrupt.isBehindOthers = true;
     await sleep(context, Math.max(before.lockDelayMs, settings.lockDelayMs), interrupt);
     if (!writes) await interrupt.guard(session.batch([set(queuePath, NO_DATA, (read as NodeData).stat.version)]));
     // Much may have happened meanwhile.

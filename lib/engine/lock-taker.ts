@@ -12,7 +12,7 @@ import { currentFrame, type OwnedLock } from './owner-context.js';
 import { limitPatience } from './patience.js';
 import type { LockRequest } from './place.js';
 import { findReentry } from './reentry.js';
-import { timeoutError } from './timeouts.js';
+import { busyError, timeoutError } from './timeouts.js';
 
 /** What is known of a call besides its options. */
 export interface CallFacts {
@@ -39,7 +39,7 @@ export class LockTaker {
     // To wait for no time at all is to try once: the deadline is for ZooKeeper's answer then.
     if ((options.waitMs ?? this.#context.settings.waitMs) === 0) {
       const taken = await this.tryTake(key, options, call);
-      if (taken === undefined) throw timeoutError(this.#context, key, call.deadline);
+      if (taken === undefined) throw busyError(key, call.deadline);
       return taken;
     }
     const around = this.#around(key, options, call);
@@ -117,7 +117,7 @@ export class LockTaker {
 
   #interrupt(key: string, deadline: Deadline, signal: AbortSignal | undefined): Interrupt {
     const { interrupts } = this.#context;
-    return interrupts.open(key, deadline, signal, () => timeoutError(this.#context, key, deadline));
+    return interrupts.open(key, deadline, signal, (waiting) => timeoutError(this.#context, key, deadline, waiting));
   }
 
   /** From now on every new request and everybody who waits is told that the service is closing; holders go on. */

@@ -15,7 +15,9 @@ export function limitPatience(context: EngineContext, key: string, deadline: Dea
     alarm?.cancel();
     if (uplink.isUp) return;
     const patienceMs = session.state === 'lost' ? 0 : deadline.remainingMs() / 2;
-    alarm = alarms.set(clock.now() + patienceMs, () => interrupt.raise(timeoutError(context, key, deadline)));
+    alarm = alarms.set(clock.now() + patienceMs, () =>
+      interrupt.raise(timeoutError(context, key, deadline, interrupt)),
+    );
   };
   interrupt.onDispose(uplink.onChange(look));
   interrupt.onDispose(() => alarm?.cancel());

@@ -32,6 +32,8 @@ export class OwnWatch implements Watcher {
   readonly #path: string;
   /** Told once, when the node is gone. */
   onGone: (() => void) | undefined;
+  /** Told when a change of the node (somebody has written to it) has used the watch up: it must be set again. */
+  onUsedUp: (() => void) | undefined;
   isSet = false;
   isGone = false;
   #wasAsked = false;
@@ -54,11 +56,13 @@ export class OwnWatch implements Watcher {
   onWatchEvent(event: WatchEvent): void {
     this.isSet = false;
     if (event.type === 'deleted') this.#gone();
+    else if (event.type !== 'lost') this.onUsedUp?.();
   }
 
   /** Before the node is removed by its owner: nobody need be told of that. */
   takeBack(session: Session): void {
     this.onGone = undefined;
+    this.onUsedUp = undefined;
     if (this.#wasAsked && !this.isGone) session.unwatch(this.#path, this);
     this.isSet = false;
   }

@@ -37,9 +37,11 @@ export async function waitForTurn(
       case 'refuse':
         throw explain(decision.reason, request);
       case 'hold if named':
+        interrupt.isBehindOthers = true;
         if (await isNamed(context, request, place, decision, interrupt)) return 'holds';
         break;
       case 'wait':
+        interrupt.isBehindOthers = true;
         if (await isLetIn(context, request, place, decision, interrupt)) return 'holds';
     }
   }

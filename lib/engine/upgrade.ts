@@ -27,6 +27,7 @@ export async function upgradeHold(context: EngineContext, hold: Hold, interrupt:
     if (hold.mode === 'write') return;
     const intent = await placeIntent(context, hold, interrupt);
     await nameReaders(context, hold, intent, interrupt);
+    interrupt.isBehindOthers = intent.readers.length > 0;
     for (const name of intent.readers) await untilGone(context, `${hold.request.queuePath}/${name}`, hold, interrupt);
     const onOrderlyRelease = await passLockDelayAsWriter(context, hold, interrupt);
     const lost = hold.lossError();

@@ -16,7 +16,7 @@ export class Uplink {
   }
 
   get isUp(): boolean {
-    return isUp(this.#session.state);
+    return isUp(this.#session.state) && !this.#session.isClosing;
   }
 
   /** @returns how to stop listening */
@@ -28,6 +28,8 @@ export class Uplink {
   /** Resolves when the link is up, at once if it is; shared by all who wait. Rejects when the session is closed. */
   whenUp(): Promise<void> {
     if (this.isUp) return Promise.resolve();
+    // Its state follows when it is closed: who looks again until then would look for ever, and keep it from closing.
+    if (this.#session.isClosing) return Promise.reject(this.closedError());
     this.#whenUp ??= new Promise<void>((resolve, reject) => {
       const look = (state: ConnectionState): void => {
         if (isUp(state)) resolve();

@@ -4,6 +4,7 @@ import type { LockSnapshot } from '../lock/snapshot.js';
 import { failedWith } from '../session/errors.js';
 import { exists, list, type Watcher } from '../session/requests.js';
 import type { EngineContext } from './context.js';
+import { detached } from './owner-context.js';
 
 /**
  * The key's snapshots as its queue changes: fed by watches, at most one a turn of the event loop, and one after each
@@ -27,7 +28,8 @@ export function watchKey(
 
     function changed(): void {
       isStale = true;
-      if (!isLooking) void look();
+      // Whatever told of the change may have locks around it that the subscriber does not have.
+      if (!isLooking) void detached(look);
     }
 
     async function look(): Promise<void> {

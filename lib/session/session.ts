@@ -26,6 +26,8 @@ export interface Session {
   readonly state$: Observable<ConnectionState>;
   /** The session as last granted; undefined before the first, once it is known to have ended, and after close. */
   readonly identity: SessionIdentity | undefined;
+  /** Whether `close` was called, or the session gave up by itself: every request is refused from then on. */
+  readonly isClosing: boolean;
   /** Why the session closed by itself, where it did. */
   readonly failure: LockConfigurationError | undefined;
   /** What went wrong with each server since the link was last up, for people; '' where nothing did. */

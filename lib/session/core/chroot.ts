@@ -6,11 +6,14 @@ import { Batch } from './call.js';
 import type { Connection } from './connection.js';
 
 /**
- * Makes the chroot with its parents where they are missing.
+ * Makes the chroot with its parents where they are missing; without one, '', it only waits for an answer.
  * @returns whether it is there now, or why it never will be; false when the connection went away before that was known
  */
 export async function ensureChroot(connection: Connection, chroot: string): Promise<boolean | LockConfigurationError> {
-  const batch = new Batch([...ancestry(chroot).map((path) => create(path, 'persistent')), exists(chroot)]);
+  const batch = new Batch([
+    ...ancestry(chroot).map((path) => create(path, 'persistent')),
+    exists(chroot === '' ? '/' : chroot),
+  ]);
   for (const call of batch.calls) connection.conversation.send(call, '');
   const outcomes = await batch.promise;
   const found = outcomes.at(-1);

@@ -61,12 +61,18 @@ export class Liveness {
     const now = this.#clock.now();
     if (now >= (this.#graceUntil ?? this.#heardAt + this.#silenceMs)) {
       if (this.#graceUntil !== undefined || now - dueAt < this.#lateMs) {
-        this.#actions.onSilence(now - this.#heardAt);
+        this.#timer = this.#clock.setTimer(0, () => this.#giveUp(now));
         return;
       }
       this.#graceUntil = now + this.#graceMs;
       this.#actions.sendPing();
     } else if (now >= this.#sentAt + this.#pingEveryMs) this.#actions.sendPing();
     this.#timer = this.#arm(now);
+  }
+
+  /** Timers come before sockets in a turn of the event loop: what had arrived by the deadline has been read only now. */
+  #giveUp(endedAt: number): void {
+    if (endedAt < this.#heardAt + this.#silenceMs) this.#timer = this.#arm(this.#clock.now());
+    else this.#actions.onSilence(endedAt - this.#heardAt);
   }
 }

@@ -36,7 +36,7 @@ export class SessionClient implements Session, KeeperListener {
   readonly state$: Observable<ConnectionState> = this.#states.asObservable();
   readonly #whenClosed: Promise<void>;
   #markClosed!: () => void;
-  #closing = false;
+  #isClosing = false;
   #chrootIsThere = false;
   #failure: LockConfigurationError | undefined;
   /** The connection over which requests may go now. */
@@ -55,6 +55,10 @@ export class SessionClient implements Session, KeeperListener {
 
   get state(): ConnectionState {
     return this.#states.value;
+  }
+
+  get isClosing(): boolean {
+    return this.#isClosing;
   }
 
   get identity(): SessionIdentity | undefined {
@@ -84,7 +88,7 @@ export class SessionClient implements Session, KeeperListener {
 
   async proveLife(forMs = 0): Promise<void> {
     if (this.certainUntil() - this.clock.now() > forMs) return;
-    if (this.#connection === undefined || this.#closing) throw this.#unconnected();
+    if (this.#connection === undefined || this.#isClosing) throw this.#unconnected();
     const provableMs = this.#provableMs();
     if (forMs >= provableMs) {
       throw new SessionError(
@@ -127,8 +131,9 @@ export class SessionClient implements Session, KeeperListener {
     for (const frame of watchFrames(this.#watches.registry, connection.offer.lastZxid, chroot))
       connection.conversation.sendWatches(frame);
     if (fresh) this.#chrootIsThere = chroot === '';
-    if (this.#chrootIsThere) this.#announce(connection, granted);
-    else void this.#announceWithChroot(connection, granted, chroot);
+    // Credentials that are refused are no session to build on: the answer to whatever goes behind them is waited for.
+    if (this.#chrootIsThere && this.#settings.auth.length === 0) this.#announce(connection, granted);
+    else void this.#announceWhenReady(connection, granted, this.#chrootIsThere ? '' : chroot);
   }
 
   onDown(cause: Error): void {
@@ -154,7 +159,7 @@ export class SessionClient implements Session, KeeperListener {
   }
 
   onClosed(): void {
-    this.#closing = true;
+    this.#isClosing = true;
     this.#forgetSession(this.#unconnected());
     this.#become('closed');
     this.#states.complete();
@@ -180,17 +185,17 @@ export class SessionClient implements Session, KeeperListener {
     this.#watches.notSet(call);
   }
 
-  async #announceWithChroot(connection: Connection, granted: Granted, chroot: string): Promise<void> {
+  async #announceWhenReady(connection: Connection, granted: Granted, chroot: string): Promise<void> {
     const ready = await ensureChroot(connection, chroot);
     // It may have ended in the same turn in which the answer came.
     if (!connection.isAttached) return;
-    this.#chrootIsThere = ready === true;
+    if (ready === true) this.#chrootIsThere = true;
     if (ready === true) this.#announce(connection, granted);
     else if (ready !== false) this.#keeper.fail(ready);
   }
 
   #announce(connection: Connection, granted: Granted): void {
-    if (this.#proof === undefined || this.#closing) return;
+    if (this.#proof === undefined || this.#isClosing) return;
     this.#connection = connection;
     this.#heartbeat.start({ proof: this.#proof, timeoutMs: this.#proof.timeoutMs, sessionId: granted.id });
     this.#become(this.state === 'connecting' ? 'connected' : 'reconnected');
@@ -199,7 +204,7 @@ export class SessionClient implements Session, KeeperListener {
 
   /** From now on the servers may end the session at any moment. */
   #beginClosing(): void {
-    this.#closing = true;
+    this.#isClosing = true;
     this.#proof = undefined;
     this.#heartbeat.stop(this.#unconnected());
   }
@@ -217,12 +222,12 @@ export class SessionClient implements Session, KeeperListener {
   }
 
   #refusal(request: Request): SessionError | undefined {
-    if (this.#connection === undefined || this.#closing) return this.#unconnected();
+    if (this.#connection === undefined || this.#isClosing) return this.#unconnected();
     return malformed(request, this.#settings.chroot) ?? this.#watches.conflict(request);
   }
 
   #unconnected(): SessionError {
-    if (!this.#closing) {
+    if (!this.#isClosing) {
       return new SessionError(
         'NOT_CONNECTED',
         `There is no connection to ZooKeeper now (${this.state}); nothing was sent`,

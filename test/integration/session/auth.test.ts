@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { LockConfigurationError } from '../../../lib/lock/errors.js';
-import { openSession, whenUp } from '../../../lib/open.js';
+import { createLockService, openLockService, openSession, whenUp } from '../../../lib/open.js';
 import { type DistributedLockOptions, resolveOptions } from '../../../lib/options.js';
 import type { SessionClient } from '../../../lib/session/core/session-client.js';
 import { SessionError } from '../../../lib/session/errors.js';
@@ -62,15 +62,18 @@ describe('digest authentication', () => {
     await untilUp(owner);
 
     expect(await owner.request(get(path))).toMatchObject({ stat: { dataLength: DATA.length } });
-    expect(proxy.requests().map(({ opcode }) => opcode)).toEqual(['connect', 'auth', 'getData']);
+    expect(proxy.requests().map(({ opcode }) => opcode)).toEqual(['connect', 'auth', 'exists', 'getData']);
     await owner.close();
   });
 
   it('with a scheme the server does not know ends the session, and the error says that it is about auth', async () => {
     const auth = [{ scheme: 'no-such-scheme', credential: Buffer.from('hush-hush') }];
     const session = openWire([server.port], { auth });
+    const states: string[] = [];
+    session.state$.subscribe((state) => states.push(state));
 
     await untilState(session, 'closed');
+    expect(states).toEqual(['connecting', 'closed']);
 
     expect(session.failure).toBeInstanceOf(LockConfigurationError);
     expect(session.failure?.message).toMatch(/^auth: /);
@@ -78,5 +81,22 @@ describe('digest authentication', () => {
     expect(String(session.failure?.stack)).not.toContain('hush-hush');
     await expect(session.request(exists('/'))).rejects.toMatchObject({ code: 'CLOSED' });
     await expect(whenUp(session, 100)).rejects.toBe(session.failure);
+  });
+});
+
+describe('credentials that a server refuses', () => {
+  it('fail the start and every acquire, and hold up no timer', async () => {
+    const jvmFlags = ['-Dzookeeper.DigestAuthenticationProvider.enabled=false'];
+    await using server = await startZooKeeper({ tickTimeMs: 500, jvmFlags });
+    const options = { connect: server.connect, auth: { username: 'owner', password: 'hush-hush' } };
+    await expect(createLockService(options)).rejects.toThrow(/^auth: /);
+
+    const { service } = openLockService(resolveOptions({ ...options, startup: 'lazy' }));
+    let turns = 0;
+    const ticking = setInterval(() => (turns += 1), 1);
+    await expect(service.acquire('/locks/a')).rejects.toThrow(/^auth: /);
+    clearInterval(ticking);
+    expect(turns).toBeGreaterThan(0);
+    await service.close(0);
   });
 });

@@ -29,6 +29,10 @@ export class ObservedSession implements Session {
     return this.#session.identity;
   }
 
+  get isClosing(): boolean {
+    return this.#session.isClosing;
+  }
+
   get failure(): LockConfigurationError | undefined {
     return this.#session.failure;
   }

@@ -80,6 +80,13 @@ describe('alarms', () => {
     expect([fired, clock.timers]).toEqual([['second', 'third'], 0]);
   });
 
+  it('refuse an instant that is none, which would keep all behind it from going off', () => {
+    const clock = new ManualClock();
+    const alarms = new Alarms(clock);
+    expect(() => alarms.set(Number.NaN, () => undefined)).toThrow(RangeError);
+    expect(clock.timers).toBe(0);
+  });
+
   it('may set and cancel others while they go off', () => {
     const clock = new ManualClock(0);
     const alarms = new Alarms(clock);

@@ -4,9 +4,9 @@ import { HeldLock } from '../../../lib/engine/held-lock.js';
 import { Interrupt } from '../../../lib/engine/interrupt.js';
 import { obtain } from '../../../lib/engine/obtain.js';
 import type { LockRequest } from '../../../lib/engine/place.js';
-import { LockLostError } from '../../../lib/lock/errors.js';
+import { LockConfigurationError, LockLostError, LockUnavailableError } from '../../../lib/lock/errors.js';
 import type { LockEvent } from '../../../lib/lock/events.js';
-import type { Children, Reply, Request, Watcher } from '../../../lib/session/requests.js';
+import { type Children, remove, type Reply, type Request, set, type Watcher } from '../../../lib/session/requests.js';
 import { ours } from '../queue/names.js';
 import { promisesSettled } from '../support/manual-clock.js';
 import { stat } from '../support/session-world.js';
@@ -124,6 +124,41 @@ describe('a session that ended with the answer to the create', () => {
   });
 });
 
+describe('a chroot that was removed', () => {
+  it('ends an acquire that finds no place for even the topmost parent, and the error says so', async () => {
+    const { session, context } = given();
+    session.answer = () => 'NO_NODE';
+    const error = await rejection(obtain(context, REQUEST, new Interrupt()));
+    expect(error).toBeInstanceOf(LockConfigurationError);
+    expect(error.message).toContain('chroot');
+    expect(session.sent.map(({ op }) => op)).toEqual(['create', 'create', 'create', 'list']);
+  });
+
+  it('is not blamed for parents that were reaped: they are made again', async () => {
+    const { session, context } = given();
+    session.certainUntilMs = Number.MAX_SAFE_INTEGER;
+    context.parents.seen('/locks');
+    const serveAlone = session.answer;
+    session.answer = (request) => (session.sent.length <= 3 ? 'NO_NODE' : serveAlone(request));
+    expect((await obtain(context, REQUEST, new Interrupt())).isHeld()).toBe(true);
+  });
+});
+
+describe('certainty that a server with narrower bounds has cut short', () => {
+  it('is told to a holder in time', async () => {
+    const { session, context } = given();
+    session.certainUntilMs = session.clock.now() + 10_000;
+    const hold = await obtain(context, REQUEST, new Interrupt());
+    let lostAt = Infinity;
+    hold.onLost(() => (lostAt = session.clock.now()));
+    session.state$.next('suspended');
+    session.certainUntilMs = session.clock.now() + 2_000;
+    session.state$.next('reconnected');
+    await session.clock.advance(2_000);
+    expect(lostAt).toBeLessThan(session.certainUntilMs);
+  });
+});
+
 describe('whenSure()', () => {
   it('of a lock that was given back meanwhile ends, whatever the session does', async () => {
     const { session, context } = given();
@@ -144,5 +179,60 @@ describe('whenSure()', () => {
     await promisesSettled();
     expect(await sure).toBeInstanceOf(LockLostError);
     expect(asked).toBeLessThanOrEqual(1);
+  });
+
+  it('ends with the handle that it was asked of, while the link stays down and another handle holds on', async () => {
+    const { session, context } = given();
+    session.certainUntilMs = Number.MAX_SAFE_INTEGER;
+    const hold = await obtain(context, REQUEST, new Interrupt());
+    const [lock, other] = [new HeldLock(context, hold), new HeldLock(context, hold)];
+    session.state$.next('suspended');
+    const [sure, others] = [rejection(lock.whenSure()), rejection(other.whenSure())];
+    let othersEnded = false;
+    void others.then(() => (othersEnded = true));
+    await lock.release();
+    expect(await sure).toBeInstanceOf(LockLostError);
+    expect(othersEnded).toBe(false);
+    void other.release();
+    expect(await others).toBeInstanceOf(LockLostError);
+  });
+});
+
+describe("the watch on a holder's own node", () => {
+  it('is set again when somebody has written to the node, so that its removal is noticed all the same', async () => {
+    const engine = new EngineWorld();
+    const [one, operator] = [await engine.client('one'), await engine.client('operator')];
+    const lock = await engine.settle(one.locks.acquire(KEY, { mode: 'upgradeable' }));
+    await engine.settle(lock.upgrade());
+    await engine.runFor(1_000);
+    const [, intent] = engine.queue(KEY).sort((a, b) => Number(a.slice(-10)) - Number(b.slice(-10)));
+    for (const path of [lock.nodePath, `${KEY}/${intent}`]) {
+      await engine.settle(operator.session.batch([set(path, Buffer.from('a note'))]));
+      await engine.runFor(100);
+    }
+    expect(lock.isHeld()).toBe(true);
+    await engine.settle(operator.session.batch([remove(`${KEY}/${intent}`)]));
+    await engine.runFor(100);
+    expect(lock.isHeld()).toBe(false);
+    expect(one.events.at(-1)).toMatchObject({ type: 'lost', reason: 'removed' });
+    await engine.end();
+  });
+});
+
+describe('a time-out', () => {
+  it('is not blamed on others when not one answer came: the link is silent', async () => {
+    const engine = new EngineWorld();
+    const one = await engine.client('one');
+    engine.faults.blackHole(one.process);
+    const [acquired, tried, inspected] = [
+      rejection(one.locks.acquire(KEY, { waitMs: 300 })),
+      rejection(one.locks.tryAcquire(KEY, { waitMs: 300 })),
+      rejection(one.locks.acquire(KEY, { waitMs: 300, mode: 'read' })),
+    ];
+    await engine.runFor(400);
+    expect(one.session.state).toBe('connected');
+    for (const error of await Promise.all([acquired, tried, inspected]))
+      expect(error).toBeInstanceOf(LockUnavailableError);
+    await engine.end();
   });
 });

@@ -1,4 +1,5 @@
 import { BehaviorSubject } from 'rxjs';
+import type { LockConfigurationError } from '../../../../lib/lock/errors.js';
 import { SessionError, type SessionErrorCode } from '../../../../lib/session/errors.js';
 import type { ConnectionState } from '../../../../lib/session/connection-state.js';
 import type { Reply, Request } from '../../../../lib/session/requests.js';
@@ -10,7 +11,8 @@ export class ScriptedSession {
   readonly clock = new ManualClock();
   readonly state$ = new BehaviorSubject<ConnectionState>('connected');
   identity: SessionIdentity = { id: 1n, timeoutMs: 4_000 };
-  readonly failure = undefined;
+  isClosing = false;
+  failure: LockConfigurationError | undefined;
   readonly sent: Request[] = [];
   unwatched = 0;
   certainUntilMs = 0;

@@ -132,6 +132,21 @@ describe('After a blocked event loop (a timer that fired late)', () => {
     expect(patient.silentMs).toBeUndefined();
   });
 
+  it('that ends just behind the deadline is no silence: what had arrived by then is read first', () => {
+    const patient = new Patient();
+    patient.clock.pass(S / 3);
+    expect(patient.pings).toHaveLength(1);
+    patient.clock.block(S / 3 + 10);
+    // Sockets are read behind the timers that are due.
+    patient.clock.setTimer(0, () => patient.liveness.heard(patient.clock.now()));
+    patient.clock.pass(1);
+    expect(patient.silentMs).toBeUndefined();
+    patient.clock.pass(S / 2);
+    expect(patient.silentMs).toBeUndefined();
+    patient.clock.pass(S);
+    expect(patient.silentMs).toBeDefined();
+  });
+
   it('the grace lasts a third of S and no longer', () => {
     const patient = new Patient();
     patient.clock.block(0.9 * S);

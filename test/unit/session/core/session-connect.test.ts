@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { AUTH_XID } from '../../../../lib/session/core/link.js';
 import { LockConfigurationError } from '../../../../lib/lock/errors.js';
 import { get, sync } from '../../../../lib/session/requests.js';
-import { SessionWorld, THREE_SERVERS } from '../../support/session-world.js';
+import { SessionWorld, stat, THREE_SERVERS } from '../../support/session-world.js';
 import { promisesSettled } from '../../support/manual-clock.js';
 
 describe('Getting the first session', () => {
@@ -59,16 +59,25 @@ describe('Getting the first session', () => {
     expect(world.client.state).toBe('connected');
   });
 
-  it('authenticates before any request, and every credential', () => {
+  it('authenticates with every credential, and is up when they have been answered', async () => {
     const credential = Uint8Array.from([1, 2]);
-    const world = SessionWorld.connected({
+    const world = new SessionWorld({
       auth: [
         { scheme: 'digest', credential },
         { scheme: 'x', credential },
       ],
     });
+    world.link.grant(8_000);
+    expect(world.link.operations()).toEqual(['auth', 'auth', 'exists']);
+    world.link.answer();
+    world.link.answer();
+    await promisesSettled();
+    expect(world.states).toEqual(['connecting']);
+    world.link.answer(stat());
+    await promisesSettled();
+    expect(world.states).toEqual(['connecting', 'connected']);
     void world.client.request(sync('/')).catch(() => undefined);
-    expect(world.link.operations()).toEqual(['auth', 'auth', 'sync']);
+    expect(world.link.operations()).toEqual(['auth', 'auth', 'exists', 'sync']);
   });
 
   it('does not hammer a server that answers without granting a session', async () => {
@@ -104,13 +113,14 @@ describe('Servers that make locks impossible close the session for good', () => 
 
   it('refused credentials: every call settles, and the reason is kept without the credentials', async () => {
     const credential = new TextEncoder().encode('user:secret');
-    const world = SessionWorld.connected({ auth: [{ scheme: 'digest', credential }] });
-    const call = world.client.request(get('/a'));
-    const settled = expect(call).rejects.toMatchObject({ code: 'CLOSED' });
+    const world = new SessionWorld({ auth: [{ scheme: 'digest', credential }] });
+    world.link.grant(8_000);
+    await expect(world.client.request(get('/a'))).rejects.toMatchObject({ code: 'NOT_CONNECTED' });
     world.link.reply(AUTH_XID, -115);
+    await expect(world.client.request(get('/a'))).rejects.toMatchObject({ code: 'CLOSED' });
+    expect(world.client.isClosing).toBe(true);
     await world.clock.advance(1_000);
-    await settled;
-    expect(world.states.at(-1)).toBe('closed');
+    expect(world.states).toEqual(['connecting', 'closed']);
     expect(world.client.failure).toMatchObject({ code: 'LOCK_CONFIGURATION', cause: { code: 'AUTH_FAILED' } });
     expect(String(world.client.failure) + String(world.client.failure?.cause)).not.toContain('secret');
     expect(world.clock.timers).toBe(0);
