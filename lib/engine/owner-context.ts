@@ -17,8 +17,9 @@ export interface OwnerFrame {
   readonly service: object;
   /** The logical caller: one for all frames inside each other. */
   readonly owner: string;
-  readonly locks: OwnedLock[];
-  readonly parent: OwnerFrame | undefined;
+  /** None once it is closed: what was left running keeps its frame, and must not keep the locks (nor what those keep). */
+  locks: OwnedLock[];
+  parent: OwnerFrame | undefined;
   isClosed: boolean;
 }
 
@@ -29,10 +30,18 @@ const storage: AsyncLocalStorage<OwnerFrame | undefined> = ((
   globalThis as { [SHARED_AS]?: AsyncLocalStorage<OwnerFrame | undefined> }
 )[SHARED_AS] ??= new AsyncLocalStorage<OwnerFrame | undefined>());
 
+/** The innermost frame around the code running now that is not closed; nor are those around it. */
 export function currentFrame(): OwnerFrame | undefined {
-  let frame = storage.getStore();
-  while (frame?.isClosed === true) frame = frame.parent;
-  return frame;
+  const innermost = nearestOpen(storage.getStore());
+  // Runs that each start the next one before they end would otherwise hang together in a chain that only grows.
+  for (let frame = innermost; frame !== undefined; frame = frame.parent) frame.parent = nearestOpen(frame.parent);
+  return innermost;
+}
+
+function nearestOpen(frame: OwnerFrame | undefined): OwnerFrame | undefined {
+  let open = frame;
+  while (open?.isClosed === true) open = open.parent;
+  return open;
 }
 
 /** Runs `work` inside a new frame, which is closed when its promise settles. */
@@ -42,6 +51,7 @@ export async function runInFrame<T>(frame: OwnerFrame, work: () => T | PromiseLi
     return await storage.run(frame, async () => work());
   } finally {
     frame.isClosed = true;
+    frame.locks = [];
   }
 }
 

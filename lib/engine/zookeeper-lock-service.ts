@@ -174,9 +174,10 @@ export class ZookeeperLockService extends LockService implements AsyncDisposable
   }
 
   async #runTransaction<T>(work: (tx: LockTransaction) => T | PromiseLike<T>, deadline: Deadline): Promise<T> {
-    const frame = this.#frame([]);
+    const locks: OwnedLock[] = [];
+    const frame = this.#frame(locks);
     const tx = new GrowingTransaction(
-      frame.locks,
+      locks,
       deadline,
       (key, mode, waitMs) => {
         const call = { service: this, deadline: Deadline.after(this.#context.clock, waitMs), owner: frame.owner };
@@ -187,11 +188,11 @@ export class ZookeeperLockService extends LockService implements AsyncDisposable
     try {
       const result = await runInFrame(frame, () => work(tx));
       tx.signal.throwIfAborted();
-      for (const { handle } of frame.locks) handle.assertHeld();
+      for (const { handle } of locks) handle.assertHeld();
       return result;
     } finally {
       tx.end();
-      await Promise.all(frame.locks.map(({ handle }) => handle.release()));
+      await Promise.all(locks.map(({ handle }) => handle.release()));
     }
   }
 

@@ -88,6 +88,32 @@ describe('the locks around a piece of code', () => {
     });
   });
 
+  it('are kept alive by nobody once the call has ended: what was left running keeps an empty frame', async () => {
+    const here = frame(owned('/a'), owned('/b'));
+    await runInFrame(here, async () => expect(here.locks.length).toBe(2));
+    expect([here.isClosed, here.locks]).toEqual([true, []]);
+  });
+
+  it('make no chain of calls that have ended, when each call starts the next one', async () => {
+    const depths: number[] = [];
+    const run = async (before: Promise<void>, left: number): Promise<void> => {
+      const here = frame(owned('/job'));
+      let depth = 0;
+      for (let around = here.parent; around !== undefined; around = around.parent) depth += 1;
+      depths.push(depth);
+      let next: Promise<void> | undefined;
+      const ended = runInFrame(here, async () => {
+        await before;
+        // Begins inside this call, and goes on after it.
+        if (left > 0) next = run(ended, left - 1);
+      });
+      await ended;
+      await next;
+    };
+    await run(Promise.resolve(), 20);
+    expect(Math.max(...depths)).toBe(1);
+  });
+
   it('are not seen once they were given back', async () => {
     const lock = owned('/a');
     await runInFrame(frame(lock), async () => {

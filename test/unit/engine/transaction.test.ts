@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { LockTransaction } from '../../../lib/engine/lock-service.js';
+import { currentFrame, type OwnerFrame } from '../../../lib/engine/owner-context.js';
 import { DeadlockError, LockConfigurationError, LockError, LockLostError } from '../../../lib/lock/errors.js';
 import type { LockHandle } from '../../../lib/lock/handle.js';
 import { remove } from '../../../lib/session/requests.js';
@@ -135,6 +136,33 @@ describe('transaction()', () => {
     );
     expect(await engine.settle(work)).toBeInstanceOf(LockLostError);
     expect(aborted).toBe(true);
+  });
+
+  it('does not succeed when certainty has ended meanwhile, before any news of that', async () => {
+    let resume: () => void = () => undefined;
+    const work = rejection(
+      one.locks.transaction(async (tx) => {
+        await tx.lock('/l/a');
+        one.process.pause();
+        await new Promise<void>((resolve) => void (resume = resolve));
+        return 'looks fine';
+      }),
+    );
+    await engine.runFor(6_000);
+    resume();
+    one.process.resume();
+    expect(await engine.settle(work)).toBeInstanceOf(LockLostError);
+  });
+
+  it('leaves no lock in its context: what it left running must not keep them for as long as it lives', async () => {
+    let frame: OwnerFrame | undefined;
+    const work = async (tx: LockTransaction): Promise<number | undefined> => {
+      frame = currentFrame();
+      await Promise.all([tx.lock('/l/a'), tx.lock('/l/b')]);
+      return frame?.locks.length;
+    };
+    expect(await engine.settle(one.locks.transaction(work))).toBe(2);
+    expect([frame?.locks, engine.queue('/l/a'), engine.queue('/l/b')]).toEqual([[], [], []]);
   });
 
   it('shares what it has with calls inside, and refuses to wait for itself', async () => {
