@@ -1,6 +1,7 @@
 import { InvalidLockKeyError, LockLostError } from '../lock/errors.js';
 import { type LockHandle, MultiLockHandle } from '../lock/handle.js';
 import { type LockMode, strongest } from '../lock/mode.js';
+import type { Hold } from './hold.js';
 import type { KeyWithMode } from './lock-service.js';
 import type { OwnedLock } from './owner-context.js';
 
@@ -16,25 +17,42 @@ export function canonicalOrder(keys: readonly KeyWithMode[], defaultMode: LockMo
   return [...modes].map(([key, mode]) => ({ key, mode })).sort((left, right) => (left.key < right.key ? -1 : 1));
 }
 
+/** Hears of the loss of any of several holds, until it parts: others may share them for much longer. */
+export class SharedFate {
+  readonly #onLost: (error: LockLostError) => void;
+  readonly #stops: (() => void)[] = [];
+  #hasParted = false;
+
+  constructor(onLost: (error: LockLostError) => void) {
+    this.#onLost = onLost;
+  }
+
+  join(hold: Hold): void {
+    const stop = hold.onLost(this.#onLost);
+    // One that is lost already may have been the reason to part.
+    if (this.#hasParted) stop();
+    else this.#stops.push(stop);
+  }
+
+  part(): void {
+    this.#hasParted = true;
+    for (const stop of this.#stops.splice(0)) stop();
+  }
+}
+
 /** Locks that were taken together and live together. */
 export class HeldLocks extends MultiLockHandle {
   readonly locks: readonly LockHandle[];
   readonly #owned: readonly OwnedLock[];
   readonly #controller = new AbortController();
+  readonly #fate = new SharedFate((error) => this.#lose(error));
   #released: Promise<void> | undefined;
 
   constructor(owned: readonly OwnedLock[]) {
     super();
     this.#owned = owned;
     this.locks = owned.map(({ handle }) => handle);
-    for (const { signal } of this.locks) {
-      if (signal.aborted) this.#lose(signal.reason);
-      else
-        signal.addEventListener('abort', () => this.#lose(signal.reason), {
-          once: true,
-          signal: this.#controller.signal,
-        });
-    }
+    for (const { hold } of owned) this.#fate.join(hold);
   }
 
   get signal(): AbortSignal {
@@ -69,16 +87,16 @@ export class HeldLocks extends MultiLockHandle {
   }
 
   release(): Promise<void> {
+    this.#fate.part();
     this.#released ??= Promise.all(this.locks.map((lock) => lock.release())).then(() => undefined);
     return this.#released;
   }
 
   /** Losing one loses all, so that nobody works on a part; those that others share are given back. */
-  #lose(reason: unknown): void {
+  #lose(cause: LockLostError): void {
     if (this.#released !== undefined || this.#controller.signal.aborted) return;
     const [first] = this.locks;
-    const cause = reason instanceof Error ? reason.message : String(reason);
-    this.#controller.abort(new LockLostError(`Locks held together are lost. ${cause}`, first?.key, { cause: reason }));
+    this.#controller.abort(new LockLostError(`Locks held together are lost. ${cause.message}`, first?.key, { cause }));
     for (const { hold } of this.#owned) hold.loseWithSiblings();
     void this.release();
   }

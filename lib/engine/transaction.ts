@@ -4,6 +4,7 @@ import type { LockHandle } from '../lock/handle.js';
 import { covers, type LockMode } from '../lock/mode.js';
 import type { Hold } from './hold.js';
 import type { LockTransaction } from './lock-service.js';
+import { SharedFate } from './multi-lock.js';
 import type { OwnedLock } from './owner-context.js';
 
 /** A wait inside a transaction that already holds something is cut short, as it may be a wait in a circle. */
@@ -23,6 +24,7 @@ export class GrowingTransaction implements LockTransaction {
   readonly #take: TakeLock;
   readonly #random: () => number;
   readonly #controller = new AbortController();
+  readonly #fate = new SharedFate((error) => this.#controller.abort(error));
   #isOver = false;
   #last: Promise<unknown> = Promise.resolve();
 
@@ -58,7 +60,7 @@ export class GrowingTransaction implements LockTransaction {
         throw new LockTimeoutError(`The transaction ended before it got ${key}`, key);
       }
       this.#locks.push(taken);
-      taken.hold.onLost((error) => this.#controller.abort(error));
+      this.#fate.join(taken.hold);
       return taken.handle;
     } catch (error) {
       if (first || this.#isOver || !(error instanceof LockTimeoutError) || this.#deadline.hasPassed()) throw error;
@@ -70,6 +72,7 @@ export class GrowingTransaction implements LockTransaction {
   /** No more locks: the ones there are go now. */
   end(): void {
     this.#isOver = true;
+    this.#fate.part();
   }
 
   /** Different each time, so that of two that wait for each other one gives way first. */
