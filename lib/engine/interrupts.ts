@@ -28,7 +28,10 @@ export class Interrupts {
       alarm.cancel();
       this.#open.delete(interrupt);
     });
-    if (signal !== undefined) listenTo(signal, key, interrupt);
+    if (signal !== undefined) {
+      const text = `The wait for ${key} was aborted by the caller`;
+      raiseOnAbort(interrupt, signal, (cause) => new LockAbortedError(text, key, { cause }));
+    }
     return interrupt;
   }
 
@@ -37,12 +40,13 @@ export class Interrupts {
   }
 }
 
-function listenTo(signal: AbortSignal, key: string, interrupt: Interrupt): void {
-  const abort = (): void => {
-    interrupt.raise(
-      new LockAbortedError(`The wait for ${key} was aborted by the caller`, key, { cause: signal.reason }),
-    );
-  };
+/** `describe` makes the error of the signal's reason. At once, if the signal has aborted. */
+export function raiseOnAbort(
+  interrupt: Interrupt,
+  signal: AbortSignal,
+  describe: (reason: unknown) => LockError,
+): void {
+  const abort = (): void => interrupt.raise(describe(signal.reason));
   if (signal.aborted) {
     abort();
     return;

@@ -1,11 +1,12 @@
 import type { Subject } from 'rxjs';
 import { type AcquireOptions, checkAcquireOptions } from '../lock/acquire-options.js';
 import type { Deadline } from '../lock/deadline.js';
-import { LockClosedError, LockUnavailableError } from '../lock/errors.js';
+import { LockClosedError, type LockError, LockUnavailableError } from '../lock/errors.js';
 import type { LockEvent } from '../lock/events.js';
 import type { LockHandle } from '../lock/handle.js';
 import type { EngineContext } from './context.js';
 import type { Interrupt } from './interrupt.js';
+import { raiseOnAbort } from './interrupts.js';
 import { checkKey } from './key.js';
 import { obtain, tryObtain } from './obtain.js';
 import { currentFrame, type OwnedLock } from './owner-context.js';
@@ -21,6 +22,8 @@ export interface CallFacts {
   readonly deadline: Deadline;
   /** @default that of the locks around the caller, or a new one */
   readonly owner?: string;
+  /** Aborts when what the lock was to be a part of is over. Its reason is the `LockError` that ends the wait. */
+  readonly end?: AbortSignal;
 }
 
 /** Takes locks for callers: what can be checked before any I/O, re-entry, the deadline, the lock that stands in. */
@@ -43,9 +46,9 @@ export class LockTaker {
       return taken;
     }
     const around = this.#around(key, options, call);
-    if (around !== undefined) return this.#share(around, call.deadline, options.signal);
+    if (around !== undefined) return this.#share(around, call, options.signal);
     const request = this.#build(key, options, call.owner);
-    const interrupt = this.#interrupt(key, call.deadline, options.signal);
+    const interrupt = this.#interrupt(key, call, options.signal);
     try {
       if (interrupt.error !== undefined) throw interrupt.error;
       if (this.#local !== undefined) limitPatience(this.#context, key, call.deadline, interrupt);
@@ -64,10 +67,10 @@ export class LockTaker {
   /** @returns undefined when the lock is busy */
   async tryTake(key: string, options: AcquireOptions, call: CallFacts): Promise<OwnedLock | undefined> {
     const around = this.#around(key, options, call);
-    if (around !== undefined) return this.#share(around, call.deadline, options.signal);
+    if (around !== undefined) return this.#share(around, call, options.signal);
     const request = this.#build(key, options, call.owner);
     try {
-      const hold = await this.interruptibly(key, call.deadline, options.signal, (interrupt) =>
+      const hold = await this.interruptibly(key, call, options.signal, (interrupt) =>
         tryObtain(this.#context, request, interrupt),
       );
       return hold === undefined ? undefined : { hold, handle: hold.share() };
@@ -102,11 +105,11 @@ export class LockTaker {
   /** Runs `work` with what can end it from outside, and cleans that up. */
   async interruptibly<T>(
     key: string,
-    deadline: Deadline,
+    call: CallFacts,
     signal: AbortSignal | undefined,
     work: (interrupt: Interrupt) => Promise<T>,
   ): Promise<T> {
-    const interrupt = this.#interrupt(key, deadline, signal);
+    const interrupt = this.#interrupt(key, call, signal);
     try {
       if (interrupt.error !== undefined) throw interrupt.error;
       return await work(interrupt);
@@ -115,9 +118,13 @@ export class LockTaker {
     }
   }
 
-  #interrupt(key: string, deadline: Deadline, signal: AbortSignal | undefined): Interrupt {
+  #interrupt(key: string, { deadline, end }: CallFacts, signal: AbortSignal | undefined): Interrupt {
     const { interrupts } = this.#context;
-    return interrupts.open(key, deadline, signal, (waiting) => timeoutError(this.#context, key, deadline, waiting));
+    const interrupt = interrupts.open(key, deadline, signal, (waiting) =>
+      timeoutError(this.#context, key, deadline, waiting),
+    );
+    if (end !== undefined) raiseOnAbort(interrupt, end, (reason) => reason as LockError);
+    return interrupt;
   }
 
   /** From now on every new request and everybody who waits is told that the service is closing; holders go on. */
@@ -134,10 +141,10 @@ export class LockTaker {
   }
 
   /** Another handle on a lock the caller has around it; waits for proof while the link is down. */
-  async #share({ hold }: OwnedLock, deadline: Deadline, signal: AbortSignal | undefined): Promise<OwnedLock> {
+  async #share({ hold }: OwnedLock, call: CallFacts, signal: AbortSignal | undefined): Promise<OwnedLock> {
     const handle: LockHandle = hold.share();
     try {
-      await this.interruptibly(handle.key, deadline, signal, (interrupt) => interrupt.guard(handle.whenSure()));
+      await this.interruptibly(handle.key, call, signal, (interrupt) => interrupt.guard(handle.whenSure()));
       return { hold, handle };
     } catch (error) {
       void handle.release();

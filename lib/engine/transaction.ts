@@ -1,4 +1,4 @@
-import { DeadlockError, LockTimeoutError } from '../lock/errors.js';
+import { DeadlockError, LockAbortedError, type LockLostError, LockTimeoutError } from '../lock/errors.js';
 import type { Deadline } from '../lock/deadline.js';
 import type { LockHandle } from '../lock/handle.js';
 import { covers, type LockMode } from '../lock/mode.js';
@@ -11,8 +11,13 @@ import type { OwnedLock } from './owner-context.js';
 const SHORTEST_WAIT_PART = 0.05;
 const LONGEST_WAIT_PART = 0.2;
 
-/** Takes one lock for the transaction. */
-export type TakeLock = (key: string, mode: LockMode, waitMs: number) => Promise<{ hold: Hold; handle: LockHandle }>;
+/** Takes one lock for the transaction. The reason with which `end` aborts is the error that ends the wait. */
+export type TakeLock = (
+  key: string,
+  mode: LockMode,
+  waitMs: number,
+  end: AbortSignal,
+) => Promise<{ hold: Hold; handle: LockHandle }>;
 
 /**
  * The growing phase of strict two-phase locking. Locks are kept in `locks`, which is also what code inside re-enters, and
@@ -24,9 +29,11 @@ export class GrowingTransaction implements LockTransaction {
   readonly #take: TakeLock;
   readonly #random: () => number;
   readonly #controller = new AbortController();
-  readonly #fate = new SharedFate((error) => this.#controller.abort(error));
+  readonly #fate = new SharedFate((error) => this.#lose(error));
   #isOver = false;
   #last: Promise<unknown> = Promise.resolve();
+  /** Ends the wait for the lock that is being taken. */
+  #endWait: (loss?: LockLostError) => void = () => undefined;
 
   constructor(locks: OwnedLock[], deadline: Deadline, take: TakeLock, random: () => number) {
     this.#locks = locks;
@@ -48,16 +55,20 @@ export class GrowingTransaction implements LockTransaction {
 
   async #lock(key: string, mode: LockMode): Promise<LockHandle> {
     this.signal.throwIfAborted();
-    if (this.#isOver) throw new LockTimeoutError(`The transaction has ended; it cannot take ${key} any more`, key);
+    if (this.#isOver) throw endedError(key);
     const known = this.#locks.find(({ handle }) => handle.key === key && covers(handle.mode, mode));
     if (known !== undefined) return known.handle;
     const first = this.#locks.length === 0;
     const remainingMs = this.#deadline.remainingMs();
+    const waitMs = first ? remainingMs : Math.min(remainingMs, this.#cautiousWaitMs());
+    const controller = new AbortController();
+    this.#endWait = (loss) => controller.abort(loss ?? endedError(key));
     try {
-      const taken = await this.#take(key, mode, first ? remainingMs : Math.min(remainingMs, this.#cautiousWaitMs()));
+      const taken = await this.#take(key, mode, waitMs, controller.signal);
+      // Too late to end the wait, which was over just before.
       if (this.#isOver) {
-        await taken.handle.release();
-        throw new LockTimeoutError(`The transaction ended before it got ${key}`, key);
+        void taken.handle.release();
+        throw endedError(key);
       }
       this.#locks.push(taken);
       this.#fate.join(taken.hold);
@@ -69,10 +80,16 @@ export class GrowingTransaction implements LockTransaction {
     }
   }
 
-  /** No more locks: the ones there are go now. */
+  /** No more locks: the ones there are go now, and nobody is left to wait for another. */
   end(): void {
     this.#isOver = true;
     this.#fate.part();
+    this.#endWait();
+  }
+
+  #lose(error: LockLostError): void {
+    this.#controller.abort(error);
+    this.#endWait(error);
   }
 
   /** Different each time, so that of two that wait for each other one gives way first. */
@@ -80,4 +97,8 @@ export class GrowingTransaction implements LockTransaction {
     const totalMs = this.#deadline.at - this.#deadline.startedAt;
     return totalMs * (SHORTEST_WAIT_PART + this.#random() * (LONGEST_WAIT_PART - SHORTEST_WAIT_PART));
   }
+}
+
+function endedError(key: string): LockAbortedError {
+  return new LockAbortedError(`The transaction has ended; it cannot take ${key} any more`, key);
 }

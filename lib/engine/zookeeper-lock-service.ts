@@ -125,7 +125,7 @@ export class ZookeeperLockService extends LockService implements AsyncDisposable
 
   async inspect(key: string): Promise<LockSnapshot> {
     const { queuePath } = this.#taker.request(key, {});
-    return this.#taker.interruptibly(key, this.#call(undefined).deadline, undefined, (interrupt) =>
+    return this.#taker.interruptibly(key, this.#call(undefined), undefined, (interrupt) =>
       inspectKey(this.#context, key, queuePath, interrupt),
     );
   }
@@ -179,8 +179,8 @@ export class ZookeeperLockService extends LockService implements AsyncDisposable
     const tx = new GrowingTransaction(
       locks,
       deadline,
-      (key, mode, waitMs) => {
-        const call = { service: this, deadline: Deadline.after(this.#context.clock, waitMs), owner: frame.owner };
+      (key, mode, waitMs, end) => {
+        const call = { service: this, deadline: Deadline.after(this.#context.clock, waitMs), owner: frame.owner, end };
         return this.#taker.take(key, { mode }, call);
       },
       this.#context.settings.random,

@@ -45,7 +45,7 @@ export class LockTimeoutError extends LockError {
   readonly status = 423;
 }
 
-/** The caller's own `AbortSignal` ended the wait; its reason is the `cause`. */
+/** The caller ended the wait: its own `AbortSignal` (whose reason is the `cause`), or the end of its transaction. */
 export class LockAbortedError extends LockError {
   readonly code = 'LOCK_ABORTED';
   readonly status = 499;

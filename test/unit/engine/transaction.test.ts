@@ -1,7 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { LockTransaction } from '../../../lib/engine/lock-service.js';
 import { currentFrame, type OwnerFrame } from '../../../lib/engine/owner-context.js';
-import { DeadlockError, LockConfigurationError, LockError, LockLostError } from '../../../lib/lock/errors.js';
+import {
+  DeadlockError,
+  LockAbortedError,
+  LockConfigurationError,
+  LockError,
+  LockLostError,
+} from '../../../lib/lock/errors.js';
 import type { LockHandle } from '../../../lib/lock/handle.js';
 import { remove } from '../../../lib/session/requests.js';
 import { type Client, EngineWorld, rejection } from './support/engine-world.js';
@@ -119,6 +125,46 @@ describe('transaction()', () => {
     expect(await engine.settle(late)).toBeInstanceOf(LockError);
     await engine.runFor(50);
     expect(['/l/a', '/l/b'].map((key) => engine.queue(key))).toEqual([[], []]);
+  });
+
+  it('leaves nobody in a queue when it ends while one of its locks is waited for', async () => {
+    await engine.settle(other.locks.acquire('/l/busy'));
+    const watches = engine.world.watchCount;
+    const failure = new Error('of the application');
+    const waits: Promise<Error>[] = [];
+    const work = async (tx: LockTransaction): Promise<void> => {
+      await tx.lock('/l/a');
+      // The second is asked for, too, and would wait behind the first.
+      waits.push(rejection(tx.lock('/l/busy')), rejection(tx.lock('/l/next')));
+      await one.sleep(100);
+      throw failure;
+    };
+    expect(await engine.failure(one.locks.transaction(work))).toBe(failure);
+    await engine.runFor(50);
+    expect(['/l/a', '/l/busy', '/l/next'].map((key) => engine.queue(key).length)).toEqual([0, 1, 0]);
+    expect(engine.world.watchCount).toBe(watches);
+    for (const error of await engine.settle(Promise.all(waits), 1)) {
+      expect(error).toBeInstanceOf(LockAbortedError);
+      expect(error.message).toMatch(/^The transaction has ended; it cannot take \/l\/(busy|next) any more$/);
+    }
+  });
+
+  it('whose lock is lost waits for no other one', async () => {
+    await engine.settle(other.locks.acquire('/l/busy'));
+    const work = rejection(
+      one.locks.transaction(async (tx) => {
+        const lock = await tx.lock('/l/a');
+        const waiting = rejection(tx.lock('/l/busy'));
+        await one.sleep(400);
+        await other.session.request(remove(lock.nodePath));
+        const error = await waiting;
+        expect([error, tx.signal.reason]).toEqual([expect.any(LockLostError), error]);
+        throw error;
+      }),
+    );
+    await engine.runFor(500);
+    expect(await engine.settle(work, 1)).toMatchObject({ code: 'LOCK_LOST', key: '/l/a' });
+    expect(engine.queue('/l/busy').length).toBe(1);
   });
 
   it('whose lock is lost tells so on its signal, takes no more, and does not succeed', async () => {
