@@ -19,7 +19,7 @@ import {
   sessionAccess,
 } from './lock-service.js';
 import { type CallFacts, LockTaker } from './lock-taker.js';
-import { canonicalOrder, HeldLocks } from './multi-lock.js';
+import { canonicalOrder, HeldLocks, SharedFate } from './multi-lock.js';
 import { currentFrame, type OwnedLock, type OwnerFrame, runInFrame } from './owner-context.js';
 import { GrowingTransaction } from './transaction.js';
 import { untilDoneOrLost } from './until-done-or-lost.js';
@@ -92,13 +92,18 @@ export class ZookeeperLockService extends LockService implements AsyncDisposable
   }
 
   async acquireAll(keys: readonly KeyWithMode[], options: AcquireAllOptions = {}): Promise<MultiLockHandle> {
-    const owner = this.#owner();
-    const call = { ...this.#call(options.waitMs), owner };
+    const loss = new AbortController();
+    const fate = new SharedFate((error) => loss.abort(error));
+    const call = { ...this.#call(options.waitMs), owner: this.#owner(), end: loss.signal };
     const taken: OwnedLock[] = [];
     const ordered = canonicalOrder(keys, options.mode ?? 'exclusive');
     for (const { key, mode } of ordered) this.#taker.request(key, { ...options, mode });
     try {
-      for (const { key, mode } of ordered) taken.push(await this.#taker.take(key, { ...options, mode }, call));
+      for (const { key, mode } of ordered) {
+        const lock = await this.#taker.take(key, { ...options, mode }, call);
+        taken.push(lock);
+        fate.join(lock.hold);
+      }
       const locks = new HeldLocks(taken);
       locks.assertHeld();
       return locks;
@@ -107,6 +112,8 @@ export class ZookeeperLockService extends LockService implements AsyncDisposable
       // Cut off, this would take longer than the caller wants to wait.
       await this.#atMost(call.deadline.remainingMs(), released);
       throw error;
+    } finally {
+      fate.part();
     }
   }
 

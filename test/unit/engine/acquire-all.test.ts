@@ -97,6 +97,19 @@ describe('acquireAll()', () => {
     expect(engine.world.stat('/l')).toBeUndefined();
   });
 
+  it.each([
+    ['its lease is over', 100],
+    ['somebody removes its node', undefined],
+  ])('waits for no other one when it loses one that it has: %s', async (_why, leaseMs) => {
+    await engine.settle(other.locks.acquire('/l/c'));
+    const lost = rejection(one.locks.acquireAll(['/l/a', '/l/b', '/l/c'], leaseMs === undefined ? {} : { leaseMs }));
+    await engine.runFor(500);
+    if (leaseMs === undefined) await engine.settle(other.session.request(remove(`/l/a/${engine.queue('/l/a')[0]!}`)));
+    await engine.runFor(50);
+    expect(await engine.settle(lost, 1)).toMatchObject({ code: 'LOCK_LOST', key: '/l/a' });
+    expect(['/l/a', '/l/b', '/l/c'].map((key) => engine.queue(key).length)).toEqual([0, 0, 1]);
+  });
+
   it('loses all when it loses one: told at once, and the others given back', async () => {
     const all = await engine.settle(one.locks.acquireAll(['/l/a', '/l/b']));
     await engine.runFor(1_000);
