@@ -1,7 +1,7 @@
 import type { Observable, Subject } from 'rxjs';
 import type { AcquireOptions } from '../lock/acquire-options.js';
 import { Deadline } from '../lock/deadline.js';
-import { DeadlockError } from '../lock/errors.js';
+import { DeadlockError, LockAbortedError, LockClosedError, LockLostError } from '../lock/errors.js';
 import type { LockEvent } from '../lock/events.js';
 import type { LockHandle, MultiLockHandle } from '../lock/handle.js';
 import type { LockSnapshot } from '../lock/snapshot.js';
@@ -9,6 +9,7 @@ import type { ConnectionState } from '../session/connection-state.js';
 import type { Session } from '../session/session.js';
 import { buildContext } from './build-context.js';
 import type { EngineContext, EngineSettings } from './context.js';
+import { giveBack } from './give-back.js';
 import { inspectKey } from './inspect.js';
 import {
   type AcquireAllOptions,
@@ -108,9 +109,8 @@ export class ZookeeperLockService extends LockService implements AsyncDisposable
       locks.assertHeld();
       return locks;
     } catch (error) {
-      const released = Promise.all(taken.map(({ handle }) => handle.release()));
-      // Cut off, this would take longer than the caller wants to wait.
-      await this.#atMost(call.deadline.remainingMs(), released);
+      const released = giveBack(taken, this.#context.uplink);
+      if (!isInterruption(error)) await this.#atMost(call.deadline.remainingMs(), released);
       throw error;
     } finally {
       fate.part();
@@ -199,7 +199,8 @@ export class ZookeeperLockService extends LockService implements AsyncDisposable
       return result;
     } finally {
       tx.end();
-      await Promise.all(locks.map(({ handle }) => handle.release()));
+      const released = giveBack(locks, this.#context.uplink);
+      if (!tx.signal.aborted) await released;
     }
   }
 
@@ -229,4 +230,9 @@ export class ZookeeperLockService extends LockService implements AsyncDisposable
       promise.then(() => resolve(), reject).finally(() => alarm.cancel());
     });
   }
+}
+
+/** What ended the wait before its time: the caller wants to hear of it now, and to wait for nothing else. */
+function isInterruption(error: unknown): boolean {
+  return error instanceof LockAbortedError || error instanceof LockLostError || error instanceof LockClosedError;
 }

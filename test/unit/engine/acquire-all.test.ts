@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { canonicalOrder } from '../../../lib/engine/multi-lock.js';
 import {
   InvalidLockKeyError,
+  LockAbortedError,
   LockConfigurationError,
   LockLostError,
   LockTimeoutError,
@@ -86,6 +87,31 @@ describe('acquireAll()', () => {
     expect(engine.world.now() - before).toBeLessThan(3_050);
     engine.faults.accept(calm.process);
     await engine.runUntil(() => engine.queue('/l/a').length === 0);
+  });
+
+  it.each([
+    ['cut off', (): void => engine.faults.refuse(one.process)],
+    ['not yet known to be cut off', (): void => engine.faults.blackHole(one.process)],
+  ])('settles as soon as it is aborted, although nothing can be given back: %s', async (_how, cut) => {
+    await engine.settle(other.locks.acquire('/l/c'));
+    const abort = new AbortController();
+    const waiting = rejection(one.locks.acquireAll(['/l/a', '/l/b', '/l/c'], { signal: abort.signal }));
+    await engine.runFor(500);
+    cut();
+    await engine.runFor(50);
+    abort.abort();
+    expect(await engine.settle(waiting, 1)).toBeInstanceOf(LockAbortedError);
+    engine.faults.pass(one.process);
+    engine.faults.accept(one.process);
+    await engine.runUntil(() => ['/l/a', '/l/b'].every((key) => engine.queue(key).length === 0));
+  });
+
+  it('has given back what it had when it tells that another is busy', async () => {
+    await engine.settle(other.locks.acquire('/l/c'));
+    expect(await engine.failure(one.locks.acquireAll(['/l/a', '/l/b', '/l/c'], { waitMs: 0 }))).toBeInstanceOf(
+      LockTimeoutError,
+    );
+    expect(['/l/a', '/l/b', '/l/c'].map((key) => engine.queue(key).length)).toEqual([0, 0, 1]);
   });
 
   it('checks all keys and modes before it takes the first', async () => {

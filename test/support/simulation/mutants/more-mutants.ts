@@ -107,8 +107,8 @@ export const MORE_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'lib/engine/zookeeper-lock-service.ts',
-        find: 'await this.#atMost(call.deadline.remainingMs(), released);',
-        replace: 'await released;',
+        find: 'if (!isInterruption(error)) await this.#atMost(call.deadline.remainingMs(), released);',
+        replace: 'await Promise.all(taken.map(({ handle }) => handle.release())); void released;',
       },
     ],
     breaks: ['every promise settles'],
