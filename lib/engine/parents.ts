@@ -7,14 +7,15 @@ const MAX_KNOWN = 10_000;
 /**
  * Which parents were there when last seen, so that a warm key is created under with a single request. Parents are
  * containers, made on demand and reaped by the servers when they have stood empty; the queue of a key with a lock-delay
- * remembers something between holds, so it is persistent.
+ * remembers something between holds, so it is persistent. So is what is above it: that may be a key as well, and would
+ * not be reaped with the persistent one in it.
  */
 export class Parents {
   readonly #known = new Set<string>();
-  readonly #queueMode: 'container' | 'persistent';
+  readonly #mode: 'container' | 'persistent';
 
-  constructor(queueMode: 'container' | 'persistent') {
-    this.#queueMode = queueMode;
+  constructor(mode: 'container' | 'persistent') {
+    this.#mode = mode;
   }
 
   /** The creates that go in front of a contender's own. */
@@ -22,7 +23,7 @@ export class Parents {
     if (this.#known.has(queuePath)) return [];
     return ancestry(queuePath)
       .filter((path) => !this.#known.has(path))
-      .map((path) => create(path, path === queuePath ? this.#queueMode : 'container'));
+      .map((path) => create(path, this.#mode));
   }
 
   seen(queuePath: string): void {

@@ -13,8 +13,8 @@ describe('parents', () => {
     ]);
   });
 
-  it('of a key with a lock-delay are containers, and its queue is not, as it remembers something', () => {
-    expect(made(new Parents('persistent'), '/locks/a')).toEqual(['container /locks', 'persistent /locks/a']);
+  it('of a key with a lock-delay stay: each may be a key itself, whose queue remembers something', () => {
+    expect(made(new Parents('persistent'), '/locks/a')).toEqual(['persistent /locks', 'persistent /locks/a']);
   });
 
   it('that were seen are not made again, for this key and its neighbours', () => {
