@@ -121,7 +121,15 @@ async function findAgain(
 }
 
 function placeOf(path: string, id: string, czxid: bigint, session: SessionIdentity): Place {
-  return { id, name: path.slice(path.lastIndexOf('/') + 1), path, czxid, session, ownWatch: new OwnWatch(path) };
+  return {
+    id,
+    name: path.slice(path.lastIndexOf('/') + 1),
+    path,
+    czxid,
+    session,
+    ownWatch: new OwnWatch(path),
+    lockDelay: {},
+  };
 }
 
 /** Not even what stands at the top can be made. Sessions make their chroot when they begin; this one has been removed since. */

@@ -36,7 +36,7 @@ export class Hold implements Member {
   #leaseEndsAt = Infinity;
   #leaseAlarm: Alarm | undefined;
   /** Done in the transaction that removes the node when it is given back in good order. */
-  #onOrderlyRelease: readonly MultiPart[];
+  onOrderlyRelease: readonly MultiPart[];
 
   constructor(context: EngineContext, request: LockRequest, place: Place, onOrderlyRelease: readonly MultiPart[]) {
     this.#context = context;
@@ -45,7 +45,7 @@ export class Hold implements Member {
     this.token = fencingToken(place.czxid);
     this.grantedAt = context.clock.now();
     this.#mode = request.mode;
-    this.#onOrderlyRelease = onOrderlyRelease;
+    this.onOrderlyRelease = onOrderlyRelease;
     place.ownWatch.onGone = () => this.lose('removed');
     place.ownWatch.onUsedUp = () => this.watchOwn();
     context.holders.add(this);
@@ -137,7 +137,7 @@ export class Hold implements Member {
     for (const listener of [...this.#releaseListeners]) listener(this.#releasedError());
     history.record(this.request.key, heldMs);
     if (events.observed) events.next({ ...this.#facts(), type: 'released', heldMs });
-    return this.#removeNodes(this.#onOrderlyRelease);
+    return this.#removeNodes(this.onOrderlyRelease);
   }
 
   extend(leaseMs: number): void {
@@ -160,8 +160,7 @@ export class Hold implements Member {
   }
 
   /** The upgrade is complete: its intent is a part of the hold now. */
-  upgraded(intentPath: string, onOrderlyRelease: readonly MultiPart[]): void {
-    this.#onOrderlyRelease = onOrderlyRelease;
+  upgraded(intentPath: string): void {
     this.#intentPath = intentPath;
     this.#mode = 'write';
     // The intent keeps readers out from now on: who removes it ends the hold, as with the node itself.

@@ -35,11 +35,16 @@ export class Janitor {
     return this.#tasks.size === 0;
   }
 
-  /** Resolves when the nodes are gone. `also` is done in the same transaction, when there is a node to remove. */
-  remove(paths: readonly string[], also: readonly MultiPart[] = []): Promise<void> {
-    if (paths.length === 1 && also.length === 0) return this.#add(() => this.#removeEach(paths));
+  /**
+   * Resolves when the nodes are gone. `also` is done in the same transaction, when there is a node to remove; while it is
+   * only being found out, the nodes stay.
+   */
+  remove(paths: readonly string[], also: readonly MultiPart[] | Promise<readonly MultiPart[]> = []): Promise<void> {
+    if (paths.length === 1 && !(also instanceof Promise) && also.length === 0)
+      return this.#add(() => this.#removeEach(paths));
     return this.#add(async () => {
-      const [removed] = await this.#session.batch([multi([...paths.map((path) => remove(path)), ...also])]);
+      const parts = also instanceof Promise ? await also : also;
+      const [removed] = await this.#session.batch([multi([...paths.map((path) => remove(path)), ...parts])]);
       if (!(removed instanceof SessionError)) return true;
       // One that somebody else has removed must not keep the others.
       return !isAboutTheLink(removed) && this.#removeEach(paths);

@@ -1,7 +1,8 @@
-import { SessionError } from '../session/errors.js';
-import { get, type MultiPart, type NodeData, set } from '../session/requests.js';
+import { isAboutTheLink, SessionError } from '../session/errors.js';
+import { get, multi, type MultiPart, type NodeData, set, type Stat } from '../session/requests.js';
 import { parseObject } from './contender-data.js';
 import type { EngineContext } from './context.js';
+import { refusal } from './enqueue.js';
 import type { Interrupt } from './interrupt.js';
 import type { LockRequest, Place } from './place.js';
 
@@ -28,30 +29,86 @@ export async function passLockDelay(
 ): Promise<readonly MultiPart[] | undefined> {
   const { session, settings } = context;
   if (settings.lockDelayMs === 0) return NOTHING;
-  const { queuePath, mode } = request;
-  const writes = mode === 'exclusive' || mode === 'write';
+  const { queuePath, key } = request;
+  const writes = request.mode === 'exclusive' || request.mode === 'write';
   const own: HolderRecord = { nodeName: place.name, lockDelayMs: settings.lockDelayMs };
-  const requests = writes ? [get(queuePath), set(queuePath, Buffer.from(JSON.stringify(own)))] : [get(queuePath)];
-  const [read, written] = await interrupt.guard(session.batch(requests));
-  if (read instanceof SessionError || written instanceof SessionError) {
+  const sent = session.batch(writes ? [get(queuePath), set(queuePath, encodeRecord(own))] : [get(queuePath)]);
+  if (writes) place.lockDelay.onGiveUp = sent.then((outcomes) => undo(context, request, place, outcomes));
+  const [read, written] = await interrupt.guard(sent);
+  throwRefusal(read, key);
+  throwRefusal(written, key);
+  if (read instanceof SessionError) {
     // Our name may stand there now, over one that we have not seen: wait as if there had been one.
     await sleep(context, settings.lockDelayMs, interrupt);
     return undefined;
   }
-  const before = parseRecord((read as NodeData).data);
-  if (before !== undefined && before.nodeName !== place.name) {
+  const before = predecessorIn(read, place);
+  if (before !== undefined) {
     interrupt.isBehindOthers = true;
+    if (writes) await putBack(context, place, interrupt);
     await sleep(context, Math.max(before.lockDelayMs, settings.lockDelayMs), interrupt);
-    if (!writes) await interrupt.guard(session.batch([set(queuePath, NO_DATA, (read as NodeData).stat.version)]));
+    place.lockDelay.waitedFor = before.nodeName;
+    if (!writes) {
+      const [cleared] = await interrupt.guard(session.batch([set(queuePath, NO_DATA, read.stat.version)]));
+      throwRefusal(cleared, key);
+    }
     // Much may have happened meanwhile.
     return undefined;
   }
-  return writes ? [set(queuePath, NO_DATA)] : NOTHING;
+  if (written instanceof SessionError) return undefined;
+  return writes ? clearing(queuePath) : NOTHING;
+}
+
+/** What an orderly release does to the record, besides removing the node. */
+export function clearing(queuePath: string): readonly MultiPart[] {
+  return [set(queuePath, NO_DATA)];
 }
 
 /** @returns how long the next holder is to wait for the one that vanished; undefined when none did */
 export function pendingDelayMs(data: Uint8Array): number | undefined {
   return parseRecord(data)?.lockDelayMs;
+}
+
+/** The holder that vanished, and that this contender has still to wait for. */
+function predecessorIn({ data }: NodeData, { name, lockDelay }: Place): HolderRecord | undefined {
+  const record = parseRecord(data);
+  return record?.nodeName === name || record?.nodeName === lockDelay.waitedFor ? undefined : record;
+}
+
+/**
+ * What takes the name of a contender that never held out of the record again. With the version that it left there:
+ * whatever came after it stays. Where nobody knows what stood there before, the name stays, and the next one waits.
+ */
+function undo(
+  { settings }: EngineContext,
+  { queuePath }: LockRequest,
+  place: Place,
+  [read, written]: readonly (NodeData | Stat | SessionError)[],
+): readonly MultiPart[] {
+  if (read instanceof SessionError) return NOTHING;
+  const { stat } = read as NodeData;
+  const version = written instanceof SessionError ? stat.version + 1 : (written as Stat).version;
+  const before = predecessorIn(read as NodeData, place);
+  if (before === undefined) return [set(queuePath, NO_DATA, version)];
+  // The longer one, so that who comes next need not know of both.
+  const lockDelayMs = Math.max(before.lockDelayMs, settings.lockDelayMs);
+  return [set(queuePath, encodeRecord({ ...before, lockDelayMs }), version)];
+}
+
+/** While it waits, a contender has not held: if it vanishes as well, the delay must be that of the holder before it. */
+async function putBack({ session }: EngineContext, { lockDelay }: Place, interrupt: Interrupt): Promise<void> {
+  const outcomes = await interrupt.guard(session.batch([multi((await lockDelay.onGiveUp)!)]));
+  if (!outcomes.some((outcome) => outcome instanceof SessionError)) delete lockDelay.onGiveUp;
+}
+
+function throwRefusal(outcome: unknown, key: string): void {
+  if (!(outcome instanceof SessionError) || isAboutTheLink(outcome)) return;
+  // Gone or changed meanwhile: the next look tells.
+  if (outcome.code !== 'NO_NODE' && outcome.code !== 'BAD_VERSION') throw refusal(outcome, key);
+}
+
+function encodeRecord(record: HolderRecord): Uint8Array {
+  return Buffer.from(JSON.stringify(record));
 }
 
 function parseRecord(data: Uint8Array): HolderRecord | undefined {

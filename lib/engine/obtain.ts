@@ -85,7 +85,7 @@ async function leavingNothing<T>(
 
 function giveUp(context: EngineContext, place: Place): void {
   place.ownWatch.takeBack(context.session);
-  void context.janitor.remove([place.path]);
+  void context.janitor.remove([place.path], place.lockDelay.onGiveUp);
 }
 
 /** The common case, without a detour: nobody else in the queue, and the session is proved to live. */

@@ -1,7 +1,14 @@
 import type { AcquireOptions } from '../lock/acquire-options.js';
 import type { LockMode } from '../lock/mode.js';
 import { failedWith, SessionError } from '../session/errors.js';
-import { get, type GetRequest, type Outcome, type WatchEvent, type Watcher } from '../session/requests.js';
+import {
+  get,
+  type GetRequest,
+  type MultiPart,
+  type Outcome,
+  type WatchEvent,
+  type Watcher,
+} from '../session/requests.js';
 import type { Session, SessionIdentity } from '../session/session.js';
 
 /** One call for one key. */
@@ -25,6 +32,15 @@ export interface Place {
   readonly czxid: bigint;
   readonly session: SessionIdentity;
   readonly ownWatch: OwnWatch;
+  readonly lockDelay: LockDelayProgress;
+}
+
+/** How far a contender has come with the lock-delay. */
+export interface LockDelayProgress {
+  /** The holder that vanished, and whose delay has passed. */
+  waitedFor?: string;
+  /** What belongs into the transaction that removes a contender which does not get to hold. */
+  onGiveUp?: Promise<readonly MultiPart[]>;
 }
 
 /** A watch on a contender's own node: who removes it (an operator, the lock doctor) ends the wait or the hold. */

@@ -2,14 +2,14 @@ import { LockConfigurationError } from '../lock/errors.js';
 import { readersInside, readQueue } from '../queue/decide.js';
 import { namePrefix } from '../queue/node-name.js';
 import { isAboutTheLink, SessionError } from '../session/errors.js';
-import { create, get, list, type MultiPart, set } from '../session/requests.js';
+import { create, get, list, set } from '../session/requests.js';
 import { Bell } from './bell.js';
 import type { EngineContext } from './context.js';
 import { refusal } from './enqueue.js';
 import type { Hold } from './hold.js';
 import type { Interrupt } from './interrupt.js';
 import { listBehindWrites } from './list-behind-writes.js';
-import { passLockDelay } from './lock-delay.js';
+import { clearing, passLockDelay } from './lock-delay.js';
 import { encodeIntent } from './upgrade-intent.js';
 
 /**
@@ -21,21 +21,22 @@ export async function upgradeHold(context: EngineContext, hold: Hold, interrupt:
   const stopListening = hold.onEnd((error) => interrupt.raise(error));
   const { before, leave } = hold.queueUpgrade();
   let left: Promise<void> | undefined = before;
+  let intent: Intent | undefined;
   try {
     await interrupt.guard(before);
     left = undefined;
     if (hold.mode === 'write') return;
-    const intent = await placeIntent(context, hold, interrupt);
+    intent = await placeIntent(context, hold, interrupt);
     await nameReaders(context, hold, intent, interrupt);
     interrupt.isBehindOthers = intent.readers.length > 0;
     for (const name of intent.readers) await untilGone(context, `${hold.request.queuePath}/${name}`, hold, interrupt);
-    const onOrderlyRelease = await passLockDelayAsWriter(context, hold, interrupt);
+    await passLockDelayAsWriter(context, hold, interrupt);
     const lost = hold.lossError();
     if (lost !== undefined) throw lost;
-    hold.upgraded(intent.path, onOrderlyRelease);
+    hold.upgraded(intent.path);
   } catch (error) {
     // One that never had its turn has no intent: what stands there is another's.
-    left ??= context.janitor.sweep(hold.request.queuePath, namePrefix('write', hold.place.id));
+    left ??= takeBack(context, hold, intent);
     throw error;
   } finally {
     stopListening();
@@ -43,16 +44,24 @@ export async function upgradeHold(context: EngineContext, hold: Hold, interrupt:
   }
 }
 
-async function passLockDelayAsWriter(
-  context: EngineContext,
-  { request, place }: Hold,
-  interrupt: Interrupt,
-): Promise<readonly MultiPart[]> {
+async function passLockDelayAsWriter(context: EngineContext, hold: Hold, interrupt: Interrupt): Promise<void> {
+  const { request, place } = hold;
+  // From the first time that its name may stand in the record, also if it never comes to write.
+  if (context.settings.lockDelayMs > 0) hold.onOrderlyRelease = clearing(request.queuePath);
   for (;;) {
     await interrupt.guard(context.uplink.whenUp());
-    const parts = await passLockDelay(context, { ...request, mode: 'write' }, place, interrupt);
-    if (parts !== undefined) return parts;
+    const passed = await passLockDelay(context, { ...request, mode: 'write' }, place, interrupt);
+    if (passed !== undefined) return;
   }
+}
+
+/** Removes the intent of an upgrade that failed, and what it wrote into the record. */
+function takeBack({ janitor }: EngineContext, { request, place }: Hold, intent: Intent | undefined): Promise<void> {
+  const { onGiveUp } = place.lockDelay;
+  if (intent === undefined || onGiveUp === undefined)
+    return janitor.sweep(request.queuePath, namePrefix('write', place.id));
+  delete place.lockDelay.onGiveUp;
+  return janitor.remove([intent.path], onGiveUp);
 }
 
 interface Intent {

@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { LockTimeoutError } from '../../../lib/lock/errors.js';
+import { LockAbortedError, LockConfigurationError, LockTimeoutError } from '../../../lib/lock/errors.js';
 import type { LockMode } from '../../../lib/lock/mode.js';
-import { type Client, EngineWorld } from './support/engine-world.js';
+import { create, get, remove } from '../../../lib/session/requests.js';
+import { type Client, EngineWorld, rejection } from './support/engine-world.js';
 
 const KEY = '/locks/ledger';
 const DELAY_MS = 2_000;
@@ -32,6 +33,11 @@ describe('a lock-delay', () => {
     await engine.settle(one.locks.acquire(KEY, { mode }));
     engine.faults.expire(one.session.identity!.id);
     await engine.runUntil(() => engine.queue(KEY).length === 0);
+  }
+
+  async function recorded(key = KEY): Promise<string> {
+    const { data } = await engine.settle(one.session.request(get(key)));
+    return Buffer.from(data).toString();
   }
 
   it.each<LockMode>(['exclusive', 'write'])(
@@ -87,5 +93,90 @@ describe('a lock-delay', () => {
     engine.faults.reapContainers();
     await engine.runFor(100);
     expect(await waitOf('exclusive')).toBeGreaterThanOrEqual(DELAY_MS);
+  });
+
+  it('survives it also where the key is a part of another one', async () => {
+    await engine.settle((await engine.settle(one.locks.acquire(`${KEY}/page`))).release());
+    await engine.settle(one.session.request(remove(`${KEY}/page`)));
+    await vanish('exclusive');
+    engine.faults.reapContainers();
+    await engine.runFor(100);
+    expect(await waitOf('exclusive')).toBeGreaterThanOrEqual(DELAY_MS);
+  });
+
+  it('is not for one that gave up, at whatever time, and never held', async () => {
+    const recordedAt: number[] = [];
+    for (let afterMs = 0; afterMs <= 12; afterMs += 1) {
+      const key = `${KEY}/${afterMs}`;
+      const abort = new AbortController();
+      const acquiring = rejection(other.locks.acquire(key, { signal: abort.signal }));
+      await engine.runFor(afterMs);
+      if (engine.world.stat(key)?.dataLength) recordedAt.push(afterMs);
+      abort.abort();
+      if (!((await engine.settle(acquiring)) instanceof LockAbortedError)) continue;
+      const before = engine.world.now();
+      await engine.settle((await engine.settle(one.locks.acquire(key))).release());
+      const hadToWait = engine.world.now() - before >= DELAY_MS;
+      expect({ afterMs, hadToWait }).toEqual({ afterMs, hadToWait: false });
+    }
+    expect(recordedAt).not.toEqual([]);
+  });
+
+  it('is not for one whose upgrade failed, at whatever time, and who then released', async () => {
+    for (let afterMs = 0; afterMs <= 14; afterMs += 1) {
+      const key = `${KEY}/${afterMs}`;
+      const abort = new AbortController();
+      const upgradeable = await engine.settle(one.locks.acquire(key, { mode: 'upgradeable' }));
+      const upgrading = rejection(upgradeable.upgrade({ signal: abort.signal }));
+      await engine.runFor(afterMs);
+      abort.abort();
+      await engine.settle(upgrading);
+      await engine.settle(upgradeable.release());
+      expect([afterMs, await recorded(key)]).toEqual([afterMs, '']);
+    }
+  });
+
+  it('is not for one whose upgrade failed, and who holds on: a reader may enter beside it at once', async () => {
+    const upgradeable = await engine.settle(one.locks.acquire(KEY, { mode: 'upgradeable' }));
+    const abort = new AbortController();
+    const upgrading = rejection(upgradeable.upgrade({ signal: abort.signal }));
+    await engine.runUntil(() => engine.world.stat(KEY)!.dataLength > 0);
+    abort.abort();
+    expect(await engine.settle(upgrading)).toBeInstanceOf(LockAbortedError);
+    expect(await waitOf('read')).toBeLessThan(100);
+    await engine.settle(upgradeable.release());
+  });
+
+  it('is cleared by the release also when nobody knows what became of the name an upgrade has left', async () => {
+    const upgradeable = await engine.settle(one.locks.acquire(KEY, { mode: 'upgradeable' }));
+    engine.faults.loseReplyOfNext(one.process, 'set');
+    expect(await engine.failure(upgradeable.upgrade({ waitMs: 1_000 }))).toBeInstanceOf(LockTimeoutError);
+    await engine.settle(upgradeable.release());
+    expect(await recorded()).toBe('');
+  });
+
+  it('is the longer one where clients differ, also for whoever comes after one that gave up', async () => {
+    const careful = await engine.client('careful', { lockDelayMs: 3 * DELAY_MS });
+    await engine.settle(careful.locks.acquire(KEY));
+    engine.faults.expire(careful.session.identity!.id);
+    await engine.runUntil(() => engine.queue(KEY).length === 0);
+    await engine.failure(one.locks.acquire(KEY, { waitMs: 1_000 }));
+    const vanishing = rejection(one.locks.acquire(KEY));
+    await engine.runFor(100);
+    engine.faults.expire(one.session.identity!.id);
+    await engine.settle(one.locks.close(0));
+    await engine.settle(vanishing);
+    await engine.runUntil(() => engine.queue(KEY).length === 0);
+    expect(await waitOf('exclusive')).toBeGreaterThanOrEqual(3 * DELAY_MS);
+  });
+
+  it.each<LockMode>(['exclusive', 'read'])('that %s cannot write down is an error that says so', async (mode) => {
+    const readCreateDelete = 1 | 4 | 8;
+    const acl = [{ permissions: readCreateDelete, scheme: 'world', id: 'anyone' }];
+    const record = Buffer.from('{"nodeName":"one that vanished","lockDelayMs":10}');
+    await engine.settle(one.session.request(create('/denied', 'persistent', record, acl)));
+    expect(await engine.failure(one.locks.acquire('/denied', { mode }))).toBeInstanceOf(LockConfigurationError);
+    await engine.runFor(50);
+    expect(engine.queue('/denied')).toEqual([]);
   });
 });

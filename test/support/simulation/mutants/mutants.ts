@@ -50,7 +50,13 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'time-out that leaves its node',
-    edits: [{ file: 'lib/engine/obtain.ts', find: 'void context.janitor.remove([place.path]);', replace: '' }],
+    edits: [
+      {
+        file: 'lib/engine/obtain.ts',
+        find: 'void context.janitor.remove([place.path], place.lockDelay.onGiveUp);',
+        replace: '',
+      },
+    ],
     breaks: ['no litter', 'liveness'],
     withinSeeds: 100,
   },
