@@ -11,6 +11,7 @@ import { Interrupts } from './interrupts.js';
 import { Janitor } from './janitor.js';
 import { LockEvents } from './lock-events.js';
 import { Parents } from './parents.js';
+import { Sightings } from './sightings.js';
 import { Uplink } from './uplink.js';
 
 /** Puts the parts of one lock service together. The janitor hears of a new link first, so that leftovers go first. */
@@ -35,6 +36,7 @@ export function buildContext(
     interrupts: new Interrupts(alarms),
     // A key with a lock-delay remembers its last holder between holds.
     parents: new Parents(settings.lockDelayMs > 0 ? 'persistent' : 'container'),
+    sightings: new Sightings(session.clock),
     holders: new Holders(session, alarms, uplink, settings.onSuspended),
     history: new HoldHistory(),
   };

@@ -10,6 +10,7 @@ import type { Identifiers } from './identifiers.js';
 import type { Interrupts } from './interrupts.js';
 import type { Janitor } from './janitor.js';
 import type { Parents } from './parents.js';
+import type { Sightings } from './sightings.js';
 import type { Uplink } from './uplink.js';
 
 /** What the engine was told once, resolved and checked. */
@@ -41,6 +42,7 @@ export interface EngineContext {
   readonly interrupts: Interrupts;
   readonly janitor: Janitor;
   readonly parents: Parents;
+  readonly sightings: Sightings;
   readonly holders: Holders;
   readonly history: HoldHistory;
   readonly events: Subject<LockEvent>;

@@ -1,5 +1,15 @@
+import type { QueueNode } from '../queue/node-name.js';
 import { isAboutTheLink, SessionError } from '../session/errors.js';
-import { get, multi, type MultiPart, type NodeData, set, type Stat } from '../session/requests.js';
+import {
+  get,
+  type GetRequest,
+  multi,
+  type MultiPart,
+  type NodeData,
+  type Outcome,
+  set,
+  type Stat,
+} from '../session/requests.js';
 import { parseObject } from './contender-data.js';
 import type { EngineContext } from './context.js';
 import { refusal } from './enqueue.js';
@@ -15,18 +25,23 @@ interface HolderRecord {
   readonly lockDelayMs: number;
 }
 
+/** 'tries': who does not stay in the queue for the delay to pass. */
+export type Patience = 'waits' | 'tries';
+
 /**
  * For stores that cannot check tokens: after a holder that vanished, the next one waits before it enters. The deletion of
  * a node does not say whether its holder vanished or gave it back, so a holder that may write leaves its name in the
  * parent's data, and takes it out in the transaction that gives the lock back.
- * @returns what belongs into that transaction; undefined when the contender must look again
+ * @returns what belongs into that transaction; undefined when the contender must look again; 'held back' to one that only
+ * tries, until the delay is over
  */
 export async function passLockDelay(
   context: EngineContext,
   request: LockRequest,
   place: Place,
   interrupt: Interrupt,
-): Promise<readonly MultiPart[] | undefined> {
+  patience: Patience,
+): Promise<readonly MultiPart[] | 'held back' | undefined> {
   const { session, settings } = context;
   if (settings.lockDelayMs === 0) return NOTHING;
   const { queuePath, key } = request;
@@ -38,15 +53,20 @@ export async function passLockDelay(
   throwRefusal(read, key);
   throwRefusal(written, key);
   if (read instanceof SessionError) {
+    if (patience === 'tries') throw refusal(read, key);
     // Our name may stand there now, over one that we have not seen: wait as if there had been one.
     await sleep(context, settings.lockDelayMs, interrupt);
     return undefined;
   }
   const before = predecessorIn(read, place);
   if (before !== undefined) {
-    interrupt.isBehindOthers = true;
-    if (writes) await putBack(context, place, interrupt);
-    await sleep(context, Math.max(before.lockDelayMs, settings.lockDelayMs), interrupt);
+    if (patience === 'tries') {
+      if (!isOver(context, queuePath, before)) return 'held back';
+    } else {
+      interrupt.isBehindOthers = true;
+      if (writes) await putBack(context, place, interrupt);
+      await sleep(context, Math.max(before.lockDelayMs, settings.lockDelayMs), interrupt);
+    }
     place.lockDelay.waitedFor = before.nodeName;
     if (!writes) {
       const [cleared] = await interrupt.guard(session.batch([set(queuePath, NO_DATA, read.stat.version)]));
@@ -64,6 +84,22 @@ export function clearing(queuePath: string): readonly MultiPart[] {
   return [set(queuePath, NO_DATA)];
 }
 
+/** Whether the delay after a holder that is not in the queue any more still keeps out everybody who only tries. */
+export function isHeldBack(
+  context: EngineContext,
+  { key, queuePath }: LockRequest,
+  parent: Outcome<GetRequest>,
+  queue: readonly QueueNode[],
+): boolean {
+  throwRefusal(parent, key);
+  if (parent instanceof SessionError) return false;
+  const record = parseRecord(parent.data);
+  if (record === undefined) context.sightings.forget(queuePath);
+  if (record === undefined || queue.some(({ name }) => name === record.nodeName)) return false;
+  context.sightings.sawGone(queuePath, record.nodeName);
+  return !isOver(context, queuePath, record);
+}
+
 /** @returns how long the next holder is to wait for the one that vanished; undefined when none did */
 export function pendingDelayMs(data: Uint8Array): number | undefined {
   return parseRecord(data)?.lockDelayMs;
@@ -73,6 +109,10 @@ export function pendingDelayMs(data: Uint8Array): number | undefined {
 function predecessorIn({ data }: NodeData, { name, lockDelay }: Place): HolderRecord | undefined {
   const record = parseRecord(data);
   return record?.nodeName === name || record?.nodeName === lockDelay.waitedFor ? undefined : record;
+}
+
+function isOver({ sightings, settings }: EngineContext, queuePath: string, record: HolderRecord): boolean {
+  return sightings.ageMs(queuePath, record.nodeName) >= Math.max(record.lockDelayMs, settings.lockDelayMs);
 }
 
 /**

@@ -2,16 +2,27 @@ import { LockUnavailableError } from '../lock/errors.js';
 import { blocks, readQueue, refusalBy } from '../queue/decide.js';
 import { certaintyMarginMs } from '../session/certainty.js';
 import { failedWith, SessionError } from '../session/errors.js';
-import { list, type MultiPart, sync } from '../session/requests.js';
+import {
+  get,
+  type GetRequest,
+  list,
+  type ListRequest,
+  type MultiPart,
+  type Outcome,
+  sync,
+} from '../session/requests.js';
 import type { EngineContext } from './context.js';
 import { enqueue, refusal, tellRequeued } from './enqueue.js';
 import { Hold } from './hold.js';
 import type { Interrupt } from './interrupt.js';
-import { passLockDelay } from './lock-delay.js';
+import { isHeldBack, passLockDelay, type Patience } from './lock-delay.js';
 import type { LockRequest, Place } from './place.js';
 import { explain, holdsAtOnce, look, type Turn, waitForTurn } from './turn.js';
 
 const NOTHING: readonly MultiPart[] = [];
+
+/** How the way to a hold ends without one. */
+type Unheld = Exclude<Turn, 'holds'> | 'held back';
 
 /**
  * The way of one call: a place in the queue, its turn, proof that the session lives, the hold. Whatever ends it early
@@ -20,10 +31,10 @@ const NOTHING: readonly MultiPart[] = [];
 export async function obtain(context: EngineContext, request: LockRequest, interrupt: Interrupt): Promise<Hold> {
   for (;;) {
     const { place, children } = await enqueue(context, request, interrupt);
-    let end: Hold | Exclude<Turn, 'holds'> | undefined;
+    let end: Hold | Unheld | undefined;
     try {
       end = holdAlone(context, request, place, children);
-      end ??= await ripen(context, request, place, children, interrupt);
+      end ??= await ripen(context, request, place, children, interrupt, 'waits');
       if (end instanceof Hold) return end;
     } finally {
       if (!(end instanceof Hold)) giveUp(context, place);
@@ -41,12 +52,15 @@ export async function tryObtain(
   request: LockRequest,
   interrupt: Interrupt,
 ): Promise<Hold | undefined> {
-  const { session, uplink } = context;
+  const { session, uplink, settings } = context;
   const { key, queuePath, mode } = request;
   // The first connection is only being made: that is no trouble yet.
   if (session.state === 'connecting') await interrupt.guard(uplink.whenUp());
   if (!uplink.isUp) throw new LockUnavailableError(`There is no connection to ZooKeeper to try ${key} on`, key);
-  const [synced, listed] = await interrupt.guard(session.batch([sync(queuePath), list(queuePath)]));
+  const reads = settings.lockDelayMs > 0 ? [get(queuePath)] : [];
+  const outcomes = await interrupt.guard(session.batch([sync(queuePath), ...reads, list(queuePath)]));
+  const [synced, parent] = outcomes;
+  const listed = outcomes.at(-1) as Outcome<ListRequest>;
   if (listed instanceof SessionError) {
     if (!failedWith(listed, 'NO_NODE')) throw refusal(listed, key);
   } else {
@@ -57,13 +71,15 @@ export async function tryObtain(
       if (reason !== undefined) throw explain(reason, request);
     }
     if (queue.some((node) => blocks(node.mode, mode))) return undefined;
+    // Read before the queue, so that a holder that it names and that is not in there has vanished.
+    if (reads.length > 0 && isHeldBack(context, request, parent as Outcome<GetRequest>, queue)) return undefined;
   }
   const { place, children } = await enqueue(context, request, interrupt);
   const end = await leavingNothing(context, place, async () => {
     const seen = children ?? (await look(context, request, place, interrupt));
     // Somebody came in between: back to busy, rather than wait for it.
     if (seen === undefined || !holdsAtOnce(seen, place, request)) return undefined;
-    return ripen(context, request, place, seen, interrupt);
+    return ripen(context, request, place, seen, interrupt, 'tries');
   });
   return end instanceof Hold ? end : undefined;
 }
@@ -105,16 +121,18 @@ async function ripen(
   place: Place,
   seen: readonly string[] | undefined,
   interrupt: Interrupt,
-): Promise<Hold | Exclude<Turn, 'holds'>> {
+  patience: Patience,
+): Promise<Hold | Unheld> {
   let children = seen;
   for (;;) {
     const turn = await waitForTurn(context, request, place, children, interrupt);
     if (turn !== 'holds') return turn;
     children = undefined;
     if (!isCertain(context, place) && !(await proveCertain(context, place, interrupt))) continue;
-    let onOrderlyRelease: readonly MultiPart[] | undefined = NOTHING;
+    let onOrderlyRelease: Awaited<ReturnType<typeof passLockDelay>> = NOTHING;
     if (context.settings.lockDelayMs > 0) {
-      onOrderlyRelease = await passLockDelay(context, request, place, interrupt);
+      onOrderlyRelease = await passLockDelay(context, request, place, interrupt, patience);
+      if (onOrderlyRelease === 'held back') return onOrderlyRelease;
       if (onOrderlyRelease === undefined) continue;
       if (!isCertain(context, place) && !(await proveCertain(context, place, interrupt))) continue;
     }

@@ -50,7 +50,7 @@ async function passLockDelayAsWriter(context: EngineContext, hold: Hold, interru
   if (context.settings.lockDelayMs > 0) hold.onOrderlyRelease = clearing(request.queuePath);
   for (;;) {
     await interrupt.guard(context.uplink.whenUp());
-    const passed = await passLockDelay(context, { ...request, mode: 'write' }, place, interrupt);
+    const passed = await passLockDelay(context, { ...request, mode: 'write' }, place, interrupt, 'waits');
     if (passed !== undefined) return;
   }
 }

@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { LockAbortedError, LockConfigurationError, LockTimeoutError } from '../../../lib/lock/errors.js';
+import type { LockHandle } from '../../../lib/lock/handle.js';
 import type { LockMode } from '../../../lib/lock/mode.js';
-import { create, get, remove } from '../../../lib/session/requests.js';
+import { create, get, remove, set } from '../../../lib/session/requests.js';
 import { type Client, EngineWorld, rejection } from './support/engine-world.js';
 
 const KEY = '/locks/ledger';
@@ -86,6 +87,74 @@ describe('a lock-delay', () => {
     await vanish('exclusive');
     engine.faults.loseReplyOfNext(other.process, 'set');
     expect(await waitOf('exclusive')).toBeGreaterThanOrEqual(DELAY_MS);
+  });
+
+  describe('for those who only try', () => {
+    const tryIt = (mode: LockMode = 'exclusive'): Promise<LockHandle | undefined> =>
+      engine.settle(other.locks.tryAcquire(KEY, { mode }));
+
+    it.each<LockMode>(['exclusive', 'read', 'upgradeable'])('makes the key busy for %s, at once', async (mode) => {
+      await vanish('exclusive');
+      const before = engine.world.now();
+      const writes = engine.world.stat(KEY)!.cversion;
+      expect(await tryIt(mode)).toBeUndefined();
+      expect(engine.world.now() - before).toBeLessThan(100);
+      expect(engine.world.stat(KEY)!.cversion).toBe(writes);
+      expect(await waitOf('exclusive')).toBeGreaterThanOrEqual(DELAY_MS);
+    });
+
+    it('times out at once where the wait is for no time at all', async () => {
+      await vanish('exclusive');
+      const before = engine.world.now();
+      expect(await engine.failure(other.locks.acquire(KEY, { waitMs: 0 }))).toBeInstanceOf(LockTimeoutError);
+      expect(engine.world.now() - before).toBeLessThan(100);
+    });
+
+    it.each<LockMode>(['exclusive', 'read'])(
+      'is over for %s when so long ago they saw it for the first time',
+      async (mode) => {
+        await vanish('exclusive');
+        expect(await tryIt(mode)).toBeUndefined();
+        await engine.runFor(DELAY_MS - 100);
+        expect(await tryIt(mode)).toBeUndefined();
+        await engine.runFor(100);
+        await engine.settle((await tryIt(mode))!.release());
+        expect(await waitOf('exclusive')).toBeLessThan(100);
+      },
+    );
+
+    it('counts anew for another holder that vanished', async () => {
+      await vanish('exclusive');
+      expect(await tryIt()).toBeUndefined();
+      await engine.runFor(DELAY_MS);
+      await vanish('exclusive');
+      expect(await tryIt()).toBeUndefined();
+    });
+
+    it('does not count from a time when the holder that it is about still held', async () => {
+      // An upgrade that failed, and nobody knows what became of the name that it left.
+      const upgradeable = await engine.settle(one.locks.acquire(KEY, { mode: 'upgradeable' }));
+      const nodeName = upgradeable.nodePath.slice(KEY.length + 1);
+      const record = JSON.stringify({ nodeName, lockDelayMs: DELAY_MS });
+      await engine.settle(one.session.request(set(KEY, Buffer.from(record))));
+      expect(await tryIt('read')).toBeUndefined();
+      await engine.runFor(DELAY_MS);
+      await engine.settle(upgradeable.upgrade());
+      engine.faults.expire(one.session.identity!.id);
+      await engine.runUntil(() => engine.queue(KEY).length === 0);
+      expect(await tryIt('read')).toBeUndefined();
+    });
+
+    it('leaves the name of the one that vanished when it does so between the look and the place in the queue', async () => {
+      await engine.settle((await engine.settle(one.locks.acquire(KEY))).release());
+      const record = '{"nodeName":"one that vanished","lockDelayMs":7000}';
+      const trying = other.locks.tryAcquire(KEY);
+      await engine.runUntil(() => engine.queue(KEY).length === 1);
+      await engine.settle(one.session.request(set(KEY, Buffer.from(record))));
+      expect(await engine.settle(trying)).toBeUndefined();
+      await engine.runFor(50);
+      expect([await recorded(), engine.queue(KEY)]).toEqual([record, []]);
+    });
   });
 
   it('survives the reaping of empty parents', async () => {
