@@ -55,9 +55,9 @@ export function openLockService(options: ResolvedOptions): { service: ZookeeperL
     random: Math.random,
   };
   if (options.whenUnavailable === 'reject') return { session, service: new ZookeeperLockService(session, settings) };
-  const service = new ZookeeperLockService(session, settings, (events) => {
+  const service = new ZookeeperLockService(session, settings, (shared) => {
     const alone = openSession(resolveOptions({ connect: `memory:${randomUUID()}` }));
-    return new ZookeeperLockService(alone, { ...settings, scope: 'process' }, undefined, events);
+    return new ZookeeperLockService(alone, { ...settings, scope: 'process' }, undefined, shared);
   });
   return { session, service };
 }

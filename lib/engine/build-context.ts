@@ -1,9 +1,7 @@
 import { hostname } from 'node:os';
-import type { Subject } from 'rxjs';
-import type { LockEvent } from '../lock/events.js';
 import type { Session } from '../session/session.js';
 import { Alarms } from './alarms.js';
-import type { EngineContext, EngineSettings } from './context.js';
+import type { EngineContext, EngineSettings, SharedParts } from './context.js';
 import { HoldHistory } from './hold-history.js';
 import { Holders } from './holders.js';
 import { Identifiers } from './identifiers.js';
@@ -18,7 +16,7 @@ import { Uplink } from './uplink.js';
 export function buildContext(
   session: Session,
   settings: EngineSettings,
-  events: Subject<LockEvent> = new LockEvents(),
+  { events, doorway }: SharedParts = { events: new LockEvents(), doorway: undefined },
 ): EngineContext {
   const uplink = new Uplink(session);
   const janitor = new Janitor(session, uplink);
@@ -30,6 +28,7 @@ export function buildContext(
     janitor,
     alarms,
     events,
+    doorway,
     clock: session.clock,
     identifiers: new Identifiers(settings.randomUuid()),
     client: { clientId: settings.randomUuid(), host: hostname(), pid: process.pid },

@@ -4,6 +4,7 @@ import type { LockEvent } from '../lock/events.js';
 import type { LockScope } from '../lock/handle.js';
 import type { Session } from '../session/session.js';
 import type { Alarms } from './alarms.js';
+import type { Doorway } from './doorway.js';
 import type { HoldHistory } from './hold-history.js';
 import type { Holders } from './holders.js';
 import type { Identifiers } from './identifiers.js';
@@ -46,7 +47,12 @@ export interface EngineContext {
   readonly holders: Holders;
   readonly history: HoldHistory;
   readonly events: Subject<LockEvent>;
+  /** Only where locks of this process stand in for those of the fleet: the two have one. */
+  readonly doorway: Doorway | undefined;
 }
+
+/** What a lock service has in common with the one that stands in for it. */
+export type SharedParts = Pick<EngineContext, 'events' | 'doorway'>;
 
 /** Who this lock service is, as its contenders tell others. */
 export interface ClientIdentity {

@@ -12,6 +12,7 @@ import {
   sync,
 } from '../session/requests.js';
 import type { EngineContext } from './context.js';
+import { isDoorOpen, waitAtDoor } from './doorway.js';
 import { enqueue, refusal, tellRequeued } from './enqueue.js';
 import { Hold } from './hold.js';
 import type { Interrupt } from './interrupt.js';
@@ -57,6 +58,7 @@ export async function tryObtain(
   // The first connection is only being made: that is no trouble yet.
   if (session.state === 'connecting') await interrupt.guard(uplink.whenUp());
   if (!uplink.isUp) throw new LockUnavailableError(`There is no connection to ZooKeeper to try ${key} on`, key);
+  if (!isDoorOpen(context, key, mode)) return undefined;
   const reads = settings.lockDelayMs > 0 ? [get(queuePath)] : [];
   const outcomes = await interrupt.guard(session.batch([sync(queuePath), ...reads, list(queuePath)]));
   const [synced, parent] = outcomes;
@@ -112,7 +114,8 @@ function holdAlone(
   children: readonly string[] | undefined,
 ): Hold | undefined {
   if (children?.length !== 1 || context.settings.lockDelayMs > 0 || !isCertain(context, place)) return undefined;
-  return holdsAtOnce(children, place, request) ? new Hold(context, request, place, NOTHING) : undefined;
+  if (!isDoorOpen(context, request.key, request.mode)) return undefined;
+  return holdsAtOnce(children, place, request) ? enter(context, request, place, NOTHING) : undefined;
 }
 
 async function ripen(
@@ -128,6 +131,11 @@ async function ripen(
     const turn = await waitForTurn(context, request, place, children, interrupt);
     if (turn !== 'holds') return turn;
     children = undefined;
+    if (!isDoorOpen(context, request.key, request.mode)) {
+      if (patience === 'tries') return 'held back';
+      await waitAtDoor(context, request.key, interrupt);
+      continue;
+    }
     if (!isCertain(context, place) && !(await proveCertain(context, place, interrupt))) continue;
     let onOrderlyRelease: Awaited<ReturnType<typeof passLockDelay>> = NOTHING;
     if (context.settings.lockDelayMs > 0) {
@@ -138,8 +146,15 @@ async function ripen(
     }
     // Removed meanwhile by somebody: what it looks at next tells it.
     if (place.ownWatch.isGone) continue;
-    return new Hold(context, request, place, onOrderlyRelease);
+    if (!isDoorOpen(context, request.key, request.mode)) continue;
+    return enter(context, request, place, onOrderlyRelease);
   }
+}
+
+function enter(context: EngineContext, request: LockRequest, place: Place, parts: readonly MultiPart[]): Hold {
+  const hold = new Hold(context, request, place, parts);
+  context.doorway?.enter(hold);
+  return hold;
 }
 
 /** The loss is signalled one margin before the end: the other is for the write that is to renew what there is. */

@@ -5,6 +5,7 @@ import { isAboutTheLink, SessionError } from '../session/errors.js';
 import { create, get, list, set } from '../session/requests.js';
 import { Bell } from './bell.js';
 import type { EngineContext } from './context.js';
+import { isDoorOpen, waitAtDoor } from './doorway.js';
 import { refusal } from './enqueue.js';
 import type { Hold } from './hold.js';
 import type { Interrupt } from './interrupt.js';
@@ -30,7 +31,12 @@ export async function upgradeHold(context: EngineContext, hold: Hold, interrupt:
     await nameReaders(context, hold, intent, interrupt);
     interrupt.isBehindOthers = intent.readers.length > 0;
     for (const name of intent.readers) await untilGone(context, `${hold.request.queuePath}/${name}`, hold, interrupt);
-    await passLockDelayAsWriter(context, hold, interrupt);
+    do {
+      // Readers of the other queue of this process are no part of this one.
+      while (!isDoorOpen(context, hold.request.key, 'write', hold))
+        await waitAtDoor(context, hold.request.key, interrupt);
+      await passLockDelayAsWriter(context, hold, interrupt);
+    } while (!isDoorOpen(context, hold.request.key, 'write', hold));
     const lost = hold.lossError();
     if (lost !== undefined) throw lost;
     hold.upgraded(intent.path);

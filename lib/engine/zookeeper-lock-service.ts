@@ -1,4 +1,4 @@
-import type { Observable, Subject } from 'rxjs';
+import type { Observable } from 'rxjs';
 import type { AcquireOptions } from '../lock/acquire-options.js';
 import { Deadline } from '../lock/deadline.js';
 import { DeadlockError, LockAbortedError, LockClosedError, LockLostError } from '../lock/errors.js';
@@ -8,7 +8,8 @@ import type { LockSnapshot } from '../lock/snapshot.js';
 import type { ConnectionState } from '../session/connection-state.js';
 import type { Session } from '../session/session.js';
 import { buildContext } from './build-context.js';
-import type { EngineContext, EngineSettings } from './context.js';
+import type { EngineContext, EngineSettings, SharedParts } from './context.js';
+import { Doorway } from './doorway.js';
 import { giveBack } from './give-back.js';
 import { inspectKey } from './inspect.js';
 import {
@@ -19,6 +20,7 @@ import {
   type SessionAccess,
   sessionAccess,
 } from './lock-service.js';
+import { LockEvents } from './lock-events.js';
 import { type CallFacts, LockTaker } from './lock-taker.js';
 import { canonicalOrder, HeldLocks, SharedFate } from './multi-lock.js';
 import { currentFrame, type OwnedLock, type OwnerFrame, runInFrame } from './owner-context.js';
@@ -42,12 +44,12 @@ export class ZookeeperLockService extends LockService implements AsyncDisposable
   constructor(
     session: Session,
     settings: EngineSettings,
-    local?: (events: Subject<LockEvent>) => ZookeeperLockService,
-    events?: Subject<LockEvent>,
+    local?: (shared: SharedParts) => ZookeeperLockService,
+    shared: SharedParts = { events: new LockEvents(), doorway: local === undefined ? undefined : new Doorway() },
   ) {
     super();
-    this.#context = buildContext(session, settings, events);
-    this.#local = local?.(this.#context.events);
+    this.#context = buildContext(session, settings, shared);
+    this.#local = local?.(shared);
     this.#taker = new LockTaker(this.#context, this.#local === undefined ? undefined : this.#local.#taker);
   }
 

@@ -1,4 +1,4 @@
-import type { EngineSettings } from '../../../../lib/engine/context.js';
+import type { EngineSettings, SharedParts } from '../../../../lib/engine/context.js';
 import { ZookeeperLockService } from '../../../../lib/engine/zookeeper-lock-service.js';
 import type { LockEvent } from '../../../../lib/lock/events.js';
 import { SessionClient } from '../../../../lib/session/core/session-client.js';
@@ -47,10 +47,10 @@ export class EngineWorld {
     const process = this.world.process(name);
     const settings = engineSettings(process, overrides);
     const session = this.session(process);
-    const standIn = (events: ConstructorParameters<typeof ZookeeperLockService>[3]): ZookeeperLockService => {
+    const standIn = (shared: SharedParts): ZookeeperLockService => {
       const alone = this.world.process(`${name}, alone`);
       const localSettings = { ...settings, namespace: `/only ${name}`, scope: 'process' as const };
-      return new ZookeeperLockService(this.session(alone), localSettings, undefined, events);
+      return new ZookeeperLockService(this.session(alone), localSettings, undefined, shared);
     };
     const locks = new ZookeeperLockService(session, settings, local === 'never' ? undefined : standIn);
     const events: LockEvent[] = [];
