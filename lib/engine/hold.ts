@@ -51,7 +51,7 @@ export class Hold implements Member {
     context.holders.add(this);
     if (request.options.leaseMs !== undefined) this.extend(request.options.leaseMs);
     if (context.events.observed) {
-      context.events.next({ ...this.#facts(), type: 'acquired', waitedMs: this.grantedAt - request.askedAt });
+      context.events.next({ ...this.facts(), type: 'acquired', waitedMs: this.grantedAt - request.askedAt });
     }
     if (place.ownWatch.isGone) this.lose('removed');
   }
@@ -136,7 +136,7 @@ export class Hold implements Member {
     this.#end({ name: 'released' });
     for (const listener of [...this.#releaseListeners]) listener(this.#releasedError());
     history.record(this.request.key, heldMs);
-    if (events.observed) events.next({ ...this.#facts(), type: 'released', heldMs });
+    if (events.observed) events.next({ ...this.facts(), type: 'released', heldMs });
     return this.#removeNodes(this.onOrderlyRelease);
   }
 
@@ -190,7 +190,7 @@ export class Hold implements Member {
       this.#controller?.abort(error);
       for (const listener of [...this.#lossListeners]) listener(error);
     });
-    events.next({ ...this.#facts(), type: 'lost', reason, heldMs });
+    events.next({ ...this.facts(), type: 'lost', reason, heldMs });
     void this.#removeNodes([]);
   }
 
@@ -227,7 +227,7 @@ export class Hold implements Member {
     return new LockLostError(`The lock ${this.request.key} has been released`, this.request.key);
   }
 
-  #facts(): { key: string; mode: LockMode; label: string | undefined; token: bigint | undefined } {
+  facts(): { key: string; mode: LockMode; label: string | undefined; token: bigint | undefined } {
     const { key, options } = this.request;
     const token = this.#context.settings.scope === 'fleet' ? this.token : undefined;
     return { key, mode: this.#mode, label: options.label, token };

@@ -10,8 +10,7 @@ import type { Hold } from './hold.js';
 export async function untilDoneOrLost<T>(work: Promise<T>, hold: Hold, events: Subject<LockEvent>): Promise<T> {
   const reportIfLate = (error: unknown): void => {
     if (!hold.isLost) return;
-    const { key, options } = hold.request;
-    events.next({ type: 'late-result', key, mode: hold.mode, label: options.label, token: hold.token, error });
+    events.next({ ...hold.facts(), type: 'late-result', error });
   };
   let stopListening: () => void = () => undefined;
   const lost = new Promise<never>((_resolve, reject) => {

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import {
   LockClosedError,
   LockConfigurationError,
+  LockLostError,
   LockTimeoutError,
   LockUnavailableError,
 } from '../../../lib/lock/errors.js';
@@ -39,6 +40,16 @@ describe("whenUnavailable: 'local'", () => {
     expect(typesOf(one.events)).toEqual(['failed', 'degraded', 'acquired']);
     expect(one.events.at(-2)).toMatchObject({ key: KEY, label: 'warm up' });
     expect(one.events.at(-1)).toMatchObject({ token: undefined });
+  });
+
+  it('tells of no token in any event either, also when the work goes on after the loss', async () => {
+    await cutOff();
+    const work = one.locks.withLock(KEY, () => one.sleep(300), { leaseMs: 100 });
+    expect(await engine.failure(work)).toBeInstanceOf(LockLostError);
+    await engine.runFor(300);
+    const told = one.events.filter((event) => 'token' in event);
+    expect(typesOf(told)).toEqual(['acquired', 'lost', 'late-result']);
+    expect(told.every(({ token }) => token === undefined)).toBe(true);
   });
 
   it('excludes others in this process, by their deadline, and is re-entered', async () => {
