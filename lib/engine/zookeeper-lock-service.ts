@@ -171,9 +171,12 @@ export class ZookeeperLockService extends LockService implements AsyncDisposable
 
   async #close(graceMs: number): Promise<void> {
     const { holders, session, janitor, alarms, events } = this.#context;
+    // Those whose lock only stands in have the same grace.
+    const everybody = this.#local === undefined ? [holders] : [holders, this.#local.#context.holders];
     this.refuseNewRequests();
-    if (!holders.isEmpty) await this.#atMost(graceMs, holders.whenEmpty());
-    for (const hold of holders.all) hold.lose('closed');
+    const whenAllDone = Promise.all(everybody.map((some) => some.whenEmpty()));
+    if (everybody.some(({ isEmpty }) => !isEmpty)) await this.#atMost(graceMs, whenAllDone);
+    for (const hold of everybody.flatMap(({ all }) => all)) hold.lose('closed');
     // Ending the session removes whatever is left of it, so a cut link is no reason to wait.
     if (this.#context.uplink.isUp) await this.#atMost(CLOSE_WITHIN_MS, janitor.idle());
     await session.close(CLOSE_WITHIN_MS);

@@ -100,6 +100,35 @@ describe("whenUnavailable: 'local'", () => {
     expect(typesOf(one.events)).not.toContain('degraded');
   });
 
+  it.each(['away', 'back'])('gives its holders the grace when the service closes, with ZooKeeper %s', async (link) => {
+    await cutOff();
+    const inTime = one.locks.withLock(KEY, () => one.sleep(3_000).then(() => 'done'));
+    const endless = rejection(one.locks.withLock(`${KEY}/2`, () => one.sleep(30_000)));
+    await engine.runFor(50);
+    if (link === 'back') {
+      engine.faults.accept(one.process);
+      await engine.runUntil(() => one.session.state.endsWith('connected'));
+    }
+    const before = engine.world.now();
+    const closing = one.locks.close(5_000);
+    expect(await engine.settle(inTime)).toBe('done');
+    expect(await engine.settle(endless)).toMatchObject({ code: 'LOCK_LOST' });
+    expect(engine.world.now() - before).toBeCloseTo(5_000, -2);
+    await engine.settle(closing);
+  });
+
+  it('does not wait for the grace once its holders are done', async () => {
+    await cutOff();
+    const work = one.locks.withLock(KEY, () => one.sleep(300));
+    await engine.runFor(50);
+    engine.faults.accept(one.process);
+    await engine.runUntil(() => one.session.state.endsWith('connected'));
+    const before = engine.world.now();
+    await engine.settle(one.locks.close(5_000));
+    await engine.settle(work);
+    expect(engine.world.now() - before).toBeLessThan(1_000);
+  });
+
   it('is not chosen for those who did not ask for it', async () => {
     const strict = await engine.client('strict');
     engine.faults.refuse(strict.process);
