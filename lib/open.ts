@@ -10,7 +10,7 @@ import { parseConnectString } from './session/connect-string.js';
 import { isUp } from './session/connection-state.js';
 import { SessionClient } from './session/core/session-client.js';
 import type { SessionSettings } from './session/options.js';
-import { embeddedEnsemble } from './session/simulator/embedded.js';
+import { EmbeddedEnsemble, embeddedEnsemble } from './session/simulator/embedded.js';
 import { SocketDialer } from './session/wire/socket-link.js';
 
 /** A lock service that is its maker's to close. */
@@ -56,8 +56,7 @@ export function openLockService(options: ResolvedOptions): { service: ZookeeperL
   };
   if (options.whenUnavailable === 'reject') return { session, service: new ZookeeperLockService(session, settings) };
   const service = new ZookeeperLockService(session, settings, (shared) => {
-    const alone = openSession(resolveOptions({ connect: `memory:${randomUUID()}` }));
-    return new ZookeeperLockService(alone, { ...settings, scope: 'process' }, undefined, shared);
+    return new ZookeeperLockService(openSessionAlone(), { ...settings, scope: 'process' }, undefined, shared);
   });
   return { session, service };
 }
@@ -65,8 +64,29 @@ export function openLockService(options: ResolvedOptions): { service: ZookeeperL
 /** Starts a session; it connects in the background. The only place that knows which kinds of session there are. */
 export function openSession(options: ResolvedOptions): SessionClient {
   const target = parseConnectString(options.connect);
-  const settings: Omit<SessionSettings, 'servers'> = {
-    chroot: target.chroot,
+  const settings = sessionSettings(options, target.chroot);
+  if (target.kind === 'ensemble') {
+    const dialer = new SocketDialer({ tls: options.tls, acl: settings.acl, random: settings.random });
+    return new SessionClient({ ...settings, servers: target.servers }, dialer);
+  }
+  return openEmbedded(settings, embeddedEnsemble(target.name));
+}
+
+/** A session over an ensemble of its own, which nobody else can name and which is gone when the session is closed. */
+function openSessionAlone(): SessionClient {
+  const ensemble = new EmbeddedEnsemble();
+  const session = openEmbedded(sessionSettings(resolveOptions({ connect: 'memory:' }), ''), ensemble);
+  session.state$.subscribe({ complete: () => ensemble.stop() });
+  return session;
+}
+
+function openEmbedded(settings: Omit<SessionSettings, 'servers'>, ensemble: EmbeddedEnsemble): SessionClient {
+  return new SessionClient({ ...settings, servers: ensemble.servers }, ensemble.dialer(settings.acl));
+}
+
+function sessionSettings(options: ResolvedOptions, chroot: string): Omit<SessionSettings, 'servers'> {
+  return {
+    chroot,
     sessionTimeoutMs: options.sessionTimeoutMs,
     serverTickMs: options.serverTickMs,
     namespace: options.namespace,
@@ -75,12 +95,6 @@ export function openSession(options: ResolvedOptions): SessionClient {
     clock: systemClock,
     random: Math.random,
   };
-  if (target.kind === 'ensemble') {
-    const dialer = new SocketDialer({ tls: options.tls, acl: settings.acl, random: settings.random });
-    return new SessionClient({ ...settings, servers: target.servers }, dialer);
-  }
-  const ensemble = embeddedEnsemble(target.name);
-  return new SessionClient({ ...settings, servers: ensemble.servers }, ensemble.dialer(settings.acl));
 }
 
 /** Resolves when the session is up; rejects, and leaves the session as it is, when it is not within the time. */

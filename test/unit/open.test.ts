@@ -1,9 +1,10 @@
 import { inspect } from 'node:util';
 import { randomUUID } from 'node:crypto';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { LockClosedError, LockConfigurationError, LockUnavailableError } from '../../lib/lock/errors.js';
 import { createLockService, openSession, whenUp } from '../../lib/open.js';
 import { resolveOptions } from '../../lib/options.js';
+import { EmbeddedEnsemble } from '../../lib/session/simulator/embedded.js';
 import { rejection } from './engine/support/engine-world.js';
 
 /** Nobody listens there: the port is reserved, and refused at once on loopback. */
@@ -74,6 +75,18 @@ describe('createLockService()', () => {
   it("starts without ZooKeeper when it was told what to do then: whenUnavailable: 'local'", async () => {
     await using locks = await createLockService({ connect: NOBODY, waitMs: 200, whenUnavailable: 'local' });
     expect(await locks.withLock('/a', (lock) => [lock.scope, lock.isHeld()])).toEqual(['process', true]);
+  });
+
+  it('takes the ensemble that stands in for ZooKeeper away with the service, and leaves one with a name alone', async () => {
+    const stop = jest.spyOn(EmbeddedEnsemble.prototype, 'stop');
+    const connect = memory();
+    await using neighbour = await createLockService({ connect });
+    const locks = await createLockService({ connect, whenUnavailable: 'local' });
+    expect(stop).not.toHaveBeenCalled();
+    await locks.close();
+    expect(stop).toHaveBeenCalledTimes(1);
+    stop.mockRestore();
+    expect(await neighbour.withLock('/a', (lock) => lock.isHeld())).toBe(true);
   });
 
   it('shows no credentials when it is printed', async () => {

@@ -1,3 +1,4 @@
+import type { Timer } from '../../../lock/clock.js';
 import { OK } from '../tree/error-numbers.js';
 import { reapableContainers } from '../tree/prepare.js';
 import { CommitQueue } from './commit-queue.js';
@@ -24,6 +25,7 @@ export class Leader implements Role {
   readonly #queue: CommitQueue;
   #isHalfTick = false;
   #isStopped = false;
+  #containerCheck: Timer | undefined;
 
   /** @param epoch undefined: this server alone is the ensemble, and has no epochs. */
   constructor(server: SimulatedServer, constituency: Constituency, epoch: number | undefined) {
@@ -45,11 +47,13 @@ export class Leader implements Role {
   /** Separate from the constructor: by now the server knows its role. */
   begin(): void {
     const { host, settings } = this.#server;
-    host.setTimer(settings.initLimitTicks * settings.tickMs, () => {
-      if (!this.#isStopped && !this.isServing) this.#server.look();
-    });
-    if (this.#constituency.serverCount > 1) host.setTimer(settings.tickMs / 2, () => this.#onHalfTick());
-    host.setTimer(settings.containerCheckMs, () => this.#onContainerCheck());
+    if (this.#constituency.serverCount > 1) {
+      host.setTimer(settings.initLimitTicks * settings.tickMs, () => {
+        if (!this.#isStopped && !this.isServing) this.#server.look();
+      });
+      host.setTimer(settings.tickMs / 2, () => this.#onHalfTick());
+    }
+    this.#armContainerCheck();
     this.#serveOnceFollowed();
   }
 
@@ -132,6 +136,7 @@ export class Leader implements Role {
     this.#isStopped = true;
     this.isServing = false;
     this.#tracker.stop();
+    this.#containerCheck?.cancel();
     this.#learners.closeAll();
   }
 
@@ -225,19 +230,17 @@ export class Leader implements Role {
     this.#isHalfTick = !this.#isHalfTick;
     if (!this.#isHalfTick) {
       this.#learners.endTick();
-      if (this.isServing && !this.#hasMajority()) {
-        this.#server.look();
-        return;
-      }
+      if (this.isServing && !this.#hasMajority()) return this.#server.look();
     }
     this.#learners.broadcast({ kind: 'ping' });
     host.setTimer(settings.tickMs / 2, () => this.#onHalfTick());
   }
 
-  #onContainerCheck(): void {
-    if (this.#isStopped) return;
-    this.reapContainers();
-    this.#server.host.setTimer(this.#server.settings.containerCheckMs, () => this.#onContainerCheck());
+  #armContainerCheck(): void {
+    this.#containerCheck = this.#server.host.setTimer(this.#server.settings.containerCheckMs, () => {
+      this.#armContainerCheck();
+      this.reapContainers();
+    });
   }
 
   #expire(sessionId: bigint): void {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { firstValueFrom, filter } from 'rxjs';
 import { systemClock } from '../../../../lib/lock/clock.js';
 import { SessionClient } from '../../../../lib/session/core/session-client.js';
@@ -72,6 +72,17 @@ describe('the entrances of an embedded ensemble', () => {
     entrance.stop();
     await until(session, 'suspended');
     await session.close(0);
+  });
+
+  it('leave no timer once the ensemble has stopped', () => {
+    jest.useFakeTimers();
+    try {
+      const entrance = new EmbeddedEnsemble();
+      entrance.stop();
+      expect(jest.getTimerCount()).toBe(0);
+    } finally {
+      jest.useRealTimers();
+    }
   });
 
   it('grant sessions by the tick they were given', async () => {
