@@ -77,27 +77,25 @@ export async function tryObtain(
     if (reads.length > 0 && isHeldBack(context, request, parent as Outcome<GetRequest>, queue)) return undefined;
   }
   const { place, children } = await enqueue(context, request, interrupt);
-  const end = await leavingNothing(context, place, async () => {
-    const seen = children ?? (await look(context, request, place, interrupt));
-    // Somebody came in between: back to busy, rather than wait for it.
-    if (seen === undefined || !holdsAtOnce(seen, place, request)) return undefined;
-    return ripen(context, request, place, seen, interrupt, 'tries');
-  });
-  return end instanceof Hold ? end : undefined;
-}
-
-/** Runs the way from the place to the hold; when that does not end in a hold, the place is given up. */
-async function leavingNothing<T>(
-  context: EngineContext,
-  place: Place,
-  work: () => Promise<T | Hold>,
-): Promise<T | Hold> {
-  let end: T | Hold | undefined;
+  let end: Hold | Unheld | undefined;
   try {
-    end = await work();
-    return end;
+    const seen = children ?? (await look(context, request, place, interrupt));
+    if (seen === undefined) end = 'session ended';
+    // Somebody came in between: back to busy, rather than wait for it.
+    else if (!holdsAtOnce(seen, place, request)) end = 'held back';
+    else end = await ripen(context, request, place, seen, interrupt, 'tries');
   } finally {
     if (!(end instanceof Hold)) giveUp(context, place);
+  }
+  switch (end) {
+    case 'held back':
+      return undefined;
+    case 'session ended':
+      throw new LockUnavailableError(`The session ended while ${key} was tried`, key);
+    case 'removed':
+      return tryObtain(context, request, interrupt);
+    default:
+      return end;
   }
 }
 

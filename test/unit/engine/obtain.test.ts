@@ -219,6 +219,22 @@ describe("the watch on a holder's own node", () => {
   });
 });
 
+describe('a try whose session ends in the middle of it', () => {
+  it.each([0, 1, 2, 3, 4, 5, 6])('%d ms after it began does not call a free lock busy', async (afterMs) => {
+    const engine = new EngineWorld();
+    const one = await engine.client('one');
+    const tried = one.locks.tryAcquire(KEY).then(
+      (lock) => (lock === undefined ? 'busy' : 'held'),
+      (error: Error) => error.name,
+    );
+    await engine.runFor(afterMs);
+    engine.faults.expire(one.session.identity!.id);
+    expect(['held', 'LockUnavailableError']).toContain(await engine.settle(tried));
+    await engine.runFor(5_000);
+    await engine.end();
+  });
+});
+
 describe('a time-out', () => {
   it('is not blamed on others when not one answer came: the link is silent', async () => {
     const engine = new EngineWorld();
