@@ -1,3 +1,4 @@
+import { reservedSegment } from './engine/key.js';
 import { LockConfigurationError } from './lock/errors.js';
 import { shown } from './lock/shown.js';
 import { parseConnectString } from './session/connect-string.js';
@@ -72,6 +73,8 @@ const KNOWN: readonly (keyof DistributedLockOptions)[] = [
   'lockDelayMs',
 ];
 
+/** An int of 32 bits on the wire. The other times go nowhere but to the clock, which keeps any number. */
+const MAX_SESSION_TIMEOUT_MS = 0x7fff_ffff;
 const ALL_PERMISSIONS = 31;
 const ANYONE: readonly Acl[] = [{ permissions: ALL_PERMISSIONS, scheme: 'world', id: 'anyone' }];
 const CREATOR: readonly Acl[] = [{ permissions: ALL_PERMISSIONS, scheme: 'auth', id: '' }];
@@ -81,6 +84,9 @@ const CREATOR: readonly Acl[] = [{ permissions: ALL_PERMISSIONS, scheme: 'auth',
  * @throws LockConfigurationError that names the option and what was expected
  */
 export function resolveOptions(options: DistributedLockOptions): ResolvedOptions {
+  if (typeof options !== 'object' || options === null) {
+    refuse('options', `must be an object such as { connect: 'zk1:2181,zk2:2181' }, not ${shown(options)}`);
+  }
   for (const name of Object.keys(options)) {
     if (!(KNOWN as readonly string[]).includes(name)) refuse(name, `is no option (there are: ${KNOWN.join(', ')})`);
   }
@@ -90,11 +96,11 @@ export function resolveOptions(options: DistributedLockOptions): ResolvedOptions
       `must be a string such as 'zk1:2181,zk2:2181,zk3:2181/chroot' or 'memory:', not ${shown(options.connect)}`,
     );
   }
-  parseConnectString(options.connect);
+  refuseReserved('connect', parseConnectString(options.connect).chroot);
   const auth = readAuth(options.auth);
   const resolved = {
     connect: options.connect,
-    sessionTimeoutMs: milliseconds(options, 'sessionTimeoutMs', 10_000, 1),
+    sessionTimeoutMs: milliseconds(options, 'sessionTimeoutMs', 10_000, 1, MAX_SESSION_TIMEOUT_MS),
     serverTickMs: milliseconds(options, 'serverTickMs', 2_000, 1),
     namespace: readNamespace(options.namespace),
     waitMs: milliseconds(options, 'waitMs', 15_000, 0),
@@ -142,18 +148,34 @@ function readAcl(acl: DistributedLockOptions['acl']): readonly Acl[] | undefined
 
 function readNamespace(namespace = ''): string {
   const path = namespace === '/' ? '' : namespace;
-  if (path !== '' && checkPath(path) !== undefined) {
-    refuse('namespace', `must be an absolute path such as '/my-service', not ${JSON.stringify(namespace)}`);
+  if (typeof path !== 'string' || (path !== '' && checkPath(path) !== undefined)) {
+    refuse('namespace', `must be an absolute path such as '/my-service', not ${shown(namespace)}`);
   }
+  refuseReserved('namespace', path);
   return path;
+}
+
+/** What is made there would stand in the queue of a key, for those who use the servers without it. */
+function refuseReserved(option: string, path: string): void {
+  const segment = reservedSegment(path);
+  if (segment === undefined) return;
+  const what = `must not have the segment ${JSON.stringify(segment)}`;
+  refuse(option, `${what}: the nodes of a queue, or of the sessions themselves, are called so`);
 }
 
 type NumericOption = 'sessionTimeoutMs' | 'serverTickMs' | 'waitMs' | 'shutdownGraceMs' | 'lockDelayMs';
 
-function milliseconds(options: DistributedLockOptions, name: NumericOption, byDefault: number, min: number): number {
+function milliseconds(
+  options: DistributedLockOptions,
+  name: NumericOption,
+  byDefault: number,
+  min: number,
+  max = Infinity,
+): number {
   const value = options[name] ?? byDefault;
-  if (typeof value === 'number' && Number.isFinite(value) && value >= min) return value;
-  return refuse(name, `must be a number of milliseconds, ${min} or more, not ${shown(value)}`);
+  if (typeof value === 'number' && Number.isFinite(value) && value >= min && value <= max) return value;
+  const most = max === Infinity ? '' : ` and at most ${max}`;
+  return refuse(name, `must be a number of milliseconds, ${min} or more${most}, not ${shown(value)}`);
 }
 
 function oneOf<N extends 'startup' | 'onSuspended' | 'whenUnavailable', V extends ResolvedOptions[N]>(

@@ -5,6 +5,11 @@ import { checkPath } from '../session/paths.js';
 /** The sessions' own nodes live there. */
 const RESERVED = '.sessions';
 
+/** @returns the first segment that the nodes of a queue, or of the sessions themselves, may be called */
+export function reservedSegment(path: string): string | undefined {
+  return path.split('/').find((segment) => segment === RESERVED || parseNodeName(segment) !== undefined);
+}
+
 /**
  * Refuses what cannot be a key, before any I/O.
  * @throws InvalidLockKeyError
@@ -19,13 +24,11 @@ export function checkKey(key: string): void {
       key,
     );
   }
-  for (const segment of key.split('/')) {
-    if (segment === RESERVED || parseNodeName(segment) !== undefined) {
-      throw new InvalidLockKeyError(
-        `Not a lock key: ${JSON.stringify(shown)}. The segment ${JSON.stringify(segment)} is what the nodes of a queue, ` +
-          'or of the sessions themselves, are called; choose another name',
-        key,
-      );
-    }
-  }
+  const segment = reservedSegment(key);
+  if (segment === undefined) return;
+  throw new InvalidLockKeyError(
+    `Not a lock key: ${JSON.stringify(shown)}. The segment ${JSON.stringify(segment)} is what the nodes of a queue, ` +
+      'or of the sessions themselves, are called; choose another name',
+    key,
+  );
 }

@@ -1,4 +1,5 @@
 import { LockConfigurationError } from '../lock/errors.js';
+import { shown } from '../lock/shown.js';
 import { type DistributedLockOptions, type ResolvedOptions, resolveOptions } from '../options.js';
 
 const EXTRAS = ['name', 'isGlobal'] as const;
@@ -8,7 +9,7 @@ export function resolveModuleOptions(name: string, options: DistributedLockOptio
   const where = `DistributedLockModule '${name}'`;
   if (typeof options !== 'object' || options === null) {
     throw new LockConfigurationError(
-      `${where}: the options must be an object such as { connect: 'zk1:2181,zk2:2181,zk3:2181' }, not ${String(options)}`,
+      `${where}: the options must be an object such as { connect: 'zk1:2181,zk2:2181,zk3:2181' }, not ${shown(options)}`,
     );
   }
   const misplaced = EXTRAS.find((extra) => extra in options);
@@ -29,6 +30,6 @@ export function resolveModuleOptions(name: string, options: DistributedLockOptio
 export function checkConnectionName(name: unknown): string {
   if (typeof name === 'string' && name !== '') return name;
   throw new LockConfigurationError(
-    `DistributedLockModule: name: must be a string that is not empty, not ${String(name)}`,
+    `DistributedLockModule: name: must be a string that is not empty, not ${shown(name)}`,
   );
 }

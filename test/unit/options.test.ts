@@ -72,9 +72,13 @@ describe('options', () => {
     ['connect', '', "'zk1:2181"],
     ['connect', undefined, "'memory:'"],
     ['connect', 42, 'a string'],
-    ['sessionTimeoutMs', 0, '1 or more, not 0'],
+    ['connect', 'memory:/q/lock-0000000001', 'the segment "lock-0000000001"'],
+    ['sessionTimeoutMs', 0, '1 or more and at most 2147483647, not 0'],
     ['sessionTimeoutMs', '10s', 'not "10s"'],
     ['sessionTimeoutMs', Number.NaN, 'number of milliseconds'],
+    ['sessionTimeoutMs', 2 ** 31, 'at most 2147483647, not 2147483648'],
+    ['sessionTimeoutMs', 10_000n, 'not 10000n'],
+    ['serverTickMs', Object.create(null), 'not [object Object]'],
     ['serverTickMs', -1, '1 or more, not -1'],
     ['waitMs', -1, '0 or more, not -1'],
     ['waitMs', Infinity, 'not Infinity'],
@@ -85,6 +89,10 @@ describe('options', () => {
     ['namespace', '/my-service/', 'absolute path'],
     ['namespace', '/a//b', 'absolute path'],
     ['namespace', 42, 'absolute path'],
+    ['namespace', null, 'absolute path'],
+    ['namespace', Symbol('app'), 'not Symbol(app)'],
+    ['namespace', '/q/lock-0000000001', 'the segment "lock-0000000001"'],
+    ['namespace', '/app/.sessions', 'the segment ".sessions"'],
     ['auth', { username: '', password: 'p' }, '{ username, password }'],
     ['auth', { username: 'a:b', password: 'p' }, 'without a colon'],
     ['auth', { username: 'a' }, 'two strings'],
@@ -102,6 +110,14 @@ describe('options', () => {
     const { message } = refusalOf({ connect: CONNECT, [option]: value });
     expect(message).toMatch(new RegExp(`^${option}: `));
     expect(message).toContain(expected);
+  });
+
+  it.each([undefined, null, CONNECT, 42])('%p in place of all is refused', (options) => {
+    expect(refusalOf(options).message).toMatch(/^options: must be an object/);
+  });
+
+  it('keep the longest session time-out that there is on the wire', () => {
+    expect(resolveOptions({ connect: CONNECT, sessionTimeoutMs: 2 ** 31 - 1 }).sessionTimeoutMs).toBe(2 ** 31 - 1);
   });
 
   it('that are none are refused, with those that are', () => {

@@ -58,6 +58,8 @@ export interface ResolvedLockedOptions {
 }
 
 const DEFAULT_SUBSCRIBE_WITHIN_MS = 10_000;
+/** Node takes a longer delay for 1 ms. */
+const MAX_TIMER_MS = 0x7fff_ffff;
 const RETURNS: readonly LockedReturn[] = ['promise', 'observable', 'async-iterable'];
 const MAX_LABEL_LENGTH = 200;
 /** The first of them are passed on to each acquire. */
@@ -88,8 +90,9 @@ export function resolveLockedOptions(options: LockedOptions, by: string, where: 
     refuse('returns', `must be one of ${RETURNS.join(', ')}, not ${shown(returns)}`);
   }
   if (paramNames !== undefined && typeof paramNames !== 'boolean') refuse('paramNames', 'must be true or false');
-  if (subscribeWithinMs !== undefined && !(Number.isFinite(subscribeWithinMs) && subscribeWithinMs > 0)) {
-    refuse('subscribeWithinMs', `must be a number of milliseconds above 0, not ${shown(subscribeWithinMs)}`);
+  if (subscribeWithinMs !== undefined && !(subscribeWithinMs > 0 && subscribeWithinMs <= MAX_TIMER_MS)) {
+    const expected = `a number of milliseconds above 0 and at most ${MAX_TIMER_MS}`;
+    refuse('subscribeWithinMs', `must be ${expected}, not ${shown(subscribeWithinMs)}`);
   }
   return {
     name: name ?? DEFAULT_CONNECTION,

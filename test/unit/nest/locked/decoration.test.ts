@@ -95,6 +95,10 @@ describe('@Locked refuses, while the class is being defined,', () => {
     [{ keys: {} }, 'keys: must be a function'],
     [{ returns: 'stream' }, 'returns: must be one of promise, observable, async-iterable, not "stream"'],
     [{ paramNames: 'no' }, 'paramNames: must be true or false'],
+    [
+      { subscribeWithinMs: 2 ** 31 },
+      'subscribeWithinMs: must be a number of milliseconds above 0 and at most 2147483647',
+    ],
     [{ subscribeWithinMs: 0 }, 'subscribeWithinMs: must be a number of milliseconds above 0'],
   ])('the options %p', (options, message) => {
     class Service {}
