@@ -21,6 +21,11 @@ export class Interrupts {
     describeTimeout: (interrupt: Interrupt) => LockError,
   ): Interrupt {
     const interrupt = new Interrupt();
+    // First, as it is the caller's own object: one that throws leaves nothing behind.
+    if (signal !== undefined) {
+      const text = `The wait for ${key} was aborted by the caller`;
+      raiseOnAbort(interrupt, signal, (cause) => new LockAbortedError(text, key, { cause }));
+    }
     interrupt.openedAt = deadline.clock.now();
     const alarm = this.#alarms.set(deadline.at, () => interrupt.raise(describeTimeout(interrupt)));
     this.#open.add(interrupt);
@@ -28,10 +33,6 @@ export class Interrupts {
       alarm.cancel();
       this.#open.delete(interrupt);
     });
-    if (signal !== undefined) {
-      const text = `The wait for ${key} was aborted by the caller`;
-      raiseOnAbort(interrupt, signal, (cause) => new LockAbortedError(text, key, { cause }));
-    }
     return interrupt;
   }
 

@@ -110,6 +110,19 @@ describe('the interrupts of a service', () => {
     }
   });
 
+  it('leave no timer, and are not among the open ones, when the signal cannot be listened to', () => {
+    const { clock, interrupts } = given();
+    const broken = Object.assign(new AbortController().signal, {
+      addEventListener: (): void => {
+        throw new Error('of the signal');
+      },
+    });
+    expect(() => interrupts.open('/a', Deadline.after(clock, 5_000), broken, timeout)).toThrow('of the signal');
+    let raised = 0;
+    interrupts.raiseAll(() => new LockClosedError(`${(raised += 1)}`));
+    expect([clock.timers, raised]).toEqual([0, 0]);
+  });
+
   it('that are open are raised together; those disposed of are not, and leave no timer and no listener', () => {
     const { clock, interrupts } = given();
     const abort = new AbortController();
