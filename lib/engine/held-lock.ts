@@ -1,4 +1,4 @@
-import { checkLeaseMs } from '../lock/acquire-options.js';
+import { checkLeaseMs, checkUpgradeOptions } from '../lock/acquire-options.js';
 import { Deadline } from '../lock/deadline.js';
 import { LockConfigurationError, LockLostError } from '../lock/errors.js';
 import { LockHandle, type LockScope, type UpgradeOptions } from '../lock/handle.js';
@@ -97,6 +97,7 @@ export class HeldLock extends LockHandle {
   }
 
   async upgrade(options: UpgradeOptions = {}): Promise<void> {
+    checkUpgradeOptions(options, this.key);
     this.assertHeld();
     if (covers(this.mode, 'write')) return;
     if (this.mode !== 'upgradeable') {

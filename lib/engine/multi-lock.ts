@@ -1,15 +1,22 @@
-import { InvalidLockKeyError, LockLostError } from '../lock/errors.js';
+import { checkAcquireOptions } from '../lock/acquire-options.js';
+import { InvalidLockKeyError, LockConfigurationError, LockLostError } from '../lock/errors.js';
 import { type LockHandle, MultiLockHandle } from '../lock/handle.js';
 import { type LockMode, strongest } from '../lock/mode.js';
+import { shown } from '../lock/shown.js';
 import type { Hold } from './hold.js';
+import { checkKey } from './key.js';
 import type { KeyWithMode } from './lock-service.js';
 import type { OwnedLock } from './owner-context.js';
 
 /** Every caller takes its locks in this order: duplicates made one, in the strongest mode that was asked for. */
 export function canonicalOrder(keys: readonly KeyWithMode[], defaultMode: LockMode): { key: string; mode: LockMode }[] {
+  if (!Array.isArray(keys)) throw new LockConfigurationError(`keys: must be a list of keys, not ${shown(keys)}`);
   const modes = new Map<string, LockMode>();
-  for (const entry of keys) {
-    const { key, mode } = typeof entry === 'string' ? { key: entry, mode: defaultMode } : entry;
+  for (const entry of keys as readonly KeyWithMode[]) {
+    const { key, mode = defaultMode } = typeof entry === 'object' && entry !== null ? entry : { key: entry };
+    checkKey(key);
+    // Before two become one: the one that is none would be taken for the weaker.
+    checkAcquireOptions({ mode }, key);
     const before = modes.get(key);
     modes.set(key, before === undefined ? mode : strongest(before, mode));
   }

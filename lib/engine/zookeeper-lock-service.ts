@@ -1,5 +1,5 @@
 import type { Observable } from 'rxjs';
-import type { AcquireOptions } from '../lock/acquire-options.js';
+import { type AcquireOptions, checkAcquireOptions, checkGraceMs } from '../lock/acquire-options.js';
 import { Deadline } from '../lock/deadline.js';
 import { DeadlockError, LockAbortedError, LockClosedError, LockLostError } from '../lock/errors.js';
 import type { LockEvent } from '../lock/events.js';
@@ -70,12 +70,12 @@ export class ZookeeperLockService extends LockService implements AsyncDisposable
   }
 
   async acquire(key: string, options: AcquireOptions = {}): Promise<LockHandle> {
-    const { handle } = await this.#taker.take(key, options, this.#call(options.waitMs));
+    const { handle } = await this.#taker.take(key, options, this.#call(options, key));
     return handle;
   }
 
   async tryAcquire(key: string, options: AcquireOptions = {}): Promise<LockHandle | undefined> {
-    const taken = await this.#taker.tryTake(key, options, this.#call(options.waitMs));
+    const taken = await this.#taker.tryTake(key, options, this.#call(options, key));
     return taken?.handle;
   }
 
@@ -84,7 +84,7 @@ export class ZookeeperLockService extends LockService implements AsyncDisposable
     work: (lock: LockHandle) => T | PromiseLike<T>,
     options: AcquireOptions = {},
   ): Promise<T> {
-    const lock = await this.#taker.take(key, options, this.#call(options.waitMs));
+    const lock = await this.#taker.take(key, options, this.#call(options, key));
     try {
       const running = runInFrame(this.#frame([lock]), () => work(lock.handle));
       return await untilDoneOrLost(running, lock.hold, this.#context.events);
@@ -97,7 +97,7 @@ export class ZookeeperLockService extends LockService implements AsyncDisposable
   async acquireAll(keys: readonly KeyWithMode[], options: AcquireAllOptions = {}): Promise<MultiLockHandle> {
     const loss = new AbortController();
     const fate = new SharedFate((error) => loss.abort(error));
-    const call = { ...this.#call(options.waitMs), owner: this.#owner(), end: loss.signal };
+    const call = { ...this.#call(options), owner: this.#owner(), end: loss.signal };
     const taken: OwnedLock[] = [];
     const ordered = canonicalOrder(keys, options.mode ?? 'exclusive');
     for (const { key, mode } of ordered) this.#taker.request(key, { ...options, mode });
@@ -120,7 +120,7 @@ export class ZookeeperLockService extends LockService implements AsyncDisposable
   }
 
   async transaction<T>(work: (tx: LockTransaction) => T | PromiseLike<T>): Promise<T> {
-    const { deadline } = this.#call(undefined);
+    const { deadline } = this.#call();
     for (;;) {
       try {
         return await this.#runTransaction(work, deadline);
@@ -134,7 +134,7 @@ export class ZookeeperLockService extends LockService implements AsyncDisposable
 
   async inspect(key: string): Promise<LockSnapshot> {
     const { queuePath } = this.#taker.request(key, {});
-    return this.#taker.interruptibly(key, this.#call(undefined), undefined, (interrupt) =>
+    return this.#taker.interruptibly(key, this.#call(), undefined, (interrupt) =>
       inspectKey(this.#context, key, queuePath, interrupt),
     );
   }
@@ -154,9 +154,10 @@ export class ZookeeperLockService extends LockService implements AsyncDisposable
    * Gives holders `graceMs` to finish, takes the locks of those that do not, and ends the session.
    * @default the module's `shutdownGraceMs`
    */
-  close(graceMs = this.#context.settings.shutdownGraceMs): Promise<void> {
+  async close(graceMs = this.#context.settings.shutdownGraceMs): Promise<void> {
+    checkGraceMs(graceMs);
     this.#closed ??= this.#close(graceMs);
-    return this.#closed;
+    await this.#closed;
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -209,9 +210,11 @@ export class ZookeeperLockService extends LockService implements AsyncDisposable
     }
   }
 
-  #call(waitMs: number | undefined): CallFacts {
+  /** The deadline is the first thing that is made of the options: they are checked here, before anything is done with them. */
+  #call(options: AcquireOptions = {}, key?: string): CallFacts {
+    checkAcquireOptions(options, key);
     const { clock, settings } = this.#context;
-    return { service: this, deadline: Deadline.after(clock, waitMs || settings.waitMs || ANSWER_WITHIN_MS) };
+    return { service: this, deadline: Deadline.after(clock, options.waitMs || settings.waitMs || ANSWER_WITHIN_MS) };
   }
 
   #frame(locks: OwnedLock[]): OwnerFrame {

@@ -1,4 +1,5 @@
 import { LockConfigurationError } from './errors.js';
+import type { UpgradeOptions } from './handle.js';
 import { LOCK_MODES, type LockMode } from './mode.js';
 import { shown } from './shown.js';
 
@@ -19,10 +20,13 @@ export interface AcquireOptions {
 }
 
 const KNOWN: readonly (keyof AcquireOptions)[] = ['mode', 'waitMs', 'signal', 'leaseMs', 'reentrant', 'label'];
+const OF_UPGRADE: readonly (keyof UpgradeOptions)[] = ['waitMs', 'signal'];
 const MAX_LABEL_LENGTH = 200;
 
 /** @throws LockConfigurationError that names the option and what was expected */
 export function checkAcquireOptions(options: AcquireOptions, key?: string, known: readonly string[] = KNOWN): void {
+  if (typeof options !== 'object' || options === null)
+    refuse('options', `must be an object, not ${shown(options)}`, key);
   for (const name of Object.keys(options)) {
     if (!known.includes(name)) refuse(name, `is no option (there are: ${known.join(', ')})`, key);
   }
@@ -39,7 +43,7 @@ export function checkAcquireOptions(options: AcquireOptions, key?: string, known
     refuse('label', `must be ${MAX_LABEL_LENGTH} characters at most, not ${label.length}`, key);
   }
   // Not `instanceof`: it may come from a polyfill, or from another realm.
-  if (signal !== undefined && typeof signal?.aborted !== 'boolean') {
+  if (signal !== undefined && !isAbortSignal(signal)) {
     refuse('signal', `must be an AbortSignal, not a ${typeof signal}`, key);
   }
   if (reentrant !== undefined && typeof reentrant !== 'boolean') {
@@ -47,10 +51,28 @@ export function checkAcquireOptions(options: AcquireOptions, key?: string, known
   }
 }
 
+export function checkUpgradeOptions(options: UpgradeOptions, key: string): void {
+  checkAcquireOptions(options, key, OF_UPGRADE);
+}
+
+export function checkGraceMs(graceMs: number): void {
+  if (!(Number.isFinite(graceMs) && graceMs >= 0)) {
+    refuse('graceMs', `must be a number of milliseconds, 0 or more, not ${shown(graceMs)}`, undefined);
+  }
+}
+
 export function checkLeaseMs(leaseMs: number, key?: string): void {
   if (!(Number.isFinite(leaseMs) && leaseMs > 0)) {
     refuse('leaseMs', `must be a number of milliseconds above 0, not ${shown(leaseMs)}`, key);
   }
+}
+
+function isAbortSignal(value: Partial<AbortSignal> | null): boolean {
+  return (
+    typeof value?.aborted === 'boolean' &&
+    typeof value.addEventListener === 'function' &&
+    typeof value.removeEventListener === 'function'
+  );
 }
 
 function refuse(option: string, what: string, key: string | undefined): never {

@@ -27,6 +27,10 @@ describe('the order in which several locks are taken', () => {
       { key: '/b', mode: 'read' },
       '/b',
     ] as const;
+    // From JavaScript: as the type has it, one without a mode is the key alone.
+    expect(canonicalOrder([{ key: '/a' } as { key: string; mode: 'read' }], 'read')).toEqual([
+      { key: '/a', mode: 'read' },
+    ]);
     expect(canonicalOrder(keys, 'upgradeable')).toEqual([
       { key: '/a', mode: 'write' },
       { key: '/b', mode: 'upgradeable' },

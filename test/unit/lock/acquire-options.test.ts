@@ -16,10 +16,13 @@ describe('options of a call', () => {
   it.each<[keyof AcquireOptions, unknown, string]>([
     ['mode', 'shared', 'one of exclusive, read, write, upgradeable, not "shared"'],
     ['mode', null, 'not null'],
+    ['mode', Object.create(null), 'not [object Object]'],
     ['waitMs', -1, 'milliseconds, 0 or more, not -1'],
     ['waitMs', Number.NaN, 'not NaN'],
     ['waitMs', Infinity, 'not Infinity'],
     ['waitMs', '100', 'number of milliseconds'],
+    ['waitMs', 5n, 'not 5n'],
+    ['waitMs', Symbol('soon'), 'not Symbol(soon)'],
     ['leaseMs', 0, 'above 0, not 0'],
     ['leaseMs', -5, 'above 0'],
     ['leaseMs', Number.NaN, 'not NaN'],
@@ -27,12 +30,18 @@ describe('options of a call', () => {
     ['label', 42, 'must be a string'],
     ['signal', 'abort', 'must be an AbortSignal'],
     ['signal', new AbortController(), 'must be an AbortSignal'],
+    ['signal', null, 'must be an AbortSignal'],
+    ['signal', { aborted: false }, 'must be an AbortSignal'],
     ['reentrant', 'no', 'must be true or false'],
   ])('%s: %p is refused, with the option, the key and what was expected', (option, value, expected) => {
     const error = refusalOf({ [option]: value });
     expect(error.message).toMatch(new RegExp(`^${option}: `));
     expect(error.message).toContain(expected);
     expect(error.key).toBe('/locks/a');
+  });
+
+  it.each([null, 'read', 5])('%p in place of all is refused', (options) => {
+    expect(refusalOf(options).message).toMatch(/^options: must be an object/);
   });
 
   it('an option that is none is refused with those that are', () => {

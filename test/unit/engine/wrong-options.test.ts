@@ -1,0 +1,85 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import type { AcquireOptions } from '../../../lib/lock/acquire-options.js';
+import { InvalidLockKeyError, LockConfigurationError } from '../../../lib/lock/errors.js';
+import { type Client, EngineWorld } from './support/engine-world.js';
+
+const KEY = '/locks/a';
+
+describe('What can be seen to be wrong before any I/O', () => {
+  let engine: EngineWorld;
+  let one: Client;
+
+  beforeEach(async () => {
+    engine = new EngineWorld();
+    one = await engine.client('one');
+  });
+  afterEach(() => engine.end());
+
+  const refusal = async (promise: Promise<unknown>): Promise<string> => {
+    const error = await engine.failure(promise);
+    expect(error).toBeInstanceOf(LockConfigurationError);
+    return error.message;
+  };
+
+  it.each<[unknown, RegExp]>([
+    [null, /^options: .* not null$/],
+    [{ waitMs: 5n }, /^waitMs: .* not 5n$/],
+    [{ waitMs: Symbol('soon') }, /^waitMs: .* not Symbol\(soon\)$/],
+    [{ mode: Object.create(null) as object }, /^mode: /],
+    [{ signal: { aborted: false } }, /^signal: /],
+  ])('options %p are refused by every call', async (wrong, message) => {
+    const options = wrong as AcquireOptions;
+    const { locks } = one;
+    expect(await refusal(locks.acquire(KEY, options))).toMatch(message);
+    expect(await refusal(locks.tryAcquire(KEY, options))).toMatch(message);
+    expect(await refusal(locks.withLock(KEY, () => undefined, options))).toMatch(message);
+    expect(await refusal(locks.acquireAll([KEY], options))).toMatch(message);
+    expect(engine.world.stat('/locks')).toBeUndefined();
+  });
+
+  it.each<[unknown, RegExp]>([
+    [{ waitMs: Number.NaN }, /^waitMs: .* not NaN$/],
+    [{ waitMs: '5' }, /^waitMs: /],
+    [{ signal: 'now' }, /^signal: /],
+    [{ mode: 'write' }, /^mode: is no option \(there are: waitMs, signal\)$/],
+    [null, /^options: /],
+  ])('options %p are refused by upgrade(), with the key, and the hold goes on', async (options, message) => {
+    const lock = await engine.settle(one.locks.acquire(KEY, { mode: 'upgradeable' }));
+    const error = await engine.failure(lock.upgrade(options as { waitMs: number }));
+    expect(error).toBeInstanceOf(LockConfigurationError);
+    expect([error.message, (error as LockConfigurationError).key]).toEqual([expect.stringMatching(message), KEY]);
+    expect([lock.isHeld(), lock.mode]).toEqual([true, 'upgradeable']);
+  });
+
+  it.each([Number.NaN, Infinity, -1, '100', null])(
+    'a grace of %p is refused by close(), which may be called again',
+    async (graceMs) => {
+      await engine.settle(one.locks.acquire(KEY));
+      expect(await refusal(one.locks.close(graceMs as number))).toMatch(
+        /^graceMs: must be a number of milliseconds, 0 or more/,
+      );
+      await engine.settle(one.locks.acquire('/locks/b'));
+      await engine.settle(one.locks.close(0));
+      expect(one.locks.connectionState).toBe('closed');
+    },
+  );
+
+  it('a list of keys that is none, and a key in it that is none', async () => {
+    const all = (keys: unknown): Promise<unknown> => one.locks.acquireAll(keys as string[]);
+    for (const none of [null, undefined, KEY, { key: KEY }])
+      expect(await refusal(all(none))).toMatch(/^keys: must be a list/);
+    for (const none of [undefined, null, 5, { mode: 'read' }]) {
+      expect(await engine.failure(all([none]))).toBeInstanceOf(InvalidLockKeyError);
+    }
+  });
+
+  it('a mode that is none does not become the other one that is asked for the same key', async () => {
+    for (const order of [
+      ['bogus', 'read'],
+      ['read', 'bogus'],
+    ]) {
+      const keys = order.map((mode) => ({ key: KEY, mode: mode as 'read' }));
+      expect(await refusal(one.locks.acquireAll(keys))).toMatch(/^mode: .* not "bogus"$/);
+    }
+  });
+});
