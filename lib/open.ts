@@ -4,6 +4,7 @@ import type { EngineSettings } from './engine/context.js';
 import type { LockService } from './engine/lock-service.js';
 import { ZookeeperLockService } from './engine/zookeeper-lock-service.js';
 import { systemClock } from './lock/clock.js';
+import { answerWithinMs } from './lock/deadline.js';
 import { LockUnavailableError } from './lock/errors.js';
 import { type DistributedLockOptions, type ResolvedOptions, resolveOptions } from './options.js';
 import { parseConnectString } from './session/connect-string.js';
@@ -32,7 +33,7 @@ export async function createLockService(options: DistributedLockOptions): Promis
   const { service, session } = openLockService(resolved);
   if (resolved.startup === 'lazy') return service;
   try {
-    await whenUp(session, resolved.waitMs);
+    await whenUp(session, answerWithinMs(resolved.waitMs));
   } catch (error) {
     if (resolved.whenUnavailable === 'local' && error instanceof LockUnavailableError) return service;
     await service.close(0);

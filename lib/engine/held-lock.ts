@@ -1,6 +1,6 @@
 import { checkLeaseMs, checkUpgradeOptions } from '../lock/acquire-options.js';
-import { Deadline } from '../lock/deadline.js';
-import { LockConfigurationError, LockLostError } from '../lock/errors.js';
+import { answerWithinMs, Deadline } from '../lock/deadline.js';
+import { LockConfigurationError, type LockError, LockLostError } from '../lock/errors.js';
 import { LockHandle, type LockScope, type UpgradeOptions } from '../lock/handle.js';
 import { covers, type LockMode } from '../lock/mode.js';
 import { SessionError } from '../session/errors.js';
@@ -105,12 +105,16 @@ export class HeldLock extends LockHandle {
       throw new LockConfigurationError(text, this.key);
     }
     const { clock, settings, interrupts } = this.#context;
-    const deadline = Deadline.after(clock, options.waitMs ?? settings.waitMs);
-    const interrupt = interrupts.open(this.key, deadline, options.signal, (waiting) =>
-      timeoutError(this.#context, this.key, deadline, waiting),
-    );
+    const { waitMs = settings.waitMs, signal } = options;
+    const deadline = Deadline.after(clock, answerWithinMs(waitMs || settings.waitMs));
+    const timeIsUp = (waiting: Interrupt): LockError => timeoutError(this.#context, this.key, deadline, waiting);
+    const interrupt = interrupts.open(this.key, deadline, signal, timeIsUp);
+    const busy = (): LockError => {
+      interrupt.isBehindOthers = true;
+      return timeIsUp(interrupt);
+    };
     try {
-      await upgradeHold(this.#context, this.#hold, interrupt);
+      await upgradeHold(this.#context, this.#hold, interrupt, waitMs === 0 ? busy : undefined);
     } finally {
       interrupt.dispose();
     }

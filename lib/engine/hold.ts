@@ -10,6 +10,7 @@ import { HeldLock } from './held-lock.js';
 import { detached } from './owner-context.js';
 import { type LockRequest, OwnWatch, type Place } from './place.js';
 import type { Member } from './roster.js';
+import { UpgradeTurns } from './upgrade-turns.js';
 
 type State =
   { readonly name: 'held' } | { readonly name: 'lost'; readonly error: LockLostError } | { readonly name: 'released' };
@@ -23,6 +24,7 @@ export class Hold implements Member {
   readonly place: Place;
   readonly token: bigint;
   readonly grantedAt: number;
+  readonly upgrades = new UpgradeTurns();
   readonly #context: EngineContext;
   readonly #lossListeners = new Set<(error: LockLostError) => void>();
   readonly #releaseListeners = new Set<(error: LockLostError) => void>();
@@ -31,7 +33,6 @@ export class Hold implements Member {
   #handles = 0;
   #intentPath: string | undefined;
   #intentWatch: OwnWatch | undefined;
-  #lastUpgrade: Promise<void> = Promise.resolve();
   #controller: AbortController | undefined;
   #leaseEndsAt = Infinity;
   #leaseAlarm: Alarm | undefined;
@@ -149,14 +150,6 @@ export class Hold implements Member {
     this.#leaseEndsAt = clock.now() + leaseMs;
     this.#leaseAlarm?.cancel();
     this.#leaseAlarm = alarms.set(this.#leaseEndsAt, () => this.lose('lease-ended'));
-  }
-
-  /** Upgrades take turns: each waits for `before`, and says when nothing of it is left that another could take for its own. */
-  queueUpgrade(): { readonly before: Promise<void>; readonly leave: (when: Promise<void> | undefined) => void } {
-    const before = this.#lastUpgrade;
-    let leave!: (when: Promise<void> | undefined) => void;
-    this.#lastUpgrade = new Promise<void>((resolve) => (leave = resolve as typeof leave));
-    return { before, leave };
   }
 
   /** The upgrade is complete: its intent is a part of the hold now. */

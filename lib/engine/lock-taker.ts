@@ -42,8 +42,10 @@ export class LockTaker {
     // To wait for no time at all is to try once: the deadline is for ZooKeeper's answer then.
     if ((options.waitMs ?? this.#context.settings.waitMs) === 0) {
       const taken = await this.tryTake(key, options, call);
-      if (taken === undefined) throw busyError(key, call.deadline);
-      return taken;
+      if (taken !== undefined) return taken;
+      const error = busyError(key, call.deadline);
+      this.#report(key, options, error, call.deadline);
+      throw error;
     }
     const around = this.#around(key, options, call);
     if (around !== undefined) return this.#share(around, call, options.signal);
@@ -55,7 +57,7 @@ export class LockTaker {
       const hold = await obtain(this.#context, request, interrupt);
       return { hold, handle: hold.share() };
     } catch (error) {
-      this.#report(request, error as Error, call.deadline);
+      this.#report(key, options, error as Error, call.deadline);
       if (this.#local === undefined || !(error instanceof LockUnavailableError)) throw error;
       this.#context.events.next({ type: 'degraded', key, mode: request.mode, label: options.label });
       return this.#local.take(key, options, call);
@@ -75,7 +77,7 @@ export class LockTaker {
       );
       return hold === undefined ? undefined : { hold, handle: hold.share() };
     } catch (error) {
-      this.#report(request, error as Error, call.deadline);
+      this.#report(key, options, error as Error, call.deadline);
       if (this.#local === undefined || !(error instanceof LockUnavailableError)) throw error;
       this.#context.events.next({ type: 'degraded', key, mode: request.mode, label: options.label });
       return this.#local.tryTake(key, options, call);
@@ -152,8 +154,9 @@ export class LockTaker {
     }
   }
 
-  #report({ key, mode, options: { label } }: LockRequest, error: Error, deadline: Deadline): void {
+  #report(key: string, options: AcquireOptions, error: Error, deadline: Deadline): void {
     const events: Subject<LockEvent> = this.#context.events;
+    const { mode = 'exclusive', label } = options;
     events.next({ type: 'failed', key, mode, label, error, waitedMs: deadline.elapsedMs() });
   }
 }

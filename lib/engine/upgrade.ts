@@ -17,10 +17,18 @@ import { encodeIntent } from './upgrade-intent.js';
  * Turns an upgradeable hold into a writing one: an intent at the end of the queue keeps newcomers out, the readers that
  * are inside are named in it and waited for. Readers between the two that have not entered find themselves not named,
  * and wait. (Without the names, a reader whose writer in front gives up would get in beside the new writer.)
+ *
+ * @param ifBusy for those who would not wait: what to tell them where they would have to
  */
-export async function upgradeHold(context: EngineContext, hold: Hold, interrupt: Interrupt): Promise<void> {
+export async function upgradeHold(
+  context: EngineContext,
+  hold: Hold,
+  interrupt: Interrupt,
+  ifBusy?: () => Error,
+): Promise<void> {
+  if (ifBusy !== undefined && (hold.upgrades.isTaken || !context.uplink.isUp)) throw ifBusy();
   const stopListening = hold.onEnd((error) => interrupt.raise(error));
-  const { before, leave } = hold.queueUpgrade();
+  const { before, leave } = hold.upgrades.queue();
   let left: Promise<void> | undefined = before;
   let intent: Intent | undefined;
   try {
@@ -28,13 +36,16 @@ export async function upgradeHold(context: EngineContext, hold: Hold, interrupt:
     left = undefined;
     if (hold.mode === 'write') return;
     intent = await placeIntent(context, hold, interrupt);
+    if (ifBusy !== undefined && intent.readers.length > 0) throw ifBusy();
     await nameReaders(context, hold, intent, interrupt);
     interrupt.isBehindOthers = intent.readers.length > 0;
     for (const name of intent.readers) await untilGone(context, `${hold.request.queuePath}/${name}`, hold, interrupt);
     do {
       // Readers of the other queue of this process are no part of this one.
-      while (!isDoorOpen(context, hold.request.key, 'write', hold))
+      while (!isDoorOpen(context, hold.request.key, 'write', hold)) {
+        if (ifBusy !== undefined) throw ifBusy();
         await waitAtDoor(context, hold.request.key, interrupt);
+      }
       await passLockDelayAsWriter(context, hold, interrupt);
     } while (!isDoorOpen(context, hold.request.key, 'write', hold));
     const lost = hold.lossError();

@@ -1,6 +1,6 @@
 import type { Observable } from 'rxjs';
 import { type AcquireOptions, checkAcquireOptions, checkGraceMs } from '../lock/acquire-options.js';
-import { Deadline } from '../lock/deadline.js';
+import { answerWithinMs, Deadline } from '../lock/deadline.js';
 import { DeadlockError, LockAbortedError, LockClosedError, LockLostError } from '../lock/errors.js';
 import type { LockEvent } from '../lock/events.js';
 import type { LockHandle, MultiLockHandle } from '../lock/handle.js';
@@ -29,8 +29,6 @@ import { untilDoneOrLost } from './until-done-or-lost.js';
 import { watchKey } from './watch-key.js';
 
 const MAX_TRANSACTION_PAUSE_MS = 100;
-/** For those who would not wait for a lock at all: ZooKeeper may take so long to say whether it is free. */
-const ANSWER_WITHIN_MS = 15_000;
 /** How long the end of the session may take at shutdown; after that it ends by its time-out. */
 const CLOSE_WITHIN_MS = 1_000;
 
@@ -214,7 +212,7 @@ export class ZookeeperLockService extends LockService implements AsyncDisposable
   #call(options: AcquireOptions = {}, key?: string): CallFacts {
     checkAcquireOptions(options, key);
     const { clock, settings } = this.#context;
-    return { service: this, deadline: Deadline.after(clock, options.waitMs || settings.waitMs || ANSWER_WITHIN_MS) };
+    return { service: this, deadline: Deadline.after(clock, answerWithinMs(options.waitMs || settings.waitMs)) };
   }
 
   #frame(locks: OwnedLock[]): OwnerFrame {

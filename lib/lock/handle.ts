@@ -52,7 +52,7 @@ export abstract class LockHandle implements AsyncDisposable {
 }
 
 export interface UpgradeOptions {
-  /** How long to wait for the readers. @default the module's `waitMs` */
+  /** How long to wait for the readers, in milliseconds; 0: try once. @default the module's `waitMs` */
   readonly waitMs?: number;
   readonly signal?: AbortSignal;
 }

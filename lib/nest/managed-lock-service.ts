@@ -9,6 +9,7 @@ import {
   sessionAccess,
 } from '../engine/lock-service.js';
 import type { AcquireOptions } from '../lock/acquire-options.js';
+import { answerWithinMs } from '../lock/deadline.js';
 import { LockClosedError, LockUnavailableError } from '../lock/errors.js';
 import type { LockEvent } from '../lock/events.js';
 import type { LockHandle, MultiLockHandle } from '../lock/handle.js';
@@ -96,7 +97,7 @@ export class ManagedLockService
   async onModuleInit(): Promise<void> {
     if (this.options.startup === 'lazy') return;
     try {
-      await whenUp(this.#open().session, this.options.waitMs);
+      await whenUp(this.#open().session, answerWithinMs(this.options.waitMs));
     } catch (error) {
       if (this.options.whenUnavailable === 'local' && error instanceof LockUnavailableError) {
         this.#monitor.startedWithoutZooKeeper(error);

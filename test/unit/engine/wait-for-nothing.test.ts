@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { LockTimeoutError } from '../../../lib/lock/errors.js';
-import { EngineWorld } from './support/engine-world.js';
+import { LockTimeoutError, LockUnavailableError } from '../../../lib/lock/errors.js';
+import { EngineWorld, rejection } from './support/engine-world.js';
 
 const KEY = '/locks/a';
 
@@ -26,6 +26,76 @@ describe('waitMs: 0 means: try once', () => {
     const { locks } = await world.client('a', { waitMs: 0 });
     const lock = await world.world.settle(locks.acquire(KEY));
     expect(lock.isHeld()).toBe(true);
+  });
+
+  it('a busy one is a failure on the event stream, as after any other wait', async () => {
+    const world = new EngineWorld();
+    const [one, other] = [await world.client('a'), await world.client('b')];
+    await world.settle(one.locks.acquire(KEY));
+    const error = await world.failure(other.locks.acquire(KEY, { waitMs: 0, mode: 'read', label: 'report' }));
+    expect(other.events).toEqual([
+      { type: 'failed', key: KEY, mode: 'read', label: 'report', error, waitedMs: expect.any(Number) },
+    ]);
+    // For tryAcquire() busy is a result.
+    expect(await world.settle(other.locks.tryAcquire(KEY))).toBeUndefined();
+    expect(other.events).toHaveLength(1);
+  });
+
+  describe('for upgrade()', () => {
+    it('with no reader inside the lock is upgraded, also where the module says 0', async () => {
+      const world = new EngineWorld();
+      const [one, other] = [await world.client('a'), await world.client('b', { waitMs: 0 })];
+      const lock = await world.settle(one.locks.acquire(KEY, { mode: 'upgradeable' }));
+      await world.settle(lock.upgrade({ waitMs: 0 }));
+      const by = await world.settle(other.locks.acquire('/locks/b', { mode: 'upgradeable' }));
+      await world.settle(by.upgrade());
+      expect([lock.mode, by.mode]).toEqual(['write', 'write']);
+      await world.end();
+    });
+
+    it('a reader inside is told of at once, the hold goes on, and no intent is left', async () => {
+      const world = new EngineWorld();
+      const [one, other] = [await world.client('a'), await world.client('b')];
+      const lock = await world.settle(one.locks.acquire(KEY, { mode: 'upgradeable' }));
+      const reader = await world.settle(other.locks.acquire(KEY, { mode: 'read' }));
+      const before = world.world.now();
+      expect(await world.failure(lock.upgrade({ waitMs: 0 }))).toBeInstanceOf(LockTimeoutError);
+      expect(world.world.now() - before).toBeLessThan(100);
+      expect([lock.isHeld(), lock.mode]).toEqual([true, 'upgradeable']);
+      await world.runFor(50);
+      expect(world.queue(KEY)).toHaveLength(2);
+      await world.settle(reader.release());
+      await world.settle(lock.upgrade({ waitMs: 0 }));
+      expect(lock.mode).toBe('write');
+      await world.end();
+    });
+
+    it('another upgrade of the same hold that waits is somebody in the way', async () => {
+      const world = new EngineWorld();
+      const [one, other] = [await world.client('a'), await world.client('b')];
+      const lock = await world.settle(one.locks.acquire(KEY, { mode: 'upgradeable' }));
+      const reader = await world.settle(other.locks.acquire(KEY, { mode: 'read' }));
+      const waiting = rejection(lock.upgrade({ waitMs: 200 }));
+      await world.runFor(50);
+      const before = world.world.now();
+      expect(await world.failure(lock.upgrade({ waitMs: 0 }))).toBeInstanceOf(LockTimeoutError);
+      expect(world.world.now() - before).toBeLessThan(100);
+      await world.settle(reader.release());
+      expect((await world.settle(waiting)).message).toBe('It did not fail.');
+      expect(lock.mode).toBe('write');
+      await world.end();
+    });
+
+    it('no connection is not called busy, and is not waited for', async () => {
+      const world = new EngineWorld();
+      const one = await world.client('a');
+      const lock = await world.settle(one.locks.acquire(KEY, { mode: 'upgradeable' }));
+      world.faults.refuse(one.process);
+      await world.runUntil(() => one.session.state === 'suspended');
+      const before = world.world.now();
+      expect(await world.failure(lock.upgrade({ waitMs: 0 }))).toBeInstanceOf(LockUnavailableError);
+      expect(world.world.now()).toBe(before);
+    });
   });
 });
 
