@@ -17,6 +17,8 @@ export function watchKey(
 ): Observable<LockSnapshot> {
   return new Observable<LockSnapshot>((subscriber) => {
     const { session, uplink } = context;
+    // As for those who subscribed before: nothing more will come, and no change of the state will say so.
+    if (session.state === 'closed') return subscriber.complete();
     let isLooking = false;
     let isStale = false;
 

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { LockClosedError } from '../../../lib/lock/errors.js';
 import type { LockSnapshot } from '../../../lib/lock/snapshot.js';
 import { create } from '../../../lib/session/requests.js';
 import { type Client, EngineWorld } from './support/engine-world.js';
@@ -121,5 +122,18 @@ describe('watch()', () => {
     await engine.runFor(20);
     await engine.settle(watching.locks.close(0));
     expect(log.ended).toBe('completed');
+  });
+
+  it('that was asked for before the close completes for whoever subscribes during it, or after it', async () => {
+    const stream = watching.locks.watch(KEY);
+    const ends: string[] = [];
+    await engine.settle(watching.locks.acquire(KEY));
+    const closed = watching.locks.close(500);
+    stream.subscribe({ complete: () => ends.push('during') });
+    await engine.settle(closed);
+    stream.subscribe({ complete: () => ends.push('after') });
+    await engine.runFor(50);
+    expect(ends).toEqual(['during', 'after']);
+    expect(() => watching.locks.watch(KEY)).toThrow(LockClosedError);
   });
 });
