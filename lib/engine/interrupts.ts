@@ -2,6 +2,7 @@ import { LockAbortedError, type LockError } from '../lock/errors.js';
 import type { Deadline } from '../lock/deadline.js';
 import type { Alarms } from './alarms.js';
 import { Interrupt } from './interrupt.js';
+import { onAbort } from './on-abort.js';
 import { Roster } from './roster.js';
 
 /** Makes the interrupts of the requests that wait now, and can raise them all. */
@@ -52,6 +53,5 @@ export function raiseOnAbort(
     abort();
     return;
   }
-  signal.addEventListener('abort', abort, { once: true });
-  interrupt.onDispose(() => signal.removeEventListener('abort', abort));
+  interrupt.onDispose(onAbort(signal, abort));
 }

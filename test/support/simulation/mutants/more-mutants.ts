@@ -37,8 +37,8 @@ export const MORE_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'lib/engine/interrupts.ts',
-        find: "interrupt.onDispose(() => signal.removeEventListener('abort', abort));",
-        replace: '',
+        find: 'interrupt.onDispose(onAbort(signal, abort));',
+        replace: 'onAbort(signal, abort);',
       },
     ],
     breaks: ['no litter'],
