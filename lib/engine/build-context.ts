@@ -8,6 +8,7 @@ import { Identifiers } from './identifiers.js';
 import { Interrupts } from './interrupts.js';
 import { Janitor } from './janitor.js';
 import { LockEvents } from './lock-events.js';
+import { notRemoved } from './not-removed.js';
 import { Parents } from './parents.js';
 import { Sightings } from './sightings.js';
 import { Uplink } from './uplink.js';
@@ -19,7 +20,9 @@ export function buildContext(
   { events, doorway }: SharedParts = { events: new LockEvents(), doorway: undefined },
 ): EngineContext {
   const uplink = new Uplink(session);
-  const janitor = new Janitor(session, uplink);
+  const janitor = new Janitor(session, uplink, (path, error) =>
+    events.next(notRemoved(settings.namespace, path, error)),
+  );
   const alarms = new Alarms(session.clock);
   return {
     session,

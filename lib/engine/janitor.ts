@@ -1,3 +1,4 @@
+import type { Timer } from '../lock/clock.js';
 import { isAboutTheLink, SessionError } from '../session/errors.js';
 import { isUp } from '../session/connection-state.js';
 import { multi, remove, type MultiPart } from '../session/requests.js';
@@ -7,24 +8,39 @@ import { type Member, Roster } from './roster.js';
 import type { Uplink } from './uplink.js';
 
 const RETRY_AFTER_MS = 100;
+/** What the servers refuse is for an operator to mend, which takes longer. */
+const LONGEST_PAUSE_MS = 30_000;
+
+interface Refusal {
+  readonly path: string;
+  readonly error: SessionError;
+}
+
+/** `again`: on the next link, or a little later on this one. */
+type Result = 'done' | 'again' | Refusal;
 
 interface Task extends Member {
-  /** Resolves to false when it must be tried again on the next link. */
-  attempt(): Promise<boolean>;
+  attempt(): Promise<Result>;
   readonly done: () => void;
   readonly promise: Promise<void>;
+  /** How often the servers refused it. */
+  refusals: number;
+  retry: Timer | undefined;
 }
 
 /**
  * Removes what requests leave behind, until the servers have confirmed it: a removal that cannot be sent now, or whose
- * answer was lost, is repeated when the link is back, in whatever session that is.
+ * answer was lost, is repeated when the link is back, in whatever session that is. One that they refuse is told of once,
+ * and repeated at longer and longer intervals, as the node is in the way of others for as long as the session lives.
  */
 export class Janitor {
   readonly #session: Session;
+  readonly #onRefused: (path: string, error: SessionError) => void;
   readonly #tasks = new Roster<Task>();
 
-  constructor(session: Session, uplink: Uplink) {
+  constructor(session: Session, uplink: Uplink, onRefused: (path: string, error: SessionError) => void) {
     this.#session = session;
+    this.#onRefused = onRefused;
     uplink.onChange((state) => {
       if (isUp(state)) for (const task of this.#tasks.all()) this.#run(task);
       if (state === 'closed') for (const task of this.#tasks.all()) this.#finish(task);
@@ -45,9 +61,9 @@ export class Janitor {
     return this.#add(async () => {
       const parts = also instanceof Promise ? await also : also;
       const [removed] = await this.#session.batch([multi([...paths.map((path) => remove(path)), ...parts])]);
-      if (!(removed instanceof SessionError)) return true;
+      if (!(removed instanceof SessionError)) return 'done';
       // One that somebody else has removed must not keep the others.
-      return !isAboutTheLink(removed) && this.#removeEach(paths);
+      return isAboutTheLink(removed) ? 'again' : this.#removeEach(paths);
     });
   }
 
@@ -55,7 +71,7 @@ export class Janitor {
   sweep(queuePath: string, marker: string): Promise<void> {
     return this.#add(async () => {
       const listed = await listBehindWrites(this.#session, queuePath, marker);
-      if (listed instanceof SessionError) return !isAboutTheLink(listed);
+      if (listed instanceof SessionError) return isAboutTheLink(listed) ? 'again' : 'done';
       const left = listed.children.filter((name) => name.includes(marker));
       return this.#removeEach(left.map((name) => `${queuePath}/${name}`));
     });
@@ -66,39 +82,46 @@ export class Janitor {
     while (this.#tasks.size > 0) await Promise.all(this.#tasks.all().map(({ promise }) => promise));
   }
 
-  #add(attempt: () => Promise<boolean>): Promise<void> {
+  #add(attempt: () => Promise<Result>): Promise<void> {
     // What is left goes with the session, and no link will come back to remove it on.
     if (this.#session.state === 'closed') return Promise.resolve();
     let done!: () => void;
     const promise = new Promise<void>((resolve) => (done = resolve));
-    const task: Task = { attempt, done, promise, rosterIndex: -1 };
+    const task: Task = { attempt, done, promise, refusals: 0, retry: undefined, rosterIndex: -1 };
     this.#tasks.add(task);
     this.#run(task);
     return promise;
   }
 
   #run(task: Task): void {
-    void task.attempt().then((succeeded) => this.#attempted(task, succeeded));
+    task.retry?.cancel();
+    void task.attempt().then((result) => this.#attempted(task, result));
   }
 
-  #attempted(task: Task, succeeded: boolean): void {
-    if (succeeded) {
-      this.#finish(task);
-    } else if (isUp(this.#session.state) && this.#tasks.has(task)) {
-      // The server is too busy (it may throttle), and no new link will remind of this one.
-      this.#session.clock.setTimer(RETRY_AFTER_MS, () => {
-        if (this.#tasks.has(task)) this.#run(task);
-      });
+  #attempted(task: Task, result: Result): void {
+    if (result === 'done') return this.#finish(task);
+    if (!this.#tasks.has(task)) return;
+    if (result !== 'again') {
+      task.refusals += 1;
+      if (task.refusals === 1) this.#onRefused(result.path, result.error);
     }
+    if (!isUp(this.#session.state)) return;
+    // The server is too busy (it may throttle), or refuses it, and no new link will remind of this one.
+    const pauseMs = Math.min(LONGEST_PAUSE_MS, RETRY_AFTER_MS * 2 ** task.refusals);
+    task.retry?.cancel();
+    task.retry = this.#session.clock.setTimer(pauseMs, () => this.#run(task));
   }
 
   #finish(task: Task): void {
+    task.retry?.cancel();
     if (this.#tasks.delete(task)) task.done();
   }
 
-  #removeEach(paths: readonly string[]): Promise<boolean> {
-    return this.#session
-      .batch(paths.map((path) => remove(path)))
-      .then((outcomes) => outcomes.every((outcome) => !(outcome instanceof SessionError) || !isAboutTheLink(outcome)));
+  async #removeEach(paths: readonly string[]): Promise<Result> {
+    const outcomes = await this.#session.batch(paths.map((path) => remove(path)));
+    const errors = outcomes.map((outcome) => (outcome instanceof SessionError ? outcome : undefined));
+    if (errors.some((error) => error !== undefined && isAboutTheLink(error))) return 'again';
+    const index = errors.findIndex((error) => error !== undefined && error.code !== 'NO_NODE');
+    return index === -1 ? 'done' : { path: paths[index]!, error: errors[index]! };
   }
 }

@@ -38,5 +38,10 @@ export type LockEvent =
   | (OfLock & { readonly type: 'requeued'; readonly reason: 'session-ended' | 'removed' })
   /** A function went on after its lock was lost, and has ended now; its caller was told of the loss long since. */
   | (OfLock & { readonly type: 'late-result'; readonly token: bigint | undefined; readonly error: unknown })
+  /**
+   * A node that is done with cannot be removed: the servers refuse it (an `acl` without DELETE). It stands in the queue,
+   * in the way of others, and is tried again until the session ends. Told once for each; `release()` waits for it in vain.
+   */
+  | (OfLock & { readonly type: 'not-removed'; readonly nodePath: string; readonly error: Error })
   /** ZooKeeper is not to be had, and a lock of this process alone was given out (`whenUnavailable: 'local'`). */
   | (OfLock & { readonly type: 'degraded' });

@@ -77,6 +77,8 @@ export class ConnectionMonitor {
         return this.#logger.warn(
           `What ran under the lock ${event.key}${by(event.label)} ended after the loss of the lock: its effects may clash with the next holder's`,
         );
+      case 'not-removed':
+        return this.#logger.warn(`${this.#connection}: ${event.error.message}`);
       case 'degraded':
         return this.#tellDegraded(event);
       case 'requeued':

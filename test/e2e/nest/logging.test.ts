@@ -81,6 +81,16 @@ describe('the log', () => {
     );
   });
 
+  it('warns of a node that the servers refuse to remove', async () => {
+    const acl = [{ permissions: 1 | 2 | 4, scheme: 'world', id: 'anyone' }];
+    await using application = await startRecorded({ acl, waitMs: 50 });
+    const lock = await application.locks.acquire('/locks/a');
+    await lock.release();
+
+    const told = `warn: Connection 'default': The servers refuse to remove ${lock.nodePath} (NO_AUTH)`;
+    expect(application.recorder.find(told)).toHaveLength(1);
+  });
+
   it('warns once of locks of this process alone, while ZooKeeper is away', async () => {
     const connect = `127.0.0.1:${await freePort()}`;
     await using application = await startRecorded({ connect, waitMs: 1_000, whenUnavailable: 'local' });

@@ -8,13 +8,17 @@ import { ScriptedSession } from './support/scripted-session.js';
 
 const QUEUE = '/locks/a';
 
+const notRefused = (path: string): void => {
+  throw new Error(`Nobody refused to remove ${path}`);
+};
+
 async function given(): Promise<{ engine: EngineWorld; one: Client; janitor: Janitor; paths: string[] }> {
   const engine = new EngineWorld();
   const one = await engine.client('one');
   await engine.settle(one.session.batch([create('/locks', 'container'), create(QUEUE, 'container')]));
   const nodes = ['marker-1', 'marker-2', 'other'].map((name) => create(`${QUEUE}/${name}`, 'ephemeral'));
   await engine.settle(one.session.batch(nodes));
-  const janitor = new Janitor(one.session, new Uplink(one.session));
+  const janitor = new Janitor(one.session, new Uplink(one.session), notRefused);
   return { engine, one, janitor, paths: nodes.map(({ path }) => path) };
 }
 
@@ -72,7 +76,7 @@ describe('the janitor', () => {
 
   it('tries again on the same link when the server was too busy', async () => {
     const session = new ScriptedSession();
-    const janitor = new Janitor(session.asSession, new Uplink(session.asSession));
+    const janitor = new Janitor(session.asSession, new Uplink(session.asSession), notRefused);
     session.answer = () => (session.sent.length < 3 ? 'THROTTLED' : undefined);
     let done = false;
     void janitor.remove(['/locks/a/n']).then(() => (done = true));
@@ -80,9 +84,47 @@ describe('the janitor', () => {
     expect([done, janitor.isIdle, session.sent.length, session.clock.timers]).toEqual([true, true, 3, 0]);
   });
 
+  it('tells once of a node that the servers refuse to remove, and tries again until they do, ever more seldom', async () => {
+    const session = new ScriptedSession();
+    const told: string[] = [];
+    const janitor = new Janitor(session.asSession, new Uplink(session.asSession), (path, error) =>
+      told.push(`${path} ${error.code}`),
+    );
+    let isMended = false;
+    session.answer = (request) =>
+      (request as { path: string }).path === '/locks/a/free' ? 'NO_NODE' : isMended ? undefined : 'NO_AUTH';
+    let done = false;
+    void janitor.remove(['/locks/a/free', '/locks/a/kept']).then(() => (done = true));
+    await session.clock.advance(60_000);
+    const tries = session.sent.length;
+    expect([told, done, janitor.isIdle]).toEqual([['/locks/a/kept NO_AUTH'], false, false]);
+    await session.clock.advance(600_000);
+    expect(session.sent.length - tries).toBeLessThanOrEqual(20 * 3);
+    isMended = true;
+    await session.clock.advance(30_000);
+    expect([told.length, done, janitor.isIdle, session.clock.timers]).toEqual([1, true, true, 0]);
+  });
+
+  it('tries at once on a new link what the servers refused, and leaves no timer when the session is closed', async () => {
+    const session = new ScriptedSession();
+    const janitor = new Janitor(session.asSession, new Uplink(session.asSession), () => undefined);
+    session.answer = () => 'NO_AUTH';
+    let done = false;
+    void janitor.remove(['/locks/a/kept']).then(() => (done = true));
+    await session.clock.advance(60_000);
+    const tries = session.sent.length;
+    session.state$.next('suspended');
+    session.state$.next('reconnected');
+    await promisesSettled();
+    expect([session.sent.length - tries, session.clock.timers, done]).toEqual([1, 1, false]);
+    session.state$.next('closed');
+    await promisesSettled();
+    expect([session.clock.timers, done, janitor.isIdle]).toEqual([0, true, true]);
+  });
+
   it('has nothing left to wait for once the session is closed, before or after it was told', async () => {
     const session = new ScriptedSession();
-    const janitor = new Janitor(session.asSession, new Uplink(session.asSession));
+    const janitor = new Janitor(session.asSession, new Uplink(session.asSession), notRefused);
     session.answer = () => 'CLOSED';
     const ended: string[] = [];
     void janitor.remove(['/locks/a/before']).then(() => ended.push('before'));

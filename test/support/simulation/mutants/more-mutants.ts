@@ -132,8 +132,8 @@ export const SLOW_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'lib/engine/janitor.ts',
-        find: 'return !isAboutTheLink(removed) && this.#removeEach(paths);',
-        replace: 'return !isAboutTheLink(removed);',
+        find: "return isAboutTheLink(removed) ? 'again' : this.#removeEach(paths);",
+        replace: "return isAboutTheLink(removed) ? 'again' : 'done';",
       },
     ],
     breaks: ['no litter'],
