@@ -10,11 +10,13 @@ describe('inspect()', () => {
   let engine: EngineWorld;
   let one: Client;
   let other: Client;
+  let eye: Client;
 
   beforeEach(async () => {
     engine = new EngineWorld();
     one = await engine.client('one');
     other = await engine.client('other');
+    eye = await engine.client('eye');
   });
   afterEach(() => engine.end());
 
@@ -82,6 +84,88 @@ describe('inspect()', () => {
     engine.faults.suspend(other.process);
     const snapshot = await engine.settle(asked);
     expect([snapshot.state, snapshot.holders.map(({ nodePath }) => nodePath)]).toEqual(['HELD', [lock.nodePath]]);
+  });
+
+  it('does not say free because the holder left while it was asking who is there', async () => {
+    for (let afterMs = 0; afterMs < 8; afterMs += 0.5) {
+      const lock = await engine.settle(one.locks.acquire(KEY));
+      const waiting = other.locks.acquire(KEY);
+      await engine.runFor(50);
+      const asked = eye.locks.inspect(KEY);
+      await engine.runFor(afterMs);
+      void lock.release();
+      const { state, holders, queue, queueLength } = await engine.settle(asked);
+      expect([afterMs, state, holders.length, queueLength - queue.length]).toEqual([afterMs, 'HELD', 1, 0]);
+      await engine.settle((await engine.settle(waiting)).release());
+    }
+  });
+
+  it('does not say free because all that it had listed left while it was asking who they are', async () => {
+    engine.faults.setLatency(eye.process, 20);
+    const lock = await engine.settle(one.locks.acquire(KEY));
+    const asked = eye.locks.inspect(KEY);
+    // There and back for the list, and the next question is on its way.
+    await engine.runFor(50);
+    await engine.settle(lock.release());
+    const next = await engine.settle(other.locks.acquire(KEY));
+    const { state, holders } = await engine.settle(asked);
+    expect([state, holders.map(({ nodePath }) => nodePath)]).toEqual(['HELD', [next.nodePath]]);
+  });
+
+  it('comes to an end where holders come and go faster than it can look', async () => {
+    engine.faults.setLatency(eye.process, 30);
+    let isOver = false;
+    const busy = (async (): Promise<void> => {
+      while (!isOver) await (await one.locks.acquire(KEY)).release();
+    })();
+    const snapshot = await engine.settle(eye.locks.inspect(KEY), 1_000);
+    expect(snapshot.queue).toEqual([]);
+    isOver = true;
+    await engine.settle(busy);
+  });
+
+  it('shows a reader that an upgrader did not name in the queue: it waits', async () => {
+    for (const inside of [0, 1]) {
+      const upgrader = await engine.settle(one.locks.acquire(KEY, { mode: 'upgradeable' }));
+      const readers = inside === 0 ? [] : [await engine.settle(eye.locks.acquire(KEY, { mode: 'read' }))];
+      const abort = new AbortController();
+      const writing = rejection(other.locks.acquire(KEY, { mode: 'write', signal: abort.signal }));
+      await engine.runFor(50);
+      const waiting = other.locks.acquire(KEY, { mode: 'read' });
+      await engine.runFor(50);
+      const upgrading = upgrader.upgrade();
+      await engine.runFor(50);
+      abort.abort();
+      await engine.settle(writing);
+      await engine.runFor(50);
+      const snapshot = await inspect();
+      expect(snapshot.holders.map(({ mode }) => mode)).toEqual(
+        inside === 0 ? ['upgradeable'] : ['upgradeable', 'read'],
+      );
+      expect([snapshot.queue.map(({ mode }) => mode), snapshot.queueLength]).toEqual([['read'], 1]);
+      await engine.settle(Promise.all(readers.map((reader) => reader.release())));
+      await engine.settle(upgrading);
+      expect((await inspect()).holders.map(({ mode }) => mode)).toEqual(['upgradeable']);
+      await engine.settle(upgrader.release());
+      await engine.settle((await engine.settle(waiting)).release());
+    }
+  });
+
+  it('shows the readers inside as holders while an upgrader waits for them', async () => {
+    // The names of these are on their way for longer than one look takes.
+    engine.faults.setLatency(one.process, 4);
+    for (let afterMs = 0; afterMs < 30; afterMs += 1) {
+      const upgrader = await engine.settle(one.locks.acquire(KEY, { mode: 'upgradeable' }));
+      const reader = await engine.settle(other.locks.acquire(KEY, { mode: 'read' }));
+      const upgrading = upgrader.upgrade();
+      await engine.runFor(afterMs);
+      const { holders, queue, queueLength } = await inspect(eye);
+      const modes = holders.map(({ mode }) => mode);
+      expect([afterMs, modes, queue, queueLength]).toEqual([afterMs, ['upgradeable', 'read'], [], 0]);
+      await engine.settle(reader.release());
+      await engine.settle(upgrading);
+      await engine.settle(upgrader.release());
+    }
   });
 
   it('estimates the wait from the last holds of this process', async () => {
