@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { canonicalOrder } from '../../../lib/engine/multi-lock.js';
 import {
@@ -185,5 +186,20 @@ describe('acquireAll()', () => {
     expect(await engine.settle(Promise.all([rounds(one, ['/l/a', '/l/b']), rounds(other, ['/l/b', '/l/a'])]))).toEqual([
       20, 20,
     ]);
+  });
+
+  it('puts no listener for each of its locks on its own signal, and leaves none on that of a lock that others share', async () => {
+    const keys = Array.from({ length: 20 }, (_, index) => `/l/${index}`);
+    await engine.settle(
+      one.locks.withLock('/l/0', async (lock) => {
+        for (let round = 0; round < 3; round += 1) {
+          const all = await one.locks.acquireAll(keys);
+          // Node warns of a leak from the eleventh on.
+          expect([lock, all].map(({ signal }) => getEventListeners(signal, 'abort').length)).toEqual([1, 0]);
+          await all.release();
+          expect(getEventListeners(lock.signal, 'abort')).toEqual([]);
+        }
+      }),
+    );
   });
 });
