@@ -28,7 +28,9 @@ export const MORE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'busy, whatever the reason',
-    edits: [{ file: 'lib/engine/timeouts.ts', find: 'if (uplink.isUp && isBehindOthers)', replace: 'if (isBehindOthers)' }],
+    edits: [
+      { file: 'lib/engine/timeouts.ts', find: 'if (uplink.isUp && isBehindOthers)', replace: 'if (isBehindOthers)' },
+    ],
     breaks: ['honest errors'],
     withinSeeds: 500,
   },
