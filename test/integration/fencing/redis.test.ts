@@ -100,6 +100,23 @@ describe('RedisFence', () => {
     expect(await codeOf(fence.write(R, 'x', `1'`))).toBe('INVALID_FENCING_TOKEN');
   });
 
+  it('works over a connection that puts commands together by itself, bytes and settings included', async () => {
+    const pipelining = connect(server.port, { enableAutoPipelining: true });
+    try {
+      const fenced = new RedisFence({ client: pipelining });
+      await fenced.checkDurability();
+      await client.script('FLUSH');
+      const bytes = Buffer.from([0, 10, 255]);
+      await fenced.write(R, bytes, 5n);
+      expect(await fenced.read(R)).toEqual({ value: bytes, fencingToken: 5n });
+      expect(await codeOf(fenced.claim(R, 4n))).toBe('STALE_FENCING_TOKEN');
+      await Promise.all(Array.from({ length: 20 }, () => fenced.update('count', 5n, add('x'))));
+      expect(await textOf(fenced, 'count')).toBe('x'.repeat(20));
+    } finally {
+      pipelining.disconnect();
+    }
+  });
+
   it('goes on when Redis has forgotten the scripts', async () => {
     await fence.write(R, 'x', 5n);
     await client.script('FLUSH');
@@ -116,7 +133,9 @@ describe('RedisFence', () => {
   it('keeps a resource in one key, in a cluster too, in the slot of keys with the same braces', async () => {
     const node = await startRedis({ cluster: true });
     const direct = connect(node.port);
-    const cluster = new Cluster([{ host: '127.0.0.1', port: node.port }], { scaleReads: 'slave' });
+    const nodes = [{ host: '127.0.0.1', port: node.port }];
+    const cluster = new Cluster(nodes, { scaleReads: 'slave' });
+    const pipelining = new Cluster(nodes, { enableAutoPipelining: true });
     try {
       await direct.cluster('ADDSLOTSRANGE', 0, 16_383);
       const isUp = async (): Promise<boolean> => String(await direct.cluster('INFO')).includes('cluster_state:ok');
@@ -124,11 +143,13 @@ describe('RedisFence', () => {
       const fenced = new RedisFence({ client: cluster });
       await fenced.update(R, 5n, () => 'x');
       expect(await codeOf(fenced.write(R, 'stale', 4n))).toBe('STALE_FENCING_TOKEN');
+      expect(await codeOf(new RedisFence({ client: pipelining }).write(R, 'stale', 4n))).toBe('STALE_FENCING_TOKEN');
       expect(await direct.keys('*')).toEqual([`fencing:{${R}}`]);
       const slots = [fenced.keyOf(R), `lines:{${R}}`, R].map((key) => direct.cluster('KEYSLOT', key));
       expect(new Set(await Promise.all(slots)).size).toBe(1);
     } finally {
       cluster.disconnect();
+      pipelining.disconnect();
       direct.disconnect();
       await node.stop();
     }

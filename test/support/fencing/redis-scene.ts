@@ -20,8 +20,8 @@ export async function startRedisScene(): Promise<RedisScene> {
   return { server, client, fence: new RedisFence({ client }), stop };
 }
 
-export function connect(port: number): Redis {
-  const made = new Redis({ port, host: '127.0.0.1', retryStrategy: () => 20 });
+export function connect(port: number, options: { readonly enableAutoPipelining?: boolean } = {}): Redis {
+  const made = new Redis({ port, host: '127.0.0.1', retryStrategy: () => 20, ...options });
   made.on('error', () => undefined);
   return made;
 }

@@ -1,5 +1,5 @@
 import { LockConfigurationError } from '../../../lock/errors.js';
-import type { RedisClient } from './redis-client.js';
+import { type RedisClient, send } from './redis-client.js';
 
 /** What Redis must be told so that it does not forget a mark that it has acknowledged. */
 const NEEDED: Readonly<Record<string, string>> = {
@@ -29,7 +29,7 @@ export async function checkDurabilityOf(client: RedisClient): Promise<void> {
 async function configValue(client: RedisClient, name: string): Promise<string> {
   let answer: unknown;
   try {
-    answer = await client.callBuffer('config', ['GET', name]);
+    answer = await send(client, 'config', ['GET', name]);
   } catch (error) {
     throw new LockConfigurationError(`Redis does not tell its ${name}: ask those who run it`, undefined, {
       cause: error,

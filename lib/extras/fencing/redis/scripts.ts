@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import type { RedisClient } from './redis-client.js';
+import { type RedisClient, send } from './redis-client.js';
 
 /** A script that Redis runs as one step. */
 export interface Script {
@@ -85,10 +85,10 @@ export async function run(
   args: (string | Buffer)[],
 ): Promise<unknown> {
   try {
-    return await client.callBuffer('evalsha', [sha1, '1', key, ...args]);
+    return await send(client, 'evalsha', [sha1, '1', key, ...args]);
   } catch (error) {
     if (!(error instanceof Error) || !error.message.startsWith('NOSCRIPT')) throw error;
-    return client.callBuffer('eval', [text, '1', key, ...args]);
+    return send(client, 'eval', [text, '1', key, ...args]);
   }
 }
 
