@@ -1,5 +1,6 @@
 import { LockConfigurationError } from '../../../lock/errors.js';
-import { VerificationKeys } from '../keys/verification-keys.js';
+import { checkKeys, checkNames } from '../check-settings.js';
+import type { VerificationKeys } from '../keys/verification-keys.js';
 import type { ExpectedToken } from '../signed-token.js';
 import { FencedZnodes } from '../znodes/fenced-znodes.js';
 import type { FencingMarks } from './fencing-marks.js';
@@ -33,17 +34,12 @@ export function resolveFencingOptions(options: FencingModuleOptions): ResolvedFe
   const refuse = (what: string): never => {
     throw new LockConfigurationError(`FencingModule: ${what}`);
   };
-  if (typeof options !== 'object' || options === null)
-    return refuse('the options must be an object such as { marks, keys }');
-  const unknown = Object.keys(options).find((name) => !(KNOWN as readonly string[]).includes(name));
-  if (unknown === 'isGlobal')
+  if (typeof options === 'object' && options !== null && 'isGlobal' in options)
     refuse('isGlobal: must stand beside useFactory, useClass or useExisting, not in what they return');
-  if (unknown !== undefined) refuse(`${unknown}: is no option (there are: ${KNOWN.join(', ')})`);
+  checkNames(options, KNOWN, refuse);
   const { marks, keys, ...rules } = options;
   checkMarks(marks, (what) => refuse(`marks: ${what}`));
-  if (keys !== undefined && !(keys instanceof VerificationKeys)) {
-    refuse('keys: must be made with new VerificationKeys(...) or new SigningKeys(...)');
-  }
+  checkKeys(keys, refuse);
   checkTokenRules(rules, 'FencingModule', keys !== undefined);
   return { marks, keys, rules };
 }

@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { LockConfigurationError } from '../../../lock/errors.js';
 import { checkResource } from '../check-resource.js';
+import { checkSettings } from '../check-settings.js';
 import { type Fence, type FenceSettings, tokenToCompare } from '../fence.js';
 import { staleToken } from '../rule.js';
 import { type FencedUpdate, highestStatement, type Statement, updateStatement } from './fenced-update.js';
@@ -49,7 +50,10 @@ export class PostgresFence {
   /** A single connection has one transaction at a time. */
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor({ pool, table = DEFAULT_TABLE, idleTimeoutMs = 10_000, ...settings }: PostgresFenceOptions) {
+  /** @throws LockConfigurationError for an option that is none */
+  constructor(options: PostgresFenceOptions) {
+    checkSettings('PostgresFence', options, ['pool', 'table', 'idleTimeoutMs']);
+    const { pool, table = DEFAULT_TABLE, idleTimeoutMs = 10_000, ...settings } = options;
     if (!Number.isInteger(idleTimeoutMs) || idleTimeoutMs < 0 || idleTimeoutMs > MAX_IDLE_TIMEOUT_MS) {
       throw new LockConfigurationError(
         `idleTimeoutMs: must be a whole number of milliseconds (0 for none), not ${String(idleTimeoutMs)}`,

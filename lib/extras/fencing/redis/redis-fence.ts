@@ -1,4 +1,5 @@
 import { checkResource } from '../check-resource.js';
+import { checkSettings } from '../check-settings.js';
 import { type Fence, type FenceSettings, tokenToCompare } from '../fence.js';
 import { staleToken } from '../rule.js';
 import { checkDurabilityOf } from './durability.js';
@@ -50,7 +51,10 @@ export class RedisFence {
   readonly #prefix: string;
   readonly #settings: FenceSettings;
 
-  constructor({ client, prefix = 'fencing:', ...settings }: RedisFenceOptions) {
+  /** @throws LockConfigurationError for an option that is none */
+  constructor(options: RedisFenceOptions) {
+    checkSettings('RedisFence', options, ['client', 'prefix']);
+    const { client, prefix = 'fencing:', ...settings } = options;
     this.#client = client;
     this.#prefix = prefix;
     this.#settings = settings;

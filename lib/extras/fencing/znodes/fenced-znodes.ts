@@ -1,6 +1,7 @@
 import { type LockService, type SessionAccess, sessionAccess } from '../../../engine/lock-service.js';
 import { LockConfigurationError } from '../../../lock/errors.js';
 import type { LockHandle } from '../../../lock/handle.js';
+import { checkSettings } from '../check-settings.js';
 import type { FenceSettings } from '../fence.js';
 import { checkRoot, dataBytes, dataPath, refuseBelowRoot } from './data-path.js';
 import { refusal } from './explain.js';
@@ -47,7 +48,9 @@ export class FencedZnodes {
   readonly #turns = new UpdateTurns();
 
   /** @throws LockConfigurationError */
-  constructor({ locks, root, ...settings }: FencedZnodesOptions) {
+  constructor(options: FencedZnodesOptions) {
+    checkSettings('FencedZnodes', options, ['locks', 'root']);
+    const { locks, root, ...settings } = options;
     checkRoot(root);
     if (settings.keys !== undefined && settings.lockKey === undefined) {
       throw new LockConfigurationError('FencedZnodes: with keys, say with lockKey which lock protects which path');
