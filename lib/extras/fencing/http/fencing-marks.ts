@@ -11,8 +11,9 @@ export interface FencingMarks {
    */
   claim(resource: string, fence: Fence): Promise<void>;
   /**
-   * Whether the marks can be kept: awaited at boot, which ends with what this throws. For a `RedisFence`:
-   * `{ claim: (resource, fence) => redis.claim(resource, fence), check: () => redis.checkDurability() }`.
+   * Whether the marks can be kept: awaited at boot, which ends with what this throws. A `RedisFence` has it, and refuses a
+   * Redis that may forget what it acknowledged. Who takes such a one for good enough leaves it out:
+   * `{ claim: (resource, fence) => redis.claim(resource, fence) }`.
    */
   check?(): Promise<void>;
 }

@@ -124,6 +124,11 @@ export class RedisFence {
     return checkDurabilityOf(this.#client);
   }
 
+  /** The same, by the name under which `FencingModule` asks its marks at boot. */
+  check(): Promise<void> {
+    return this.checkDurability();
+  }
+
   async #claim(resource: string, token: bigint): Promise<void> {
     const { outcome, highest } = await this.#run(CLAIM, resource, token, []);
     if (outcome === 'stale') throw staleToken(resource, token, highest);

@@ -8,6 +8,7 @@ import type { FencingModuleOptions } from '../../../../lib/extras/fencing/http/f
 import { MemoryFencingMarks } from '../../../../lib/extras/fencing/http/memory-fencing-marks.js';
 import { RequireFence, WithoutFence } from '../../../../lib/extras/fencing/http/require-fence.decorator.js';
 import { SigningKeys } from '../../../../lib/extras/fencing/keys/signing-keys.js';
+import { RedisFence } from '../../../../lib/extras/fencing/redis/redis-fence.js';
 import { FencedZnodes } from '../../../../lib/extras/fencing/znodes/fenced-znodes.js';
 import { LockConfigurationError, LockService } from '../../../../lib/index.js';
 import type { Imports } from '../../support/boot.js';
@@ -59,6 +60,25 @@ describe('an application with @RequireFence starts', () => {
     await expect(start([Documents], [FencingModule.forRoot({ marks: { claim, check: refuse } })])).rejects.toThrow(
       'appendfsync is everysec',
     );
+  });
+
+  it('only over a Redis that keeps what it acknowledges, unless its claims alone are handed over', async () => {
+    const settings: Record<string, string> = {
+      appendonly: 'yes',
+      appendfsync: 'always',
+      'no-appendfsync-on-rewrite': 'no',
+      'maxmemory-policy': 'noeviction',
+    };
+    const redis = new RedisFence({
+      client: { callBuffer: async (_, [, name = '']) => [name, settings[String(name)]] },
+    });
+    await start([Documents], [FencingModule.forRoot({ marks: redis })]);
+    settings['appendonly'] = 'no';
+    await expect(start([Documents], [FencingModule.forRoot({ marks: redis })])).rejects.toThrow(
+      'may forget a fencing token that it has acknowledged',
+    );
+    const accepting = { claim: (resource: string, fence: Fence) => redis.claim(resource, fence) };
+    await start([Documents], [FencingModule.forRoot({ marks: accepting })]);
   });
 
   it('with several modules that are not global, each for the controllers that import it', async () => {
