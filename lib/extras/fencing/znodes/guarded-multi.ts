@@ -31,17 +31,17 @@ export class GuardedMulti {
 
   /** @throws StaleFencingTokenError; for all that trying again does not change */
   async send(parts: readonly MultiPart[]): Promise<Sent> {
-    const { session } = this.link;
     const { nodePath } = this.#right;
+    const kind = parts.length === 0 ? 'look' : 'write';
     for (;;) {
       if (this.#right.isSigned) await this.#verifyNode();
       await this.link.untilUp();
-      const [outcome] = await session.batch([multi([check(nodePath), ...parts])]);
+      const [outcome] = await this.link.send([multi([check(nodePath), ...parts])], kind);
       if (!(outcome instanceof SessionError)) return { kind: 'done', results: outcome.slice(1) };
       if (outcome.outcomeUnknown) {
-        if (parts.length === 0) continue;
-        this.link.isInDoubt = true;
+        this.link.isInDoubt ||= kind === 'write';
         if (outcome.code === 'CLOSED') throw this.link.closed();
+        if (kind === 'look') continue;
         await this.link.untilUp();
         return { kind: 'in-doubt' };
       }
@@ -61,7 +61,7 @@ export class GuardedMulti {
     while (!this.#isVerified) {
       await this.link.untilUp();
       // Who handed the ticket over may be ahead of the server here.
-      const [synced, found] = await this.link.session.batch([sync(nodePath), exists(nodePath)]);
+      const [synced, found] = await this.link.send([sync(nodePath), exists(nodePath)], 'look');
       const error = synced instanceof SessionError && !failedWith(synced, 'NO_NODE') ? synced : found;
       if (error === undefined) throw lockIsOver(this.#right, this.path, this.link.isInDoubt);
       if (error instanceof SessionError) {

@@ -2,7 +2,7 @@ import { filter, firstValueFrom, Subject, takeUntil } from 'rxjs';
 import { LockClosedError, LockUnavailableError } from '../../../lock/errors.js';
 import { isUp } from '../../../session/connection-state.js';
 import { isAboutTheLink, SessionError } from '../../../session/errors.js';
-import { get, type NodeData, sync } from '../../../session/requests.js';
+import { get, type NodeData, type Outcome, type Request, sync } from '../../../session/requests.js';
 import type { Session } from '../../../session/session.js';
 
 /** One call over a session that may go down and come back, until its time is up. */
@@ -11,7 +11,7 @@ export class Link {
   readonly #path: string;
   readonly #waitMs: number;
   readonly #endsAt: number;
-  /** A write was sent, and its answer was lost. */
+  /** A write was sent, and its answer was lost, or is still to come. */
   isInDoubt = false;
 
   constructor(session: Session, path: string, waitMs: number) {
@@ -39,11 +39,33 @@ export class Link {
     throw this.session.state === 'closed' ? this.closed() : this.#unavailable();
   }
 
+  /**
+   * Sends, and waits for the answers until the time is up: a link that has gone silent is up until the session knows better.
+   * @throws LockUnavailableError when the time is up
+   */
+  async send<const R extends readonly Request[]>(
+    requests: R,
+    kind: 'look' | 'write',
+  ): Promise<{ [I in keyof R]: Outcome<R[I]> }> {
+    const { clock } = this.session;
+    let end: () => void = () => undefined;
+    const timeIsUp = new Promise<undefined>((resolve) => (end = () => resolve(undefined)));
+    const timer = clock.setTimer(Math.max(0, this.#endsAt - clock.now()), end);
+    try {
+      const outcomes = await Promise.race([this.session.batch(requests), timeIsUp]);
+      if (outcomes !== undefined) return outcomes;
+    } finally {
+      timer.cancel();
+    }
+    this.isInDoubt ||= kind === 'write';
+    throw this.#unavailable();
+  }
+
   /** What the leader has; undefined: no such node. */
   async read(path: string): Promise<NodeData | undefined> {
     for (;;) {
       await this.untilUp();
-      const [synced, found] = await this.session.batch([sync(path), get(path)]);
+      const [synced, found] = await this.send([sync(path), get(path)], 'look');
       const error = synced instanceof SessionError ? synced : found;
       if (!(error instanceof SessionError)) return error;
       if (error.code === 'NO_NODE') return undefined;
@@ -62,7 +84,7 @@ export class Link {
 
   #whatIsKnown(): string {
     return this.isInDoubt
-      ? `The answer to the write of ${this.#path} was lost: it may or may not have been carried out. Read it again`
+      ? `The answer to the write of ${this.#path} did not come: it may or may not have been carried out. Read it again`
       : `Nothing was done to ${this.#path}`;
   }
 }

@@ -96,7 +96,10 @@ function versionAfter(result: MultiResult | undefined, path: string): number {
 async function makeParents({ link, path }: GuardedMulti, fullPath: string): Promise<void> {
   await link.untilUp();
   const parents = ancestry(fullPath).slice(0, -1);
-  const outcomes = await link.session.batch(parents.map((parent) => create(parent, 'persistent')));
+  const outcomes = await link.send(
+    parents.map((parent) => create(parent, 'persistent')),
+    'look',
+  );
   const failed = outcomes.find(
     (outcome) => outcome instanceof SessionError && !failedWith(outcome, 'NODE_EXISTS') && !isAboutTheLink(outcome),
   );

@@ -1,0 +1,53 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { FencedZnodes } from '../../../../../lib/extras/fencing/znodes/fenced-znodes.js';
+import { type LockTicket, ticketOf } from '../../../../../lib/extras/fencing/znodes/ticket.js';
+import { LockClosedError, LockUnavailableError } from '../../../../../lib/lock/errors.js';
+import { type Client, EngineWorld } from '../../../engine/support/engine-world.js';
+
+const WAIT_MS = 500;
+const PATH = '/a';
+
+describe('A call of FencedZnodes settles by its deadline', () => {
+  let world: EngineWorld;
+  let client: Client;
+  let znodes: FencedZnodes;
+  let ticket: LockTicket;
+
+  beforeEach(async () => {
+    world = new EngineWorld();
+    client = await world.client('writer', { waitMs: WAIT_MS });
+    znodes = new FencedZnodes({ locks: client.locks, root: '/data' });
+    const holder = await world.client('holder');
+    ticket = ticketOf(await world.settle(holder.locks.acquire('/locks/a')));
+    await world.settle(znodes.write(PATH, 'old', ticket));
+  });
+  afterEach(() => world.end());
+
+  const calls: [string, () => Promise<unknown>, string][] = [
+    ['a write, in doubt', () => znodes.write(PATH, 'new', ticket), 'it may or may not have been carried out'],
+    ['a removal, in doubt', () => znodes.remove(PATH, ticket), 'it may or may not have been carried out'],
+    ['a claim', () => znodes.claim(PATH, ticket), `Nothing was done to ${PATH}`],
+    ['a read', () => znodes.read(PATH), `Nothing was done to ${PATH}`],
+  ];
+
+  it.each(calls)('over a link that has gone silent: %s', async (_, call, whatIsKnown) => {
+    world.faults.blackHole(client.process);
+    const startedAt = client.process.clock.now();
+    const failure = await world.failure(call());
+    expect(failure).toBeInstanceOf(LockUnavailableError);
+    expect(failure.message).toContain(whatIsKnown);
+    expect(client.process.clock.now() - startedAt).toBe(WAIT_MS);
+    expect(client.session.state).toBe('connected');
+  });
+
+  it.each(calls)('while the service closes, at once and without spinning: %s', async (_, call) => {
+    world.faults.blackHole(client.process);
+    const closing = client.locks.close(0);
+    await world.runFor(1);
+    const startedAt = client.process.clock.now();
+    const failure = await world.failure(call());
+    expect(failure).toBeInstanceOf(LockClosedError);
+    expect(client.process.clock.now()).toBe(startedAt);
+    await world.settle(closing);
+  });
+});
