@@ -10,6 +10,9 @@ const MAX_CONTENT_BYTES = 256 * 1024 * 1024;
 /** A journal may be that much larger than what it amounts to. */
 const GROWTH = 4;
 
+/** So often in a row no journal is replaced between its opening and the look whether it is still there. */
+const MAX_LOOKS = 1_000;
+
 export interface Change {
   readonly kind: 'write' | 'append' | 'claim' | 'remove';
   readonly token: bigint;
@@ -73,6 +76,7 @@ export class FencedFile {
         const outcome = await journal.append({ kind, token, payload, onlyAfter });
         switch (outcome.verdict) {
           case 'counts':
+            await this.#assertKept(journal);
             return true;
           case 'overtaken':
             return false;
@@ -100,21 +104,41 @@ export class FencedFile {
   }
 
   /**
-   * As long as a journal is not sealed, it is the file: its successor is made after the seal. So the look at its end is
-   * enough, without one at the folder. One that is sealed is the file, too, until it has a successor, and is good enough for
+   * As long as a journal is in its place and not sealed, it is the file: its successor is made after the seal. So the look at
+   * its end is enough, without one at the folder. One that is sealed is the file, too, until it has a successor, and is good enough for
    * a look where there is no room to make one.
    */
   async #current(purpose: 'look' | 'change'): Promise<Journal | undefined> {
-    for (;;) {
+    for (let looks = 0; looks < MAX_LOOKS; looks += 1) {
       const journal = (this.#journal ??= await this.generations.open());
       if (journal === undefined) return undefined;
       await journal.catchUp();
+      if (!(await journal.isInPlace())) {
+        await this.close();
+        continue;
+      }
       if (!journal.state.isSealed) return journal;
       const obstacle = await this.#replace(journal);
       if (obstacle !== undefined && purpose === 'look') return journal;
       if (obstacle !== undefined) throw obstacle;
       await this.close();
     }
+    throw neverInPlace(this.resource, this.generations.folder);
+  }
+
+  /**
+   * A record that counts is of no use in a journal that was moved or removed with its folder, be it while it was added. One
+   * that was replaced has a successor, which began with all that counted.
+   */
+  async #assertKept(journal: Journal): Promise<void> {
+    if (await journal.isInPlace()) return;
+    await journal.catchUp();
+    if (journal.state.isSealed) {
+      await this.close();
+      this.#journal = await this.generations.open();
+      if (this.#journal !== undefined && this.#journal.generation > journal.generation) return;
+    }
+    throw movedAway(this.resource, this.generations.folder);
   }
 
   /** Resolves with the error when there is no room for a successor, and nobody else has made one. */
@@ -150,4 +174,20 @@ export class FencedFile {
       this.resource,
     );
   }
+}
+
+function movedAway(resource: string, folder: string): LockConfigurationError {
+  return new LockConfigurationError(
+    `${folder} was moved or removed while ${resource} was written: what was written is in what was moved, and not in the file ` +
+      'that is there now, if there is one. Read it again. Before a folder of the store is moved, all writers must be stopped',
+    resource,
+  );
+}
+
+function neverInPlace(resource: string, folder: string): LockConfigurationError {
+  return new LockConfigurationError(
+    `The journal of ${resource} that was opened in ${folder} was never the one that is there. Does something else change the ` +
+      'folder, or does its file system number its files anew each time? Use a local disk',
+    resource,
+  );
 }

@@ -49,7 +49,8 @@ export class Generations {
       if (journal !== undefined) return journal;
     }
     throw new LockConfigurationError(
-      `${this.folder} is no folder of a file: there is something in it, but no journal. Move it away, or restore it from a backup`,
+      `${this.folder} is no folder of a file: there is something in it, but no journal. Stop all writers, ` +
+        'then move it away, or restore it from a backup',
     );
   }
 
@@ -75,7 +76,7 @@ export class Generations {
     await this.room.assertFor(bytes.length);
     try {
       await writeDurably(temporary, bytes);
-      if (!(await exists(this.#path(sealed.generation)))) return;
+      if (!(await sealed.isInPlace())) return;
       await unlessCode(['EEXIST', 'ENOENT'], link(temporary, this.#path(next)));
     } finally {
       await rm(temporary, { force: true });
@@ -152,7 +153,8 @@ export class Generations {
     if (folder === undefined) return undefined;
     if (folder.isDirectory()) return unlessMissing(readdir(this.folder));
     throw new LockConfigurationError(
-      `${this.folder} must be a folder of FencedFileStore, and is a link or a file. It was not followed. Move it away`,
+      `${this.folder} must be a folder of FencedFileStore, and is a link or a file. It was not followed. Stop ` +
+        'all writers, then move it away',
     );
   }
 

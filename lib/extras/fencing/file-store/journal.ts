@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
+import { type FileHandle, lstat, open } from 'node:fs/promises';
 import { LockConfigurationError } from '../../../lock/errors.js';
+import { unlessMissing } from './directories.js';
 import { JournalState, type Verdict } from './journal-state.js';
 import { type Line, LineReader } from './line-reader.js';
 import { encodeRecord, type JournalRecord, parseLine } from './record.js';
@@ -20,6 +21,12 @@ export interface Outcome {
   readonly mark: bigint;
 }
 
+/** Of an open file; they stay as they are, wherever it is moved. */
+interface Identity {
+  readonly dev: bigint;
+  readonly ino: bigint;
+}
+
 /** One journal: an open file, and what its records amount to as far as they were read. */
 export class Journal {
   readonly state = new JournalState();
@@ -33,17 +40,33 @@ export class Journal {
     readonly path: string,
     readonly generation: number,
     private readonly file: FileHandle,
+    private readonly identity: Identity,
     private readonly room: Room,
   ) {
     this.#lines = new LineReader(file);
   }
 
   static async open(path: string, generation: number, room: Room): Promise<Journal> {
-    return new Journal(path, generation, await open(path, FLAGS), room);
+    const file = await open(path, FLAGS);
+    try {
+      return new Journal(path, generation, file, await file.stat({ bigint: true }), room);
+    } catch (error) {
+      await file.close();
+      throw error;
+    }
   }
 
   get size(): number {
     return this.#lines.readTo;
+  }
+
+  /**
+   * Whether it is still what its path leads to. Otherwise it has been replaced, or somebody has moved or removed its folder:
+   * then what is added here is read by nobody.
+   */
+  async isInPlace(): Promise<boolean> {
+    const there = await unlessMissing(lstat(this.path, { bigint: true }));
+    return there?.ino === this.identity.ino && there.dev === this.identity.dev;
   }
 
   /** Reads what others have added. */
@@ -113,6 +136,6 @@ function notFound(path: string): LockConfigurationError {
 function damaged(path: string): LockConfigurationError {
   return new LockConfigurationError(
     `${path} is damaged: it must begin with the state of the file, and have it once. No process leaves it like this. ` +
-      'Restore its folder from a backup, or move the folder away to begin the file anew',
+      'Stop all writers, then restore its folder from a backup, or move the folder away to begin the file anew',
   );
 }
