@@ -59,6 +59,43 @@ describe('PostgresFence', () => {
       }
     });
 
+    it('on one connection: refuses to run in a transaction of the caller, and leaves that as it is', async () => {
+      const client = new pg.Client({ connectionString: scene.server.url });
+      await client.connect();
+      try {
+        const single = new PostgresFence({ pool: client });
+        for (const first of ['BEGIN', 'BEGIN; SELECT 1', `BEGIN; INSERT INTO orders (id, state) VALUES (77, 'mine')`]) {
+          await client.query(first);
+          await expect(single.guarded(R, 5n, settle)).rejects.toThrow('a connection with an open transaction');
+          const { command } = await client.query('ROLLBACK');
+          expect(command).toBe('ROLLBACK');
+          expect(await scene.order(77)).toBeUndefined();
+        }
+        await client.query('BEGIN');
+        await client.query('SELECT 1 / 0').catch(() => undefined);
+        await expect(single.guarded(R, 5n, settle)).rejects.toMatchObject({ code: '25P02' });
+        await client.query('ROLLBACK');
+        expect(await fence.highest(R)).toBeUndefined();
+
+        await single.guarded(R, 5n, settle);
+        expect(await scene.order()).toMatchObject({ state: 'settled' });
+      } finally {
+        await client.end();
+      }
+    });
+
+    it('refuses an update of what it has claimed, which would wait for a row that its work has changed', async () => {
+      const row = { table: 'orders', set: { state: 'updated' }, where: { id: 1 } };
+      const nested = fence.guarded(R, 5n, async (client) => {
+        await settle(client);
+        await fence.update(R, 5n, row);
+      });
+      await expect(nested).rejects.toThrow('is claimed by the guarded() around this call');
+      expect(await scene.order()).toMatchObject({ state: 'new' });
+      await fence.guarded(R, 5n, () => fence.update('another', 5n, row));
+      expect(await scene.order()).toMatchObject({ state: 'updated' });
+    });
+
     it('on one connection: what it left running takes its turn, and is not in a later transaction', async () => {
       const client = new pg.Client({ connectionString: scene.server.url });
       await client.connect();

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type pg from 'pg';
 import { PostgresFence } from '../../../lib/extras/fencing/postgres/postgres-fence.js';
@@ -23,6 +24,16 @@ describe('PostgresFence', () => {
   afterEach(() => expect(pool.idleCount).toBe(pool.totalCount));
 
   describe('claim', () => {
+    it('says which name is too long for its index, where a name of that length fits only when it can be compressed', async () => {
+      const long = randomBytes(2_048).toString('hex');
+      await expect(fence.claim(long, 5n)).rejects.toMatchObject({
+        code: 'LOCK_CONFIGURATION',
+        message: expect.stringContaining('PostgreSQL cannot keep a name of 4096 bytes in its index'),
+      });
+      for (const fitting of ['x'.repeat(4_096), randomBytes(1_300).toString('hex')]) await fence.claim(fitting, 5n);
+      await expect(fence.guarded(long, 5n, () => 'never')).rejects.toThrow('in its index');
+    });
+
     it('accepts the same token again and a higher one, refuses a lower one and says what the highest is', async () => {
       await fence.claim(R, 5n);
       await fence.claim(R, 5n);

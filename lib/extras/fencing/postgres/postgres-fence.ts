@@ -8,7 +8,7 @@ import { type FencedUpdate, highestStatement, type Statement, updateStatement } 
 import { DEFAULT_TABLE, fenceColumnSql, marksTableSql } from './migration.js';
 import { isPool, type PostgresClient, type PostgresPool } from './postgres-client.js';
 import { quoteTable } from './quote.js';
-import { inPooledTransaction, inTransaction, TRANSACTION_ID } from './transaction.js';
+import { inPooledTransaction, inTransactionOf, TRANSACTION_ID } from './transaction.js';
 
 export interface PostgresFenceOptions extends FenceSettings {
   /** A `Pool` of the package `pg`, or one connection of it (a `Client`, a `PoolClient`). */
@@ -32,6 +32,7 @@ interface Around {
 
 /** How often a refused statement looks again when the row changes under its eyes. */
 const MOST_LOOKS = 5;
+const LIMIT_EXCEEDED = '54000';
 const MAX_IDLE_TIMEOUT_MS = 0x7fff_ffff;
 
 /**
@@ -91,7 +92,7 @@ export class PostgresFence {
    * and writes over `client` is one step, however long this process is paused in between. The work must not send BEGIN,
    * COMMIT or ROLLBACK: that opens the guard.
    * @throws StaleFencingTokenError before `work` is called; what `work` throws, after a rollback; LockConfigurationError
-   * where the work has ended the transaction itself
+   * where the work has ended the transaction itself, and over a single connection where a transaction of yours is open
    */
   async guarded<T>(resource: string, fence: Fence, work: (client: PostgresClient) => T | PromiseLike<T>): Promise<T> {
     const token = await this.#token(resource, fence);
@@ -115,7 +116,7 @@ export class PostgresFence {
         `guarded(${resource}) inside of guarded(${around.map((each) => each.resource).join(', ')}): one connection has one transaction. Use a pool`,
       );
     }
-    return this.#inTurn(() => inTransaction(pool, this.#idleTimeoutMs, guarded));
+    return this.#inTurn(() => inTransactionOf(pool, this.#idleTimeoutMs, guarded));
   }
 
   /**
@@ -126,6 +127,8 @@ export class PostgresFence {
    */
   async update(resource: string, fence: Fence, update: FencedUpdate): Promise<number> {
     const token = await this.#token(resource, fence);
+    // Over a single connection it is part of the transaction.
+    if (isPool(this.#pool)) this.#refuseInside(resource);
     const write = updateStatement(update, token);
     const look = highestStatement(update);
     return this.#inTurn(() => this.#update(resource, token, write, look));
@@ -157,7 +160,10 @@ export class PostgresFence {
       'WHERE mark.token <= EXCLUDED.token RETURNING ' +
       `${TRANSACTION_ID} AS transaction`;
     for (let looks = 0; looks < MOST_LOOKS; looks += 1) {
-      const { rows } = await client.query<{ transaction: string }>(text, [resource, token.toString()]);
+      const { rows } = await orTooLong(
+        resource,
+        client.query<{ transaction: string }>(text, [resource, token.toString()]),
+      );
       if (rows[0] !== undefined) return rows[0].transaction;
       // Behind the refusal, so it is what refused, or higher. Where somebody has deleted the mark: once more.
       const highest = await this.#highest(client, resource);
@@ -194,6 +200,21 @@ export class PostgresFence {
     if (!this.#openAround().some((each) => each.resource === resource)) return;
     throw new LockConfigurationError(
       `${resource} is claimed by the guarded() around this call, which would wait for itself: write over its client`,
+    );
+  }
+}
+
+/** Names that do not become short when they are compressed do not all fit into an index. */
+async function orTooLong<T>(resource: string, answer: Promise<T>): Promise<T> {
+  try {
+    return await answer;
+  } catch (error) {
+    if ((error as { code?: unknown }).code !== LIMIT_EXCEEDED) throw error;
+    throw new LockConfigurationError(
+      `PostgreSQL cannot keep a name of ${Buffer.byteLength(resource)} bytes in its index: up to 2 600 fit always. Nothing ` +
+        `was written. Give the resource a shorter name, such as a digest of this one (${resource.slice(0, 80)}...)`,
+      resource,
+      { cause: error },
     );
   }
 }

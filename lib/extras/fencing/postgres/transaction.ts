@@ -32,13 +32,28 @@ export async function inPooledTransaction<T>(
   }
 }
 
+/**
+ * The same on the one connection that a caller has, over which its own transaction may be open: ours would commit it.
+ * @throws LockConfigurationError for that, before anything is changed
+ */
+export async function inTransactionOf<T>(
+  client: PostgresClient,
+  idleTimeoutMs: number,
+  guarded: GuardedWork<T>,
+): Promise<T> {
+  // The two are the same in the first statement of a transaction, and so outside of any. No error, which would be logged.
+  const { rows } = await client.query<{ isOpen: boolean }>(`SELECT now() <> statement_timestamp() AS "isOpen"`);
+  if (rows[0]?.isOpen !== false) throw isOpenAlready();
+  return inTransaction(client, idleTimeoutMs, guarded);
+}
+
 export interface ConnectionState {
   /** Why the connection cannot be used any more. */
   broken: Error | undefined;
 }
 
 /** The same on a connection that is not in a transaction. */
-export async function inTransaction<T>(
+async function inTransaction<T>(
   client: PostgresClient,
   idleTimeoutMs: number,
   guarded: GuardedWork<T>,
@@ -102,6 +117,13 @@ async function orBroken<T>(state: ConnectionState, answer: Promise<T>): Promise<
     state.broken ??= error instanceof Error ? error : new Error(String(error));
     throw error;
   }
+}
+
+function isOpenAlready(): LockConfigurationError {
+  return new LockConfigurationError(
+    'guarded() was called over a connection with an open transaction, which it would have committed with its own. Nothing ' +
+      'was done, and that transaction is as it was: claim() in it, or commit it before, or give PostgresFence a pool',
+  );
 }
 
 /** PostgreSQL answers a COMMIT with ROLLBACK, and no error, where a statement had failed before. */
