@@ -55,6 +55,7 @@ export async function passLockDelay(
   if (read instanceof SessionError) {
     if (patience === 'tries') throw refusal(read, key);
     // Our name may stand there now, over one that we have not seen: wait as if there had been one.
+    interrupt.isBehindOthers = true;
     await sleep(context, settings.lockDelayMs, interrupt);
     return undefined;
   }
