@@ -5,7 +5,8 @@ import { DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
 export function prepare(app: NestExpressApplication): void {
   app.useBodyParser('json');
   // Whatever else it calls itself, or does not (`curl -T`, `curl --data`): a body that nobody parses would be an empty file.
-  app.useBodyParser('text', { type: () => true, limit: '1mb' });
+  // As bytes: a parser of texts makes a replacement character of each byte that it cannot read, and says nothing.
+  app.useBodyParser('raw', { type: () => true, limit: '1mb' });
   const description = new DocumentBuilder()
     .setTitle('Documents on a shared volume')
     .setDescription(

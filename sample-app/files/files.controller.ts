@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { setTimeout as pause } from 'node:timers/promises';
 import {
   BadRequestException,
@@ -5,7 +6,6 @@ import {
   Controller,
   DefaultValuePipe,
   Get,
-  Header,
   HttpCode,
   Inject,
   NotFoundException,
@@ -14,6 +14,7 @@ import {
   Post,
   Put,
   Query,
+  Res,
 } from '@nestjs/common';
 import { ApiBody, ApiConsumes, ApiOkResponse, ApiOperation, ApiProduces, ApiQuery, ApiTags } from '@nestjs/swagger';
 import { CurrentLock, injected, Locked, type LockHandle } from 'nestjs-zookeeper-lock';
@@ -22,6 +23,11 @@ import { Receipt } from './receipt.js';
 
 const MAX_HOLD_SECONDS = 30;
 
+/** Of Express. */
+interface HttpResponse {
+  type(contentType: string): unknown;
+}
+
 @ApiTags('files')
 @Controller('files/:name')
 export class FilesController {
@@ -29,12 +35,13 @@ export class FilesController {
 
   @Get()
   @Locked('/locks/files/:name', { mode: 'read' })
-  @Header('Content-Type', 'text/plain; charset=utf-8')
   @ApiOperation({ summary: 'The whole text. Readers share the lock; writers wait for them, and they for writers.' })
   @ApiProduces('text/plain')
-  async read(@Param('name') name: string): Promise<string> {
+  async read(@Param('name') name: string, @Res({ passthrough: true }) response: HttpResponse): Promise<string> {
     const file = await this.store.read(resourceOf(name));
     if (file === undefined) throw new NotFoundException(`There is no file ${name} yet: PUT or append makes it`);
+    // Not by `@Header`: that also marks the JSON of an error, and Nest warns of it.
+    response.type('text/plain');
     return file.content.toString();
   }
 
@@ -56,7 +63,10 @@ export class FilesController {
   @Post('append')
   @HttpCode(200)
   @Locked('/locks/files/:name')
-  @ApiOperation({ summary: 'Adds one line; it costs as much as the line, not as the file.' })
+  @ApiOperation({
+    summary: 'Adds the text and a line break to the end; it costs as much as the line, not as the file.',
+    description: 'It does not begin a line: a file that ends without a line break goes on in its last line.',
+  })
   @ApiConsumes('text/plain')
   @ApiBody({ schema: { type: 'string' } })
   @ApiOkResponse({ type: Receipt })
@@ -93,8 +103,10 @@ function resourceOf(name: string): string {
   return `files/${name}`;
 }
 
+/** @throws BadRequestException for bytes that are no text: they would come back as others */
 function textOf(body: unknown): string {
-  if (typeof body === 'string') return body;
   if (body === undefined) return '';
-  throw new BadRequestException('Send the text as it is, with Content-Type: text/plain');
+  if (!Buffer.isBuffer(body)) throw new BadRequestException('Send the text as it is, with Content-Type: text/plain');
+  if (!isUtf8(body)) throw new BadRequestException('These files are for text in UTF-8, and the body is none');
+  return body.toString();
 }

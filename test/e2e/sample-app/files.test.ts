@@ -1,4 +1,5 @@
 import { readdir } from 'node:fs/promises';
+import { Logger } from '@nestjs/common';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { FencedFileStore } from '../../../lib/extras/fencing/file-store/fenced-file-store.js';
 import { LockHandle } from '../../../lib/lock/handle.js';
@@ -44,8 +45,21 @@ describe('the files of the sample application', () => {
     expect((await read('crowded')).trimEnd().split('\n')).toEqual(byToken);
   });
 
-  it('are not there before somebody writes them', async () => {
-    expect((await sample.request('/files/unknown')).status).toBe(404);
+  it('are not there before somebody writes them, and that is nothing to warn of', async () => {
+    const warned = jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
+    try {
+      const response = await sample.request('/files/unknown');
+      expect(response.status).toBe(404);
+      expect(response.headers.get('content-type')).toMatch('application/json');
+      expect(warned).not.toHaveBeenCalled();
+    } finally {
+      warned.mockRestore();
+    }
+  });
+
+  it('are sent as plain text', async () => {
+    await put('plain', 'text');
+    expect((await sample.request('/files/plain')).headers.get('content-type')).toBe('text/plain; charset=utf-8');
   });
 
   it('are read by several at once, and by nobody while one writes', async () => {
@@ -96,6 +110,20 @@ describe('the files of the sample application', () => {
     const response = await sample.request('/files/any', { method: 'PUT', headers, body: Buffer.from(`as ${type}`) });
     expect(response.status).toBe(200);
     expect(await read('any')).toBe(`as ${type}`);
+  });
+
+  it('take UTF-8 as it is, and refuse other bytes with 400: they would be read as something else', async () => {
+    const text = '\ufeffÆgir, 海, 🌊\r\n';
+    await put('bytes', text);
+    const raw = await (await sample.request('/files/bytes')).arrayBuffer();
+    expect(Buffer.from(raw).toString()).toBe(text);
+
+    for (const [path, method] of [['', 'PUT'] as const, ['/append', 'POST'] as const]) {
+      const response = await sample.request(`/files/bytes${path}`, { method, body: Buffer.from([0x61, 0xff, 0x62]) });
+      expect(response.status).toBe(400);
+      expect(await response.json()).toMatchObject({ message: expect.stringContaining('UTF-8') });
+    }
+    expect(await read('bytes')).toBe(text.slice(1));
   });
 
   it('take text, and refuse other things with 400', async () => {
