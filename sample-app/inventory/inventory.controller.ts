@@ -43,8 +43,16 @@ export class InventoryController {
   }
 }
 
+/** The default is for a request without a body. A body that does not say how many is a mistake, and not one. */
 function quantityOf(body: unknown, { least, byDefault }: { least: number; byDefault?: number }): number {
-  const { quantity = byDefault } = (body ?? {}) as { readonly quantity?: unknown };
+  if (byDefault !== undefined && isEmpty(body)) return byDefault;
+  const { quantity } = (body ?? {}) as { readonly quantity?: unknown };
   if (typeof quantity === 'number' && Number.isSafeInteger(quantity) && quantity >= least) return quantity;
-  throw new BadRequestException(`Send { "quantity": n } as JSON, a whole number of ${least} or more`);
+  throw new BadRequestException(
+    `Send { "quantity": n } with Content-Type: application/json, a whole number of ${least} or more`,
+  );
+}
+
+function isEmpty(body: unknown): boolean {
+  return body === undefined || (Buffer.isBuffer(body) && body.length === 0);
 }

@@ -37,6 +37,28 @@ describe('the sample application', () => {
     expect(await json('/inventory/pears')).toEqual({ sku: 'pears', stock: 20 });
   });
 
+  it.each([
+    ['application/x-www-form-urlencoded', '{"quantity":3}'],
+    ['application/x-www-form-urlencoded', 'quantity=3'],
+    ['text/plain', '3'],
+    ['application/json', '{}'],
+    ['application/json', '{"amount":3}'],
+    ['application/json', '[3]'],
+  ])('refuses to guess how many to deduct from %s %s', async (type, body) => {
+    const response = await sample.request('/inventory/plums/deduct', {
+      method: 'POST',
+      headers: { 'content-type': type },
+      body,
+    });
+    expect(response.status).toBe(400);
+    expect(await json('/inventory/plums')).toEqual({ sku: 'plums', stock: 20 });
+  });
+
+  it('deducts one where there is no body', async () => {
+    await sample.request('/inventory/figs/deduct', { method: 'POST' });
+    expect(await json('/inventory/figs')).toEqual({ sku: 'figs', stock: 19 });
+  });
+
   it('refuses to guess what a stock is set to', async () => {
     const put = { method: 'PUT', headers: { 'content-type': 'application/json' }, body: '{ "stock": 3 }' };
     expect((await sample.request('/inventory/pears', put)).status).toBe(400);
