@@ -2,6 +2,7 @@ import { type DynamicModule, Module } from '@nestjs/common';
 import { APP_FILTER } from '@nestjs/core';
 import { ScheduleModule } from '@nestjs/schedule';
 import { DistributedLockModule, LockExceptionFilter } from 'nestjs-zookeeper-lock';
+import { LockHealthModule } from 'nestjs-zookeeper-lock/terminus';
 import { FileStoreEnd, fileStore } from './files/file-store.js';
 import { FilesController } from './files/files.controller.js';
 import { HealthController } from './health/health.controller.js';
@@ -23,6 +24,7 @@ export class AppModule {
       module: AppModule,
       imports: [
         DistributedLockModule.forRoot({ connect, waitMs, sessionTimeoutMs, serverTickMs }),
+        LockHealthModule,
         ScheduleModule.forRoot(),
       ],
       controllers: [

@@ -1,17 +1,32 @@
 import { Controller, Get, Inject, ServiceUnavailableException } from '@nestjs/common';
-import { ApiOperation, ApiTags } from '@nestjs/swagger';
-import { type ConnectionState, isUp, LockService } from 'nestjs-zookeeper-lock';
+import { ApiOkResponse, ApiOperation, ApiProperty, ApiServiceUnavailableResponse, ApiTags } from '@nestjs/swagger';
+import { LockHealthIndicator } from 'nestjs-zookeeper-lock/terminus';
 
+class Health {
+  @ApiProperty({ example: 'ok' })
+  readonly status!: string;
+
+  @ApiProperty({ example: 'connected' })
+  readonly connection!: string;
+
+  @ApiProperty({ example: 4711 })
+  readonly pid!: number;
+}
+
+/** With other indicators beside this one, it is `HealthCheckService.check([() => this.locks.isHealthy('locks'), ...])`. */
 @ApiTags('operations')
 @Controller('health')
 export class HealthController {
-  constructor(@Inject(LockService) private readonly locks: LockService) {}
+  constructor(@Inject(LockHealthIndicator) private readonly indicator: LockHealthIndicator) {}
 
   @Get()
   @ApiOperation({ summary: 'For a load balancer: 503 while no lock can be had here.' })
-  health(): { status: 'ok'; connection: ConnectionState; pid: number } {
-    const connection = this.locks.connectionState;
-    if (!isUp(connection)) throw new ServiceUnavailableException({ status: 'down', connection });
+  @ApiOkResponse({ type: Health })
+  @ApiServiceUnavailableResponse({ description: 'Not connected to ZooKeeper.' })
+  async health(): Promise<Health> {
+    const { locks } = await this.indicator.isHealthy('locks');
+    const connection = locks.state as string;
+    if (locks.status !== 'up') throw new ServiceUnavailableException({ status: 'down', connection });
     return { status: 'ok', connection, pid: process.pid };
   }
 }
