@@ -16,9 +16,20 @@ import {
   Query,
   Res,
 } from '@nestjs/common';
-import { ApiBody, ApiConsumes, ApiOkResponse, ApiOperation, ApiProduces, ApiQuery, ApiTags } from '@nestjs/swagger';
+import {
+  ApiBadRequestResponse,
+  ApiBody,
+  ApiConsumes,
+  ApiNotFoundResponse,
+  ApiOkResponse,
+  ApiOperation,
+  ApiProduces,
+  ApiQuery,
+  ApiTags,
+} from '@nestjs/swagger';
 import { CurrentLock, injected, Locked, type LockHandle } from 'nestjs-zookeeper-lock';
 import { FencedFileStore } from 'nestjs-zookeeper-lock/fencing';
+import { ApiLockRefusals, ApiWriteRefusals, Refusal } from '../api-refusals.decorator.js';
 import { Receipt } from './receipt.js';
 
 const MAX_HOLD_SECONDS = 30;
@@ -37,6 +48,9 @@ export class FilesController {
   @Locked('/locks/files/:name', { mode: 'read' })
   @ApiOperation({ summary: 'The whole text. Readers share the lock; writers wait for them, and they for writers.' })
   @ApiProduces('text/plain')
+  @ApiOkResponse({ schema: { type: 'string' } })
+  @ApiNotFoundResponse({ type: Refusal, description: 'Nobody has written it yet.' })
+  @ApiLockRefusals()
   async read(@Param('name') name: string, @Res({ passthrough: true }) response: HttpResponse): Promise<string> {
     const file = await this.store.read(resourceOf(name));
     if (file === undefined) throw new NotFoundException(`There is no file ${name} yet: PUT or append makes it`);
@@ -51,6 +65,7 @@ export class FilesController {
   @ApiConsumes('text/plain')
   @ApiBody({ schema: { type: 'string' } })
   @ApiOkResponse({ type: Receipt })
+  @ApiWriteRefusals()
   async replace(
     @Param('name') name: string,
     @Body() body: unknown,
@@ -70,6 +85,7 @@ export class FilesController {
   @ApiConsumes('text/plain')
   @ApiBody({ schema: { type: 'string' } })
   @ApiOkResponse({ type: Receipt })
+  @ApiWriteRefusals()
   async append(
     @Param('name') name: string,
     @Body() body: unknown,
@@ -85,6 +101,8 @@ export class FilesController {
   @ApiOperation({ summary: 'Keeps the file locked for a while, as an editor that has it open: others queue up.' })
   @ApiQuery({ name: 'seconds', required: false, example: 5 })
   @ApiOkResponse({ type: Receipt })
+  @ApiBadRequestResponse({ type: Refusal })
+  @ApiLockRefusals()
   async hold(
     @Param('name') name: string,
     @Query('seconds', new DefaultValuePipe(5), ParseIntPipe) seconds: number,

@@ -1,5 +1,6 @@
 import { BadRequestException, Body, Controller, Get, HttpCode, Inject, Param, Post, Put } from '@nestjs/common';
 import { ApiBody, ApiOkResponse, ApiOperation, ApiProperty, ApiTags } from '@nestjs/swagger';
+import { ApiLockRefusals, ApiWriteRefusals } from '../api-refusals.decorator.js';
 import { InventoryService } from './inventory.service.js';
 
 class Quantity {
@@ -21,23 +22,28 @@ export class InventoryController {
   constructor(@Inject(InventoryService) private readonly inventory: InventoryService) {}
 
   @Get()
+  @ApiOperation({ summary: 'How many there are, by a lock that readers share.' })
   @ApiOkResponse({ type: Stock })
+  @ApiLockRefusals()
   async stock(@Param('sku') sku: string): Promise<Stock> {
     return { sku, stock: await this.inventory.stock(sku) };
   }
 
   @Put()
+  @ApiOperation({ summary: 'Sets the stock, as after counting it.' })
   @ApiBody({ type: Quantity })
   @ApiOkResponse({ type: Stock })
+  @ApiWriteRefusals()
   async set(@Param('sku') sku: string, @Body() body: unknown): Promise<Stock> {
     return { sku, stock: await this.inventory.set(sku, quantityOf(body, { least: 0 })) };
   }
 
   @Post('deduct')
   @HttpCode(200)
-  @ApiOperation({ summary: 'Takes some from the shelf; 409 when there are not enough.' })
+  @ApiOperation({ summary: 'Takes some from the shelf: one, where the request has no body.' })
   @ApiBody({ type: Quantity, required: false })
   @ApiOkResponse({ type: Stock })
+  @ApiWriteRefusals(' Or: there are not so many.')
   async deduct(@Param('sku') sku: string, @Body() body: unknown): Promise<Stock> {
     return { sku, stock: await this.inventory.deduct(sku, quantityOf(body, { least: 1, byDefault: 1 })) };
   }

@@ -1,6 +1,15 @@
 import { Controller, HttpCode, Inject, Post } from '@nestjs/common';
-import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiOkResponse, ApiOperation, ApiProperty, ApiServiceUnavailableResponse, ApiTags } from '@nestjs/swagger';
+import { Refusal } from '../api-refusals.decorator.js';
 import { SweepJob } from './sweep.job.js';
+
+class Run {
+  @ApiProperty({ description: 'false: an instance is at it, or has just been.' })
+  readonly ran!: boolean;
+
+  @ApiProperty({ required: false, example: 0, description: 'Temporary files of writers that crashed.' })
+  readonly removed?: number;
+}
 
 @ApiTags('jobs')
 @Controller('jobs')
@@ -10,7 +19,9 @@ export class JobsController {
   @Post('sweep')
   @HttpCode(200)
   @ApiOperation({ summary: 'Runs the job that the schedule runs, unless some instance has just run it.' })
-  async sweep(): Promise<{ ran: boolean; removed?: number }> {
+  @ApiOkResponse({ type: Run })
+  @ApiServiceUnavailableResponse({ type: Refusal, description: 'No ZooKeeper, or the lock was lost.' })
+  async sweep(): Promise<Run> {
     const sweep = await this.job.sweep();
     return sweep === undefined ? { ran: false } : { ran: true, removed: sweep.removed };
   }

@@ -8,9 +8,10 @@ import {
   Query,
   Sse,
 } from '@nestjs/common';
-import { ApiOperation, ApiParam, ApiQuery, ApiTags } from '@nestjs/swagger';
+import { ApiBadRequestResponse, ApiOperation, ApiParam, ApiQuery, ApiTags } from '@nestjs/swagger';
 import { LockService } from 'nestjs-zookeeper-lock';
 import { map, merge, type Observable, ReplaySubject, takeUntil } from 'rxjs';
+import { Refusal } from '../api-refusals.decorator.js';
 import { checkedKey, keyOfPath } from './key-of-path.js';
 import { lockView } from './lock-view.js';
 
@@ -41,6 +42,7 @@ export class EventsController implements BeforeApplicationShutdown {
   @Sse()
   @ApiOperation({ summary: 'The connection and several locks in one stream.' })
   @ApiQuery({ name: 'key', isArray: true, example: ['/locks/files/journal'] })
+  @ApiBadRequestResponse({ type: Refusal, description: 'No key of this application, or too many.' })
   all(@Query('key') given: string | string[] = []): Observable<MessageEvent> {
     const keys = [given].flat();
     if (keys.length > MAX_KEYS) throw new BadRequestException(`${MAX_KEYS} keys at most`);

@@ -6,6 +6,14 @@ import { untilQueued } from '../support/queue.js';
 import { EventStream } from './support/event-stream.js';
 import { type SampleApp, startSampleApp } from './support/start-sample-app.js';
 
+/** As much of the OpenAPI document as is looked at here. */
+interface ApiDescription {
+  readonly paths: Record<
+    string,
+    Record<string, { readonly summary?: string; readonly responses: Record<string, { readonly content?: object }> }>
+  >;
+}
+
 describe('the sample application', () => {
   let sample: SampleApp;
 
@@ -138,6 +146,33 @@ describe('the sample application', () => {
       '/locks/{key}',
     ]);
     expect(await (await sample.request('/docs')).text()).toContain('swagger-ui');
+  });
+
+  it('describes what each operation does, and every answer that it gives', async () => {
+    const { paths } = (await json('/docs-json')) as ApiDescription;
+    const operations = Object.entries(paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, operation]) => ({ name: `${method} ${path}`, ...operation })),
+    );
+    const statuses = Object.fromEntries(
+      operations.map(({ name, responses }) => [name, Object.keys(responses).map(Number)]),
+    );
+
+    expect(operations.filter(({ summary = '' }) => summary === '')).toEqual([]);
+    expect(statuses).toMatchObject({
+      'get /files/{name}': [200, 404, 423, 503],
+      'put /files/{name}': [200, 400, 409, 423, 503],
+      'post /files/{name}/append': [200, 400, 409, 423, 503],
+      'post /files/{name}/hold': [200, 400, 423, 503],
+      'get /inventory/{sku}': [200, 423, 503],
+      'put /inventory/{sku}': [200, 400, 409, 423, 503],
+      'post /inventory/{sku}/deduct': [200, 400, 409, 423, 503],
+      'post /jobs/sweep': [200, 503],
+      'get /locks/{key}': [200, 503],
+      'get /health': [200, 503],
+    });
+    expect(paths['/files/{name}']?.['get']?.responses['200']?.content).toEqual({
+      'text/plain': { schema: { type: 'string' } },
+    });
   });
 });
 
