@@ -7,6 +7,8 @@ export interface Settings {
   readonly connect: string;
   /** The shared volume: all instances of a fleet have the same one. */
   readonly dataDir: string;
+  /** Whether the files go when the instance ends. */
+  readonly isDataDirTemporary: boolean;
   /** How long a request waits for a busy lock before it is answered with 423. */
   readonly waitMs: number;
   readonly sessionTimeoutMs: number;
@@ -25,10 +27,12 @@ export function isEmbedded({ connect }: Pick<Settings, 'connect'>): boolean {
 export function settingsFrom(environment: NodeJS.ProcessEnv): Settings {
   const connect = textIn(environment, 'ZOOKEEPER_CONNECT') ?? EMBEDDED;
   const dataDir = textIn(environment, 'DATA_DIR') ?? join(tmpdir(), 'nestjs-zookeeper-lock-sample');
+  // An ensemble in memory counts its tokens from the start again: what an earlier one fenced would refuse them all.
+  const isDataDirTemporary = isEmbedded({ connect });
   return {
     connect,
-    // An ensemble in memory counts its tokens from the start again: what an earlier one fenced would refuse them all.
-    dataDir: isEmbedded({ connect }) ? join(dataDir, `embedded-${Date.now()}-${process.pid}`) : dataDir,
+    dataDir: isDataDirTemporary ? join(dataDir, `embedded-${Date.now()}-${process.pid}`) : dataDir,
+    isDataDirTemporary,
     waitMs: numberIn(environment, 'LOCK_WAIT_MS', 15_000),
     sessionTimeoutMs: numberIn(environment, 'SESSION_TIMEOUT_MS', 10_000),
     serverTickMs: numberIn(environment, 'SERVER_TICK_MS', 2_000),

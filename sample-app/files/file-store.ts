@@ -1,3 +1,4 @@
+import { rm } from 'node:fs/promises';
 import { type FactoryProvider, Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { FencedFileStore } from 'nestjs-zookeeper-lock/fencing';
 import { SETTINGS, type Settings } from '../settings.js';
@@ -13,12 +14,17 @@ export const fileStore: FactoryProvider<FencedFileStore> = {
   useFactory: ({ dataDir }: Pick<Settings, 'dataDir'>) => FencedFileStore.open({ root: dataDir }),
 };
 
-/** Nest knows how to end what it made itself, and a factory made the store. */
+/** Nest knows how to end what it made itself, and a factory made the store. No later run could use temporary files. */
 @Injectable()
 export class FileStoreEnd implements OnApplicationShutdown {
-  constructor(@Inject(FencedFileStore) private readonly store: FencedFileStore) {}
+  constructor(
+    @Inject(FencedFileStore) private readonly store: FencedFileStore,
+    @Inject(SETTINGS) private readonly settings: Pick<Settings, 'dataDir' | 'isDataDirTemporary'>,
+  ) {}
 
-  onApplicationShutdown(): Promise<void> {
-    return this.store.close();
+  async onApplicationShutdown(): Promise<void> {
+    await this.store.close();
+    const { dataDir, isDataDirTemporary } = this.settings;
+    if (isDataDirTemporary) await rm(dataDir, { recursive: true, force: true });
   }
 }

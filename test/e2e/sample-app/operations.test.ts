@@ -1,5 +1,7 @@
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { connect } from 'node:net';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { within } from '../../support/process/eventually.js';
 import { untilQueued } from '../support/queue.js';
@@ -191,6 +193,18 @@ describe('the health of the sample application', () => {
 });
 
 describe('the shutdown of the sample application', () => {
+  it.each([
+    [true, 'gone: no later run could use them'],
+    [false, 'still there'],
+  ])('leaves files that are temporary: %p, %s', async (isDataDirTemporary) => {
+    const sample = await startSampleApp({ isDataDirTemporary });
+    await sample.post('/files/journal/append', 'line');
+    await sample.close();
+
+    expect(existsSync(join(sample.dataDir, encodeURIComponent('files/journal')))).toBe(!isDataDirTemporary);
+    await sample[Symbol.asyncDispose]();
+  });
+
   it('does not wait for a connection on which nobody has asked for anything', async () => {
     const sample = await startSampleApp();
     const { port } = new URL(sample.url);

@@ -6,6 +6,7 @@ import type { Abstract } from '@nestjs/common';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { Test } from '@nestjs/testing';
 import { LockService } from '../../../../lib/index.js';
+import { overrideLocks } from '../../../../lib/extras/testing/index.js';
 import { AppModule } from '../../../../sample-app/app.module.js';
 import { prepare } from '../../../../sample-app/prepare.js';
 import { folderRemoved, removeWithUs } from '../../../support/process/reaper.js';
@@ -20,14 +21,27 @@ export interface SampleApp extends AsyncDisposable {
   request(path: string, init?: RequestInit): Promise<Response>;
   /** POSTs plain text. */
   post(path: string, text?: string): Promise<Response>;
+  /** As SIGTERM does. */
+  close(): Promise<void>;
+  /** And removes its folder. */
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-export async function startSampleApp({ waitMs = 15_000 } = {}): Promise<SampleApp> {
+export interface SampleAppOptions {
+  readonly waitMs?: number;
+  readonly isDataDirTemporary?: boolean;
+  /** Its connection can be cut: `LockTesting.of(sample.locks)`. */
+  readonly isBreakable?: boolean;
+}
+
+export async function startSampleApp(options: SampleAppOptions = {}): Promise<SampleApp> {
+  const { waitMs = 15_000, isDataDirTemporary = false, isBreakable = false } = options;
   const dataDir = await mkdtemp(join(tmpdir(), 'sample-app-test-'));
   removeWithUs(dataDir);
-  const settings = { connect: memory(), dataDir, waitMs, sessionTimeoutMs: 10_000, serverTickMs: 2_000 };
-  const module = await Test.createTestingModule({ imports: [AppModule.with(settings)] }).compile();
+  const times = { waitMs, sessionTimeoutMs: 10_000, serverTickMs: 2_000 };
+  const settings = { connect: memory(), dataDir, isDataDirTemporary, ...times };
+  const builder = Test.createTestingModule({ imports: [AppModule.with(settings)] });
+  const module = await (isBreakable ? overrideLocks(builder, { waitMs }) : builder).compile();
   const app = module.createNestApplication<NestExpressApplication>({ bodyParser: false, logger: false });
   prepare(app);
   await app.listen(0, '127.0.0.1');
@@ -40,6 +54,7 @@ export async function startSampleApp({ waitMs = 15_000 } = {}): Promise<SampleAp
     get: (type) => app.get(type),
     request,
     post: (path, text = '') => request(path, { method: 'POST', headers: { 'content-type': 'text/plain' }, body: text }),
+    close: () => app.close(),
     async [Symbol.asyncDispose]() {
       await app.close();
       await rm(dataDir, { recursive: true, force: true });
