@@ -1,7 +1,9 @@
 /* global document, EventSource, fetch, setInterval, URLSearchParams */
-/** A browser allows six connections to a server: one is the stream, and one stays free. */
+/** A browser allows six connections to a server, all its windows together: one is the stream, and one stays free. */
 const MOST_REQUESTS = 4;
 const LOG_LINES = 8;
+/** Of one lock: a long queue is not to push everything else off the screen. */
+const MOST_ROWS = 5;
 const TONE_OF_STATE = { connected: 'good', reconnected: 'good', connecting: 'busy', suspended: 'busy' };
 
 const file = (name) => [
@@ -25,6 +27,8 @@ const LOCKS = [
 ];
 
 let requests = 0;
+/** Whether this instance has a session. While it has none, what it told of the locks last may be true no more. */
+let isUp = false;
 
 function json(method, body) {
   return { method, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
@@ -60,29 +64,48 @@ function showState(card, text, tone) {
   state.dataset.tone = tone;
 }
 
+function allCards() {
+  return [...document.querySelectorAll('article')];
+}
+
 function showLock(view) {
-  const card = [...document.querySelectorAll('article')].find(({ dataset }) => dataset.key === view.key);
+  const card = allCards().find(({ dataset }) => dataset.key === view.key);
   if (view.state === 'FREE') showState(card, 'free', 'good');
   else showState(card, view.state === 'HELD' ? 'held' : 'settling after a crash', 'busy');
   const rows = [
     ...view.holders.map((one) => contender(one, 'holder', one.mode === 'read' ? 'reads' : 'holds')),
     ...view.queue.map((one, index) => contender(one, 'waiter', `waits ${index + 1}`)),
   ];
-  part(card, 'contenders').replaceChildren(...(rows.length > 0 ? rows : [nobody()]));
-  const unseen = view.queueLength - view.queue.length;
-  part(card, 'more').textContent = unseen > 0 ? `and ${unseen} more wait` : '';
+  part(card, 'contenders').replaceChildren(...(rows.length > 0 ? rows.slice(0, MOST_ROWS) : [nobody()]));
+  const unseen = view.holders.length + view.queueLength - MOST_ROWS;
+  part(card, 'more').textContent = unseen > 0 ? `and ${unseen} more` : '';
+  delete card.dataset.stale;
+  if (!isUp) doubt(card);
+}
+
+/** What the card shows is what was seen last: its clocks stop, until the lock is told of again. */
+function doubt(card) {
+  card.dataset.stale = '';
+  showState(card, 'unknown', 'busy');
 }
 
 function contender({ label, host, pid, mode, fencingToken, ageMs }, role, text) {
   const row = fromTemplate('contender');
   row.dataset.role = role;
   part(row, 'role').textContent = text;
-  part(row, 'label').textContent = label ?? 'somebody';
-  part(row, 'details').textContent = `${mode} · process ${pid ?? '?'} on ${host ?? '?'} · token\u00a0${fencingToken}`;
+  part(row, 'label').replaceChildren(...breakable(label ?? 'somebody'));
+  part(row, 'mode').textContent = mode;
+  part(row, 'token').textContent = `token\u00a0${fencingToken}`;
+  part(row, 'process').textContent = `process ${pid ?? '?'} on ${host ?? '?'}`;
   // By this clock: the server's may differ.
   part(row, 'age').dataset.since = String(Date.now() - ageMs);
   showAge(part(row, 'age'));
   return row;
+}
+
+/** A name that has to be broken is broken behind a dot: `FilesController.` `append`. */
+function breakable(name) {
+  return name.split(/(?<=\.)/).flatMap((piece) => [document.createElement('wbr'), piece]);
 }
 
 function nobody() {
@@ -94,25 +117,34 @@ function nobody() {
 
 function showAge(element) {
   const seconds = Math.max(0, (Date.now() - Number(element.dataset.since)) / 1000);
-  element.textContent = seconds < 60 ? `${seconds.toFixed(1)} s` : `${Math.floor(seconds / 60)} min`;
+  // Since it came, not since it holds: the node that tells of it is made before the wait.
+  element.textContent = `here for ${seconds < 60 ? `${seconds.toFixed(1)} s` : `${Math.floor(seconds / 60)} min`}`;
 }
 
 function showConnection(state, tone = TONE_OF_STATE[state] ?? 'bad') {
   const element = document.getElementById('connection');
   element.textContent = state;
   element.dataset.tone = tone;
+  isUp = tone === 'good';
+  if (!isUp) allCards().forEach(doubt);
 }
 
 async function send(what, path, init) {
   countRequests(1);
   const startedAt = Date.now();
+  const line = document.createElement('li');
+  log(line, `${what}: waiting …`);
   try {
     const response = await fetch(path, { method: 'POST', ...init });
     const answer = readable(await response.text());
     const afterSeconds = ((Date.now() - startedAt) / 1000).toFixed(1);
-    log(`${what}, after ${afterSeconds} s: ${response.ok ? answer : `${response.status}, ${answer}`}`, response.ok);
+    log(
+      line,
+      `${what}, after ${afterSeconds} s: ${response.ok ? answer : `${response.status}, ${answer}`}`,
+      response.ok,
+    );
   } catch (error) {
-    log(`${what}: the instance does not answer (${error.message})`, false);
+    log(line, `${what}: the instance does not answer (${error.message})`, false);
   } finally {
     countRequests(-1);
   }
@@ -133,10 +165,10 @@ function countRequests(change) {
   for (const button of document.querySelectorAll('button')) button.disabled = requests >= MOST_REQUESTS;
 }
 
-function log(text, isGood) {
+/** The line comes to the top, be it new or known. */
+function log(line, text, isGood = true) {
   const list = document.getElementById('log');
   document.getElementById('log-empty')?.remove();
-  const line = document.createElement('li');
   line.textContent = text;
   if (!isGood) line.dataset.tone = 'bad';
   list.prepend(line);
@@ -149,14 +181,8 @@ function listen() {
   events.addEventListener('connection', ({ data }) => showConnection(JSON.parse(data).state));
   events.addEventListener('lock', ({ data }) => showLock(JSON.parse(data)));
   // The browser tries again by itself; until then nothing on the page is news.
-  events.addEventListener('error', () => {
-    showConnection('no answer from the instance', 'bad');
-    document.getElementById('locks').dataset.stale = '';
-  });
-  events.addEventListener('open', () => {
-    delete document.getElementById('locks').dataset.stale;
-    void showInstance();
-  });
+  events.addEventListener('error', () => showConnection('no answer from the instance', 'bad'));
+  events.addEventListener('open', () => void showInstance());
 }
 
 async function showInstance() {
@@ -169,4 +195,4 @@ async function showInstance() {
 
 LOCKS.forEach(makeCard);
 listen();
-setInterval(() => document.querySelectorAll('main:not([data-stale]) [data-since]').forEach(showAge), 100);
+setInterval(() => document.querySelectorAll('article:not([data-stale]) [data-since]').forEach(showAge), 100);

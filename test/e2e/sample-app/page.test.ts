@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Page } from 'puppeteer-core';
+import type { BoundingBox, Page } from 'puppeteer-core';
+import { LockTesting } from '../../../lib/extras/testing/index.js';
 import type { LockHandle } from '../../../lib/index.js';
 import { untilQueued } from '../support/queue.js';
 import { startChromium, type TestBrowser } from './support/chromium.js';
@@ -17,7 +18,7 @@ describe('the page of the sample application, in Chromium', () => {
   const problems: string[] = [];
 
   beforeAll(async () => {
-    [sample, chromium] = await Promise.all([startSampleApp(), startChromium()]);
+    [sample, chromium] = await Promise.all([startSampleApp({ isBreakable: true }), startChromium()]);
     page = await chromium.browser.newPage();
     page.setDefaultTimeout(10_000);
     page.on('pageerror', (error) => problems.push(String(error)));
@@ -45,6 +46,23 @@ describe('the page of the sample application, in Chromium', () => {
     if (folder !== undefined) await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true });
   };
 
+  const photographAll = async (name: string): Promise<void> => {
+    for (const value of ['light', 'dark']) {
+      await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value }]);
+      for (const width of [1280, 390]) {
+        await page.setViewport({ width, height: 800 });
+        await photograph(`${name}-${width}-${value}`);
+      }
+    }
+  };
+  /** A property of each such element. */
+  const all = async <T = string>(selector: string, property: string): Promise<T[]> =>
+    (await page.evaluate(
+      `[...document.querySelectorAll(${JSON.stringify(selector)})].map((one) => one.${property})`,
+    )) as T[];
+  /** The page's clocks go on ten times a second. */
+  const someTicks = (): Promise<unknown> => page.evaluate('new Promise((resolve) => setTimeout(resolve, 350))');
+
   it('shows the connection, and that nobody holds a lock', async () => {
     await sees('#connection', 'connected');
     await sees(card("[data-part='state']"), 'free');
@@ -53,7 +71,7 @@ describe('the page of the sample application, in Chromium', () => {
   });
 
   it('shows a holder and those who wait, as they come and go', async () => {
-    const holder = await sample.locks.acquire(KEY, { label: 'the holder' });
+    await using holder = await sample.locks.acquire(KEY, { label: 'the holder' });
     await sees(card("[data-role='holder']"), 'the holder');
     await sees(card("[data-role='holder']"), `token\u00a0${holder.fencingToken}`);
     await sees(card("[data-part='state']"), 'held');
@@ -62,12 +80,7 @@ describe('the page of the sample application, in Chromium', () => {
     await sees(card("[data-role='waiter']"), 'the waiter');
     const reader = await sample.locks.acquire('/locks/files/notes', { mode: 'read', label: 'a reader' });
     await sees("article[data-key='/locks/files/notes']", 'a reader');
-    for (const scheme of ['light', 'dark']) {
-      await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }]);
-      await photograph(`held-${scheme}`);
-    }
-    await page.setViewport({ width: 390, height: 844 });
-    await photograph('held-phone');
+    await photographAll('held');
     await page.setViewport({ width: 1100, height: 800 });
 
     await holder.release();
@@ -78,10 +91,12 @@ describe('the page of the sample application, in Chromium', () => {
   });
 
   it('lets a visitor hold a lock, wait for it, and read what was written', async () => {
-    const holder = await sample.locks.acquire(KEY);
+    await using holder = await sample.locks.acquire(KEY);
     await press('Append a line');
+    await sees('#log', 'Append a line: waiting …');
     await untilQueued(sample.locks, KEY);
     await sees(card("[data-role='waiter']"), 'FilesController.append');
+    await photograph('waiting');
     await holder.release();
     await sees('#log', 'Append a line, after');
     await press('Read');
@@ -93,6 +108,57 @@ describe('the page of the sample application, in Chromium', () => {
     await photograph('visitor');
     await sees('#log', 'Hold for 5 s, after 5');
     await sees(card("[data-part='state']"), 'free');
+  });
+
+  it('says for how long somebody is here, which is not for how long it holds', async () => {
+    const holder = await sample.locks.acquire(KEY);
+    await sees(card("[data-role='holder'] [data-part='age']"), 'here for');
+    await holder.release();
+  });
+
+  it('shows the first of a long queue: its buttons stay in sight, and its neighbours are no longer for it', async () => {
+    await page.setViewport({ width: 1280, height: 800 });
+    await using holder = await sample.locks.acquire(KEY, { label: 'FilesController.append' });
+    const waiting = Array.from({ length: 13 }, () => sample.locks.acquire(KEY, { label: 'FilesController.append' }));
+    await sees(card("[data-part='more']"), 'and 9 more');
+    await photographAll('queue');
+    await page.setViewport({ width: 1280, height: 800 });
+    const rows = await page.$$(card("[data-part='contenders'] li"));
+    const boxOf = async (selector: string): Promise<BoundingBox> => (await (await page.$(selector))!.boundingBox())!;
+    const buttons = await boxOf(card('.buttons'));
+    const labels = await all<number>(card("[data-part='label']"), 'getClientRects().length');
+
+    expect(rows).toHaveLength(5);
+    expect(buttons.y + buttons.height).toBeLessThan(800);
+    expect((await boxOf("article[data-key='/locks/files/notes']")).height).toBeLessThan(300);
+    expect(labels).toEqual([1, 1, 1, 1, 1]);
+
+    await holder.release();
+    for (const one of waiting) await (await one).release();
+    await sees(card("[data-part='state']"), 'free');
+  });
+
+  it('claims nothing while the instance has no session, and stops its clocks', async () => {
+    const testing = LockTesting.of(sample.locks);
+    await using holder = await sample.locks.acquire(KEY, { label: 'the holder' });
+    await sees(card("[data-part='state']"), 'held');
+    await testing.suspend();
+    await sees('#connection', 'suspended');
+    expect(await all("[data-part='state']", 'textContent')).toEqual(Array(4).fill('unknown'));
+    await sees(card("[data-part='doubt']"), 'seen last');
+    const age = card("[data-part='age']");
+    const [ageThen] = await all(age, 'textContent');
+    await someTicks();
+    expect(await all(age, 'textContent')).toEqual([ageThen]);
+    await photographAll('suspended');
+
+    await testing.resume();
+    await sees(card("[data-part='state']"), 'held');
+    await sees("article[data-key='/locks/files/notes'] [data-part='state']", 'free');
+    await page.waitForFunction(
+      `document.querySelector(${JSON.stringify(age)}).textContent !== ${JSON.stringify(ageThen)}`,
+    );
+    await holder.release();
   });
 
   it('fits a phone: nothing is wider than the screen', async () => {
