@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { FreshApplication, NEST_11_COMMON_JS, NEST_12_ESM } from './support/fresh-application.js';
+import { FreshApplication, NEST_11_COMMON_JS, NEST_12_COMMON_JS, NEST_12_ESM } from './support/fresh-application.js';
 import { pack } from './support/pack.js';
 
 const SLOW_MS = 600_000;
@@ -17,6 +17,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe.each([
   ['Nest 12, ES modules', 'nest-12-esm', NEST_12_ESM, /^12\./],
+  ['Nest 12, CommonJS', 'nest-12-cjs', NEST_12_COMMON_JS, /^12\./],
   ['Nest 11, CommonJS', 'nest-11-cjs', NEST_11_COMMON_JS, /^11\./],
 ])('the packed package in a fresh application of %s', (_what, name, recipe, major) => {
   const application = new FreshApplication(join(folder, name));

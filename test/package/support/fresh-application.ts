@@ -92,6 +92,18 @@ export const NEST_12_ESM: Recipe = {
   otherFiles: { 'vitest.config.ts': VITEST_CONFIG },
 };
 
+const SWC_OPTIONS = {
+  jsc: {
+    target: 'es2022',
+    parser: { syntax: 'typescript', decorators: true },
+    transform: { legacyDecorator: true, decoratorMetadata: true },
+  },
+  module: { type: 'commonjs' },
+};
+
+/** Jest's own `require` loads no ES modules: it has to compile this package, and of Nest what is one since Nest 12. */
+const LINE_OF_THE_README = 'node_modules/(?!(nestjs-zookeeper-lock|@nestjs))';
+
 export const NEST_11_COMMON_JS: Recipe = {
   extension: '',
   manifest: {
@@ -109,12 +121,35 @@ export const NEST_11_COMMON_JS: Recipe = {
       testRegex: '\\.spec\\.ts$',
       testEnvironment: 'node',
       transform: { '^.+\\.(t|j)s$': 'ts-jest' },
-      // The line that the README asks for.
-      transformIgnorePatterns: ['node_modules/(?!nestjs-zookeeper-lock)'],
+      transformIgnorePatterns: [LINE_OF_THE_README],
     },
   },
   // The resolver that knows no `exports`.
   compilerOptions: { module: 'CommonJS', moduleResolution: 'node10', allowJs: true, esModuleInterop: true },
+};
+
+export const NEST_12_COMMON_JS: Recipe = {
+  extension: '',
+  manifest: {
+    scripts: { test: 'jest' },
+    dependencies: nest('12'),
+    devDependencies: {
+      '@swc/core': '^1.16.0',
+      '@swc/jest': '^0.2.39',
+      '@types/jest': '^30.0.0',
+      '@types/node': '^20.19.0',
+      jest: '^30.5.0',
+      typescript: '~6.0.3',
+    },
+    jest: {
+      rootDir: 'src',
+      testRegex: '\\.spec\\.ts$',
+      testEnvironment: 'node',
+      transform: { '^.+\\.(t|j)s$': ['@swc/jest', SWC_OPTIONS] },
+      transformIgnorePatterns: [LINE_OF_THE_README],
+    },
+  },
+  compilerOptions: { module: 'NodeNext', moduleResolution: 'NodeNext', isolatedModules: true },
 };
 
 function nest(major: string): Record<string, string> {
