@@ -80,9 +80,13 @@ function listenForLoss(
       );
     }
   };
+  const ownToken = lock.scope === 'fleet' ? lock.fencingToken : undefined;
   const subscription = service.events$.subscribe((event) => {
-    // Others in this process may hold the same key, as readers, and lose it: ours is lost when its handle says so.
-    if (event.type !== 'lost' || event.key !== lock.key || lock.isHeld()) return;
+    // Others in this process may hold the same key, as readers, and lose it.
+    if (event.type !== 'lost' || event.key !== lock.key || event.token !== ownToken) return;
+    // Locks of this process have no token: ours is lost when its handle says so. To ask it may be what finds that out;
+    // then the event that tells of it has been here within the question.
+    if (ownToken === undefined && (lock.isHeld() || subscription.closed)) return;
     subscription.unsubscribe();
     void tell({ key: event.key, token: event.token, reason: event.reason, by });
   });
