@@ -37,6 +37,7 @@ export class ZookeeperLockService extends LockService implements AsyncDisposable
   readonly #context: EngineContext;
   readonly #local: ZookeeperLockService | undefined;
   readonly #taker: LockTaker;
+  #holdersEnded: Promise<void> | undefined;
   #closed: Promise<void> | undefined;
 
   constructor(
@@ -148,8 +149,15 @@ export class ZookeeperLockService extends LockService implements AsyncDisposable
     this.#local?.refuseNewRequests();
   }
 
+  /** Gives holders `graceMs` to finish, and takes the locks of those that do not. The session goes on until `close`. */
+  endHolders(graceMs: number): Promise<void> {
+    this.#holdersEnded ??= this.#endHolders(graceMs);
+    return this.#holdersEnded;
+  }
+
   /**
-   * Gives holders `graceMs` to finish, takes the locks of those that do not, and ends the session.
+   * Gives holders `graceMs` to finish, takes the locks of those that do not, and ends the session. A grace that
+   * `endHolders` began counts.
    * @default the module's `shutdownGraceMs`
    */
   async close(graceMs = this.#context.settings.shutdownGraceMs): Promise<void> {
@@ -170,18 +178,23 @@ export class ZookeeperLockService extends LockService implements AsyncDisposable
 
   async #close(graceMs: number): Promise<void> {
     const { holders, session, janitor, alarms, events } = this.#context;
-    // Those whose lock only stands in have the same grace.
-    const everybody = this.#local === undefined ? [holders] : [holders, this.#local.#context.holders];
-    this.refuseNewRequests();
-    const whenAllDone = Promise.all(everybody.map((some) => some.whenEmpty()));
-    if (everybody.some(({ isEmpty }) => !isEmpty)) await this.#atMost(graceMs, whenAllDone);
-    for (const hold of everybody.flatMap(({ all }) => all)) hold.lose('closed');
+    await this.endHolders(graceMs);
+    for (const hold of holders.all) hold.lose('closed');
     // Ending the session removes whatever is left of it, so a cut link is no reason to wait.
     if (this.#context.uplink.isUp) await this.#atMost(CLOSE_WITHIN_MS, janitor.idle());
     await session.close(CLOSE_WITHIN_MS);
     await this.#local?.close(0);
     alarms.rest();
     events.complete();
+  }
+
+  async #endHolders(graceMs: number): Promise<void> {
+    const { holders } = this.#context;
+    this.refuseNewRequests();
+    const ofThisProcess = this.#local?.endHolders(graceMs);
+    if (!holders.isEmpty) await this.#atMost(graceMs, holders.whenEmpty());
+    for (const hold of holders.all) hold.lose('closed');
+    await ofThisProcess;
   }
 
   async #runTransaction<T>(work: (tx: LockTransaction) => T | PromiseLike<T>, deadline: Deadline): Promise<T> {

@@ -114,13 +114,17 @@ export class ManagedLockService
     }
   }
 
-  /** The servers of the application still answer: those who wait for a lock are told to go elsewhere, holders go on. */
+  /**
+   * The servers of the application still answer: those who wait for a lock are told to go elsewhere, holders have the
+   * grace to finish. It begins here, and nobody waits for it here: next Nest closes the servers, which wait for every
+   * response that is open, and that of a stream under a lock may end with the lock alone.
+   */
   beforeApplicationShutdown(): void {
     this.#isClosing = true;
-    this.#opened?.service.refuseNewRequests();
+    void this.#opened?.service.endHolders(this.options.shutdownGraceMs);
   }
 
-  /** The servers of the application are closed by now: whoever still holds a lock has the grace to give it back. */
+  /** The servers of the application are closed by now, so all answers have been given: what is left of the grace, then the end. */
   async onApplicationShutdown(): Promise<void> {
     await this.#close(this.options.shutdownGraceMs);
   }

@@ -1,15 +1,16 @@
 import 'reflect-metadata';
 import type { AddressInfo, Server } from 'node:net';
-import { type BeforeApplicationShutdown, Controller, Get, Module, Param } from '@nestjs/common';
+import { type BeforeApplicationShutdown, Controller, Get, Module, Param, Sse } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
+import { concat, NEVER, type Observable, of } from 'rxjs';
 import { DistributedLockModule, LockExceptionFilter, Locked, LockService } from '../../../lib/index.js';
 import { sendToParent } from '../../support/process/parent.js';
 
 /**
  * An application as people deploy it. A request under `/hold` keeps its lock until the shutdown has begun and the
- * others, who wait, have been told. `/keep` never gives its lock back by itself.
+ * others, who wait, have been told. `/keep` and `/stream` never give their locks back by themselves.
  */
-const [connect = ''] = process.argv.slice(2);
+const [connect = '', graceMs] = process.argv.slice(2);
 
 let tellShutdown: () => void = () => undefined;
 const shutdown = new Promise<void>((resolve) => (tellShutdown = resolve));
@@ -50,11 +51,22 @@ class HoldController implements BeforeApplicationShutdown {
     await this.locks.acquire(`/locks/${id}`);
     return 'kept';
   }
+
+  @Sse('stream/:id')
+  @Locked('/locks/:id', { returns: 'observable' })
+  stream(@Param('id') id: string): Observable<{ data: string }> {
+    return concat(of({ data: id }), NEVER);
+  }
 }
 
 @Module({
   imports: [
-    DistributedLockModule.forRoot({ connect, shutdownGraceMs: 100, sessionTimeoutMs: 6_000, serverTickMs: 500 }),
+    DistributedLockModule.forRoot({
+      connect,
+      shutdownGraceMs: Number(graceMs),
+      sessionTimeoutMs: 6_000,
+      serverTickMs: 500,
+    }),
   ],
   controllers: [HoldController],
 })

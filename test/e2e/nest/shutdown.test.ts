@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { get, type IncomingMessage } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Controller, Get } from '@nestjs/common';
 import { createLockService, Locked, LockClosedError, LockLostError } from '../../../lib/index.js';
@@ -9,6 +11,7 @@ import { Gate } from '../support/gate.js';
 import { untilQueued } from '../support/queue.js';
 
 const NODES_GONE_WITHIN_MS = 300;
+const GRACE_MS = 1_000;
 
 describe('an application on a real ZooKeeper that is told to end', () => {
   let server: StandaloneServer;
@@ -23,18 +26,19 @@ describe('an application on a real ZooKeeper that is told to end', () => {
     ['by app.close()', (child) => child.send('close'), { code: 0, signal: null }],
   ])('%s lets the holder finish, sends away who waits, and leaves nothing behind', async (_how, end, ending) => {
     await using child = await startNodeChild(new URL('./shutdown-script.ts', import.meta.url), {
-      args: [server.connect],
+      args: [server.connect, String(GRACE_MS)],
     });
     const { url } = await child.next('listens', ofType('listens'));
     // A connection that is kept alive would keep the HTTP server, and Nest with it, from closing for seconds.
     const headers = { connection: 'close' };
-    const get = (path: string): Promise<Response> => fetch(`${String(url)}/${path}`, { headers });
+    const request = (path: string): Promise<Response> => fetch(`${String(url)}/${path}`, { headers });
     await using observer = await createLockService({ connect: server.connect });
 
-    expect(await (await get('keep/kept')).text()).toBe('kept');
-    const holding = get('hold/a');
+    expect(await (await request('keep/kept')).text()).toBe('kept');
+    const stream = await openStream(`${String(url)}/stream/streamed`);
+    const holding = request('hold/a');
     await child.next('holds', ofType('holds'));
-    const waiting = get('wait/a');
+    const waiting = request('wait/a');
     await untilQueued(observer, '/locks/a');
     end(child);
 
@@ -47,14 +51,28 @@ describe('an application on a real ZooKeeper that is told to end', () => {
     expect([finished.status, await finished.text()]).toEqual([200, 'held a']);
     const finishedAt = performance.now();
     await eventually('all its nodes are gone', async () => {
-      const states = await Promise.all(['/locks/a', '/locks/kept'].map((key) => observer.inspect(key)));
+      const states = await Promise.all(
+        ['/locks/a', '/locks/kept', '/locks/streamed'].map((key) => observer.inspect(key)),
+      );
       return states.every(({ state, queueLength }) => state === 'FREE' && queueLength === 0);
     });
-    // The grace for the one that never gives back comes first.
-    expect(performance.now() - finishedAt).toBeLessThan(100 + NODES_GONE_WITHIN_MS);
+    // The grace for those that never give back comes first.
+    expect(performance.now() - finishedAt).toBeLessThan(GRACE_MS + NODES_GONE_WITHIN_MS);
+    expect(await within(5_000, 'the stream ends', stream.ended)).toMatch(/event: error[^]*was lost[^]*was closed/);
     expect(await within(5_000, 'the process ends by itself', child.ended)).toEqual(ending);
   });
 });
+
+/** Resolves when the stream has begun. Its client leaves when it has ended, as one without keep-alive does. */
+async function openStream(url: string): Promise<{ readonly ended: Promise<string> }> {
+  const request = get(url, { agent: false });
+  const [response] = (await once(request, 'response')) as [IncomingMessage];
+  let text = '';
+  response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
+  const ended = once(response, 'end').then(() => text);
+  await eventually('the stream has begun', () => text.includes('data: streamed'));
+  return { ended };
+}
 
 describe('an application in this process that is closed', () => {
   it('answers the holder, refuses who waits and who comes, in that order of events', async () => {
