@@ -1,6 +1,7 @@
 import { Logger } from '@nestjs/common';
 import type { Observable } from 'rxjs';
 import type { LockService } from '../engine/lock-service.js';
+import { LockLostError } from '../lock/errors.js';
 import type { LockEvent } from '../lock/events.js';
 import type { ResolvedOptions } from '../options.js';
 import { EventLoopWatch } from './event-loop-watch.js';
@@ -20,6 +21,7 @@ export class ConnectionMonitor {
   readonly #connection: string;
   readonly #options: ResolvedOptions;
   #loop: EventLoopWatch | undefined;
+  #isLookingSoon = false;
   #hasToldOfDegradedLocks = false;
   #hasJudgedWaitMs = false;
 
@@ -30,7 +32,9 @@ export class ConnectionMonitor {
 
   watch({ service, session }: Monitored): void {
     session.state$.subscribe((state) => {
-      this.#tellState(state);
+      this.#tellState(state, session.identity?.timeoutMs);
+      // Before a new watch takes the place of the one that has seen the block.
+      this.#tellLag();
       if (state !== 'connected' && state !== 'reconnected') return;
       this.#hasToldOfDegradedLocks = false;
       if (session.identity !== undefined) this.#judge(session.identity.timeoutMs);
@@ -38,6 +42,7 @@ export class ConnectionMonitor {
     service.events$.subscribe((event) => {
       this.#tellEvent(event);
       this.#tellLag();
+      if (event.type === 'lost') this.#tellLagSoon();
     });
   }
 
@@ -49,18 +54,24 @@ export class ConnectionMonitor {
     this.#loop?.stop();
   }
 
-  #tellState(state: LockService['connectionState']): void {
-    const { connect } = this.#options;
+  #tellState(state: LockService['connectionState'], sessionTimeoutMs: number | undefined): void {
+    const { connect, onSuspended } = this.#options;
     switch (state) {
       case 'connected':
       case 'reconnected':
         return this.#logger.log(`${this.#connection}: ${state} to ${connect}`);
       case 'suspended':
         return this.#logger.warn(
-          `${this.#connection}: the link to ${connect} is down; held locks may last until S ends`,
+          `${this.#connection}: the link to ${connect} is down; held locks ` +
+            (onSuspended === 'stop'
+              ? "are lost now (onSuspended: 'stop')"
+              : `are lost unless it is back in time, in less than ${sessionTimeoutMs ?? this.#options.sessionTimeoutMs} ms`),
         );
       case 'lost':
-        return this.#logger.warn(`${this.#connection}: the session at ${connect} is lost, and its locks with it`);
+        return this.#logger.warn(
+          `${this.#connection}: the session at ${connect} has ended, or may have (nothing was heard for as long as it lasts): ` +
+            'its locks are lost',
+        );
       case 'connecting':
       case 'closed':
         return this.#logger.debug(`${this.#connection}: ${state}`);
@@ -74,6 +85,7 @@ export class ConnectionMonitor {
           `The lock ${event.key} was lost after ${Math.round(event.heldMs)} ms: ${event.reason}${by(event.label)}`,
         );
       case 'late-result':
+        if (hasObeyed(event)) return;
         return this.#logger.warn(
           `What ran under the lock ${event.key}${by(event.label)} ended after the loss of the lock: its effects may clash with the next holder's`,
         );
@@ -113,6 +125,21 @@ export class ConnectionMonitor {
     );
   }
 
+  /**
+   * Who asks `isHeld()` behind a block learns of the loss before the loop has turned, and the watch with it. Its timer is
+   * due in the turn between the two.
+   */
+  #tellLagSoon(): void {
+    if (this.#isLookingSoon) return;
+    this.#isLookingSoon = true;
+    setImmediate(() =>
+      setImmediate(() => {
+        this.#isLookingSoon = false;
+        this.#tellLag();
+      }),
+    );
+  }
+
   #tellLag(): void {
     const lagMs = this.#loop?.takeNoticeableLagMs();
     if (lagMs === undefined) return;
@@ -121,6 +148,13 @@ export class ConnectionMonitor {
         'locks are lost. Look for synchronous work, long garbage collections, or a machine without CPU to spare',
     );
   }
+}
+
+/** Whether it stopped because of the loss: what ran failed with it, or as `node:` APIs do with the signal's reason. */
+function hasObeyed({ key, error }: Extract<LockEvent, { type: 'late-result' }>): boolean {
+  const { cause, reason } = (error ?? {}) as { readonly cause?: unknown; readonly reason?: unknown };
+  const isAbort = (error as Partial<Error> | undefined)?.name === 'AbortError';
+  return (isAbort ? [error, cause, reason] : [error]).some((one) => one instanceof LockLostError && one.key === key);
 }
 
 function by(label: string | undefined): string {

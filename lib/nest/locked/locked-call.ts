@@ -57,6 +57,16 @@ export async function runLocked<T>(
   }
 }
 
+/** Ends work that is over now: well, or, where its lock was lost before, with that loss. */
+export function settleAs(lock: LockHandle, end: () => void, fail: (loss: unknown) => void): void {
+  try {
+    lock.assertHeld();
+  } catch (loss) {
+    return fail(loss);
+  }
+  end();
+}
+
 /** What a caller sent in the place of a token is overwritten: it proves nothing. */
 function fill(args: readonly unknown[], filled: readonly ParameterNote[], lock: LockHandle): unknown[] {
   const all = [...args];

@@ -17,6 +17,9 @@ class IterationLock {
   #fail!: (error: unknown) => void;
   #onRefused: (error: unknown) => void = () => undefined;
   #handle: LockHandle | undefined;
+  /** The step that is not done yet. */
+  #step: Promise<unknown> | undefined;
+  #isGoingOn = false;
   #running: Promise<void | BusyInstead> = Promise.resolve();
 
   take(plan: LockedPlan, instance: unknown, args: readonly unknown[]): Promise<Inside | BusyInstead> {
@@ -48,17 +51,22 @@ class IterationLock {
       // It may have been lost while nobody waited for a step.
       this.#handle?.assertHeld();
       this.#onRefused = reject;
-      Promise.resolve(step()).then(resolve, reject);
+      const running = Promise.resolve(step());
+      this.#step = running;
+      running.finally(() => (this.#step = undefined)).then(resolve, reject);
     });
   }
 
+  /** A step that goes on behind the loss of the lock is what the end of the iteration waits for. */
   fail(error: unknown): void {
-    this.#fail(error);
+    this.#isGoingOn = this.#step !== undefined;
+    if (this.#step === undefined) this.#fail(error);
+    else this.#step.then(() => this.#end(), this.#fail);
   }
 
   /** Gives the lock back. Rejects when it was lost before, or with what it failed with. */
   async end(): Promise<void> {
-    this.#end();
+    if (!this.#isGoingOn) this.#end();
     await this.#running;
   }
 }

@@ -1,5 +1,5 @@
 import { from, isObservable, Observable, type ObservableInput, of } from 'rxjs';
-import { BusyInstead, type LockedPlan, runLocked } from './locked-call.js';
+import { BusyInstead, type LockedPlan, runLocked, settleAs } from './locked-call.js';
 
 /** Nothing happens before somebody subscribes; the lock is held until the stream ends or is unsubscribed from. */
 export function wrapObservable(plan: LockedPlan): (...args: unknown[]) => Observable<unknown> {
@@ -11,11 +11,11 @@ export function wrapObservable(plan: LockedPlan): (...args: unknown[]) => Observ
         plan,
         this,
         args,
-        (filled) =>
+        (filled, lock) =>
           new Promise<void>((end, fail) => {
             if (subscriber.closed) return end();
-            // The one who leaves does not wait for the end.
-            subscriber.add(end);
+            // The one who leaves does not wait for the end. A stream that the loss has ended did not go on behind it.
+            subscriber.add(() => settleAs(lock, end, fail));
             const source = from(plan.original.apply(this, filled) as ObservableInput<unknown>);
             subscriber.add(
               source.subscribe({ next: (value) => subscriber.next(value), error: fail, complete: () => end() }),

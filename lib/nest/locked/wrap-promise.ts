@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { isObservable, Observable } from 'rxjs';
 import { LockAbortedError, LockConfigurationError } from '../../lock/errors.js';
 import type { LockHandle } from '../../lock/handle.js';
-import { BusyInstead, type LockedPlan, runLocked } from './locked-call.js';
+import { BusyInstead, type LockedPlan, runLocked, settleAs } from './locked-call.js';
 
 /** The lock is held until the promise settles; if it turns out to bring an Observable, until that has ended. */
 export function wrapPromise(plan: LockedPlan): (...args: unknown[]) => Promise<unknown> {
@@ -29,11 +29,11 @@ function untilStreamEnds(
   handOver: (stream: Observable<unknown>) => void,
 ): Promise<void> {
   const inside = AsyncLocalStorage.snapshot();
-  return new Promise((end) => {
+  return new Promise((end, fail) => {
     let state: 'waiting' | 'subscribed' | 'late' = 'waiting';
     const timer = setTimeout(() => {
       state = 'late';
-      end();
+      settleAs(lock, end, fail);
     }, subscribeWithinMs).unref();
     const stream = new Observable<unknown>((subscriber) => {
       if (state === 'late') {
@@ -46,7 +46,7 @@ function untilStreamEnds(
       }
       state = 'subscribed';
       clearTimeout(timer);
-      subscriber.add(end);
+      subscriber.add(() => settleAs(lock, end, fail));
       const tellLoss = (): void => subscriber.error(lock.signal.reason);
       lock.signal.addEventListener('abort', tellLoss, { once: true });
       subscriber.add(() => lock.signal.removeEventListener('abort', tellLoss));

@@ -1,33 +1,15 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
-import { Injectable, type LoggerService } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
+import { Test } from '@nestjs/testing';
+import { LockTesting, provideLockTesting } from '../../../lib/extras/testing/index.js';
 import { Locked, LockService } from '../../../lib/index.js';
 import { eventually } from '../../support/process/eventually.js';
 import { freePort } from '../../support/proxy/ports.js';
 import { memory, startApplication, type TestApplication } from '../support/application.js';
+import { Recorder } from '../support/recorder.js';
 
-class Recorder implements LoggerService {
-  readonly lines: string[] = [];
-  readonly #add =
-    (level: string) =>
-    (message: string, context: string): void => {
-      if (context === LockService.name) this.lines.push(`${level}: ${message}`);
-    };
-  readonly debug = this.#add('debug');
-  readonly log = this.#add('log');
-  readonly warn = this.#add('warn');
-  readonly error = this.#add('error');
-  readonly fatal = this.#add('fatal');
-  readonly verbose = this.#add('verbose');
-
-  above(level: string): string[] {
-    return this.lines.filter((line) => !line.startsWith(level));
-  }
-
-  find(text: string): string[] {
-    return this.lines.filter((line) => line.includes(text));
-  }
-}
+const SHORT_SESSION_MS = 900;
 
 @Injectable()
 class Service {
@@ -43,6 +25,20 @@ async function startRecorded(options: Options): Promise<TestApplication & { reco
   const recorder = new Recorder();
   const application = await startApplication({ providers: [Service] }, options, (app) => app.useLogger(recorder));
   return { ...application, recorder };
+}
+
+async function startWithTesting() {
+  const recorder = new Recorder();
+  const providers = provideLockTesting({ sessionTimeoutMs: SHORT_SESSION_MS });
+  const module = await Test.createTestingModule({ providers }).compile();
+  module.useLogger(recorder);
+  await module.init();
+  return {
+    recorder,
+    locks: module.get(LockService),
+    testing: module.get(LockTesting),
+    [Symbol.asyncDispose]: () => module.close(),
+  };
 }
 
 describe('the log', () => {
@@ -111,6 +107,28 @@ describe('the log', () => {
 
     expect(short.recorder.find("warn: Connection 'default': waitMs (9999) is less")).toHaveLength(1);
     expect(long.recorder.find('waitMs')).toEqual([]);
+  });
+
+  it('warns of the event loop also where the block has cost the lock', async () => {
+    await using application = await startWithTesting();
+    const lock = await application.locks.acquire('/locks/a');
+    await pause(SHORT_SESSION_MS / 5);
+    const end = performance.now() + 2 * SHORT_SESSION_MS;
+    while (performance.now() < end);
+    expect(lock.isHeld()).toBe(false);
+
+    await eventually('it is told', () => application.recorder.find('warn: The event loop stood still').length > 0);
+  });
+
+  it('says for how long held locks last when the link is down', async () => {
+    await using application = await startWithTesting();
+    await application.testing.suspend();
+    await application.testing.untilState('lost');
+
+    expect(
+      application.recorder.find('held locks are lost unless it is back in time, in less than 900 ms'),
+    ).toHaveLength(1);
+    expect(application.recorder.find('has ended, or may have')).toHaveLength(1);
   });
 
   it('warns of an event loop that stood still for a noticeable part of the session time-out', async () => {

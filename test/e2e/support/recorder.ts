@@ -1,0 +1,26 @@
+import type { LoggerService } from '@nestjs/common';
+import { LockService } from '../../../lib/index.js';
+
+/** A logger that keeps what the lock service logs. */
+export class Recorder implements LoggerService {
+  readonly lines: string[] = [];
+  readonly #add =
+    (level: string) =>
+    (message: string, context: string): void => {
+      if (context === LockService.name) this.lines.push(`${level}: ${message}`);
+    };
+  readonly debug = this.#add('debug');
+  readonly log = this.#add('log');
+  readonly warn = this.#add('warn');
+  readonly error = this.#add('error');
+  readonly fatal = this.#add('fatal');
+  readonly verbose = this.#add('verbose');
+
+  above(level: string): string[] {
+    return this.lines.filter((line) => !line.startsWith(level));
+  }
+
+  find(text: string): string[] {
+    return this.lines.filter((line) => line.includes(text));
+  }
+}
