@@ -60,7 +60,7 @@ describe('createLockService()', () => {
     const error = await rejection(locks.acquire('/a'));
     expect(error).toBeInstanceOf(LockUnavailableError);
     // Which server, and what it said.
-    expect(error.message).toMatch(/the connection is connecting \(127\.0\.0\.1:1: .+\)$/);
+    expect(error.message).toMatch(/the connection is connecting \(127\.0\.0\.1:1 .+\)$/);
     await locks.close(0);
     expect(await rejection(locks.acquire('/a'))).toBeInstanceOf(LockClosedError);
   });

@@ -51,6 +51,7 @@ export class Connection implements LinkListener {
   readonly #link: Link;
   readonly conversation: Conversation;
   readonly #patience: Timer;
+  readonly #startedAt: number;
   #phase: Phase = 'dialing';
   #liveness: Liveness | undefined;
   #readAt = 0;
@@ -66,9 +67,9 @@ export class Connection implements LinkListener {
     this.#clock = clock;
     this.#owner = owner;
     this.#traffic = traffic;
+    this.#startedAt = clock.now();
     this.#patience = clock.setTimer(patienceMs, () => {
-      const stage = this.#phase === 'dialing' ? 'could not be reached' : 'did not answer the handshake';
-      this.#end(new Error(`it ${stage} within ${Math.round(patienceMs)} ms`), 'unreachable');
+      this.#end(new Error(this.#silence(patienceMs)), 'unreachable');
     });
     this.#link = dialer.dial(server, this);
     this.conversation = new Conversation(this.#link, {
@@ -91,6 +92,12 @@ export class Connection implements LinkListener {
 
   get lastReadAt(): number {
     return this.#readAt;
+  }
+
+  /** What is the matter with an attempt that is still under way, for people; undefined for any other. */
+  describeAttempt(): string | undefined {
+    if (this.#phase !== 'dialing' && this.#phase !== 'shaking') return undefined;
+    return this.#silence(this.#clock.now() - (this.#phase === 'dialing' ? this.#startedAt : this.handshakeSentAt));
   }
 
   /** Gives the connection up, as if the server had: the owner looks for another. */
@@ -153,6 +160,11 @@ export class Connection implements LinkListener {
     this.#finish();
     this.conversation.settleAll((call) => connectionLoss(call, cause));
     this.#owner.onEnded(this, ending, cause);
+  }
+
+  #silence(durationMs: number): string {
+    const stage = this.#phase === 'dialing' ? 'it could not be reached' : 'connected, no answer';
+    return `${stage} within ${Math.round(durationMs)} ms`;
   }
 
   #finish(): void {

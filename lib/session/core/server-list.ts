@@ -8,6 +8,17 @@ const MAX_PAUSE_MS = 1_000;
 const SHORT_LIFE_MS = 1_000;
 const MAX_FIRST_PAUSE_MS = 250;
 
+/** What is wrong with a server. */
+export interface Failure {
+  readonly server: Server;
+  readonly reason: string;
+}
+
+/** As in a connect string: `zk1:2181`, `[::1]:2181`. */
+export function hostAndPort({ host, port }: Server): string {
+  return `${host.includes(':') && !host.startsWith('[') ? `[${host}]` : host}:${port}`;
+}
+
 /**
  * Which server to try next, for how long, and when to take breath: every server once a round, in random order, so that a
  * fleet spreads itself; the one that failed us last comes last; a jittered pause between rounds.
@@ -60,12 +71,21 @@ export class ServerList {
   }
 
   failed(server: Server, reason: string): void {
-    this.#failures.set(`${server.host}:${server.port}`, reason);
+    this.#failures.set(hostAndPort(server), reason);
   }
 
-  /** What went wrong with each server since the last success, for people. */
-  describeFailures(): string {
-    return [...this.#failures].map(([server, reason]) => `${server}: ${reason}`).join('; ');
+  /**
+   * What went wrong with each server since the last success, for people. An attempt that is still under way tells of a
+   * server that nothing else is known of.
+   */
+  describeFailures(underWay?: Failure): string {
+    const failures = new Map(this.#failures);
+    const name = underWay === undefined ? '' : hostAndPort(underWay.server);
+    if (underWay !== undefined && !failures.has(name)) failures.set(name, underWay.reason);
+    // Those who know the address, too, have the name in the text already.
+    return [...failures]
+      .map(([server, reason]) => (reason.includes(server) ? reason : `${server}: ${reason}`))
+      .join('; ');
   }
 
   #shuffle(): void {

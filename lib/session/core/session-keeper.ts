@@ -49,7 +49,9 @@ export class SessionKeeper implements ConnectionOwner {
   }
 
   describeFailures(): string {
-    return this.#servers.describeFailures();
+    const reason = this.#connection?.describeAttempt();
+    if (this.#connection === undefined || reason === undefined) return this.#servers.describeFailures();
+    return this.#servers.describeFailures({ server: this.#connection.server, reason });
   }
 
   /** Ends the session at the servers if that can be done within the time; `onClosed` tells when it is over. */

@@ -1,5 +1,6 @@
 import { types } from 'node:util';
 import type { Server } from '../core/link.js';
+import { hostAndPort } from '../core/server-list.js';
 import { MalformedFrameError } from './malformed-frame-error.js';
 
 const WHAT_HAPPENED: ReadonlyMap<string, string> = new Map([
@@ -15,9 +16,10 @@ const WHAT_HAPPENED: ReadonlyMap<string, string> = new Map([
 
 /** `zk1:2181`, with the address behind it when that is another word: `zk1:2181 (10.0.0.3)`. */
 export function serverName(server: Server, address: string | undefined): string {
-  const host = server.host.includes(':') && !server.host.startsWith('[') ? `[${server.host}]` : server.host;
-  const name = `${host}:${server.port}`;
-  return address === undefined || host === address || host === `[${address}]` ? name : `${name} (${address})`;
+  const name = hostAndPort(server);
+  return address === undefined || server.host === address || server.host === `[${address}]`
+    ? name
+    : `${name} (${address})`;
 }
 
 /** What a tired person can act on, with the system's own error as its cause. */

@@ -1,3 +1,4 @@
+import { type AddressInfo, createServer } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
 import { Injectable, Module, type OnModuleInit } from '@nestjs/common';
 import {
@@ -64,6 +65,16 @@ describe('the start of the application', () => {
     await expect(starting).rejects.toThrow(
       new RegExp(`DistributedLockModule 'default' could not connect to ${connect}.*ECONNREFUSED.*startup: 'lazy'`, 's'),
     );
+  });
+
+  it('names a server that accepts, and does not answer', async () => {
+    const silent = createServer(() => undefined);
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+    const connect = `127.0.0.1:${(silent.address() as AddressInfo).port}`;
+    const starting = boot([DistributedLockModule.forRoot({ connect, waitMs: 200 })]);
+
+    await expect(starting).rejects.toThrow(new RegExp(`${connect}: connected, no answer within \\d+ ms`));
+    silent.close();
   });
 
   it("with startup 'lazy' does not ask for ZooKeeper: the first acquire does", async () => {

@@ -25,7 +25,7 @@ describe('How a connection begins', () => {
     const silent = new ConnectionProbe();
     silent.link.open();
     silent.clock.pass(1_000);
-    expect(silent.told).toEqual(['unreachable: it did not answer the handshake within 1000 ms']);
+    expect(silent.told).toEqual(['unreachable: connected, no answer within 1000 ms']);
     expect(silent.link.destroyed).toBe(true);
     expect(silent.clock.timers).toBe(0);
   });

@@ -117,4 +117,24 @@ describe('What is told of failures', () => {
     list.restart(SERVERS[2]);
     expect(list.describeFailures()).toBe('');
   });
+
+  it('tells of the attempt under way where nothing else is known of the server', () => {
+    const list = new ServerList(SERVERS, () => 0);
+    list.restart();
+    const underWay = { server: SERVERS[0]!, reason: 'connected, no answer within 900 ms' };
+    expect(list.describeFailures(underWay)).toBe('a:2181: connected, no answer within 900 ms');
+    list.failed(SERVERS[0]!, 'refused');
+    expect(list.describeFailures(underWay)).toBe('a:2181: refused');
+  });
+
+  it('says the name of a server once', () => {
+    const servers = [SERVERS[0]!, { host: '::1', port: 2181 }];
+    const list = new ServerList(servers, () => 0);
+    list.restart();
+    list.failed(servers[0]!, 'a:2181 (10.0.0.1) refused the connection (ECONNREFUSED)');
+    list.failed(servers[1]!, '[::1]:2181 refused the connection (ECONNREFUSED)');
+    expect(list.describeFailures()).toBe(
+      'a:2181 (10.0.0.1) refused the connection (ECONNREFUSED); [::1]:2181 refused the connection (ECONNREFUSED)',
+    );
+  });
 });
