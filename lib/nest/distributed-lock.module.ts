@@ -51,14 +51,17 @@ function addConnection(definition: DynamicModule, { isGlobal = true, name }: Dis
     },
     {
       provide: token,
-      useFactory: (options: ResolvedOptions) => new ManagedLockService(connection, options),
-      inject: [RESOLVED_OPTIONS],
+      useFactory: (options: ResolvedOptions, discovery: DiscoveryService) =>
+        new ManagedLockService(connection, options, () =>
+          discovery.getProviders().map(({ instance }: { instance: unknown }) => instance),
+        ),
+      inject: [RESOLVED_OPTIONS, DiscoveryService],
     },
     {
       provide: LockedExplorer,
       useFactory: (discovery: DiscoveryService, service: LockService, { whenUnavailable }: ResolvedOptions) => {
-        const explorer = new LockedExplorer(discovery, service, { name: connection, isGlobal, whenUnavailable });
-        explorer.checkClasses();
+        const explorer = new LockedExplorer(discovery, service, { name: connection, whenUnavailable });
+        explorer.check();
         return explorer;
       },
       inject: [DiscoveryService, token, RESOLVED_OPTIONS],

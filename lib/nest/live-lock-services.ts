@@ -1,16 +1,27 @@
 import type { LockService } from '../engine/lock-service.js';
 import { LockConfigurationError } from '../lock/errors.js';
 
+interface LiveLockServices {
+  readonly byName: Map<string, Set<LockService>>;
+  readonly started: WeakSet<LockService>;
+}
+
 const SHARED_AS = Symbol.for('nestjs-zookeeper-lock.live-lock-services');
 
 /** One list in a process, even where the package was loaded twice. */
-const live: Map<string, Set<LockService>> = ((globalThis as { [SHARED_AS]?: Map<string, Set<LockService>> })[
-  SHARED_AS
-] ??= new Map<string, Set<LockService>>());
+const { byName: live, started } = ((globalThis as { [SHARED_AS]?: LiveLockServices })[SHARED_AS] ??= {
+  byName: new Map<string, Set<LockService>>(),
+  started: new WeakSet<LockService>(),
+});
 
 export function addLiveLockService(name: string, service: LockService): void {
   const services = live.get(name) ?? new Set();
   live.set(name, services.add(service));
+}
+
+/** Its application got as far as starting it: one that failed before leaves services that nobody will ever use, or close. */
+export function startedLiveLockService(service: LockService): void {
+  started.add(service);
 }
 
 export function removeLiveLockService(name: string, service: LockService): void {
@@ -24,12 +35,14 @@ export function removeLiveLockService(name: string, service: LockService): void 
  * @throws LockConfigurationError where there is none, or more than one
  */
 export function onlyLiveLockService(name: string, method: string): LockService {
-  const [service, other] = live.get(name) ?? [];
+  const all = [...(live.get(name) ?? [])];
+  const inUse = all.filter((service) => started.has(service));
+  const [service, other] = inUse.length > 0 ? inUse : all;
   if (service !== undefined && other === undefined) return service;
-  const found = service === undefined ? 'none' : 'several';
+  const found = service === undefined ? 'there is none' : 'there are several';
   throw new LockConfigurationError(
     `${method} was called on an object that Nest did not build, so it uses the one lock connection '${name}' of this ` +
-      `process, and there is ${found}. Have Nest build the object (list its class in providers), or ` +
+      `process, and ${found}. Have Nest build the object (list its class in providers), or ` +
       (service === undefined
         ? 'import DistributedLockModule.forRoot(...) and call it while the application runs'
         : 'close the applications that are not in use'),

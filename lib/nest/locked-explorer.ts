@@ -2,6 +2,7 @@ import type { OnModuleInit } from '@nestjs/common';
 import type { DiscoveryService } from '@nestjs/core';
 import type { LockService } from '../engine/lock-service.js';
 import { LockConfigurationError } from '../lock/errors.js';
+import { getLockServiceToken } from './lock-service-token.js';
 import { lockedMethodsOf, prototypesOf } from './locked/locked-methods.js';
 import { allParameterNotesOf } from './locked/parameter-notes.js';
 import { fillServiceSlot, isServiceSlotFilled } from './locked/service-slot.js';
@@ -9,7 +10,6 @@ import { fillServiceSlot, isServiceSlotFilled } from './locked/service-slot.js';
 /** What the explorer must know of its connection. */
 export interface ExploredConnection {
   readonly name: string;
-  readonly isGlobal: boolean;
   readonly whenUnavailable: 'reject' | 'local';
 }
 
@@ -24,8 +24,9 @@ export class LockedExplorer implements OnModuleInit {
     readonly connection: ExploredConnection,
   ) {}
 
-  /** What can be told from the classes alone, before anything connects. */
-  checkClasses(): void {
+  /** What can be told from the modules and classes alone, before anything connects. */
+  check(): void {
+    this.#checkThatItIsTheOnlyOne();
     for (const { metatype } of this.#all()) {
       if (typeof metatype !== 'function' || !isObject(metatype.prototype)) continue;
       this.#check(metatype.prototype);
@@ -51,13 +52,11 @@ export class LockedExplorer implements OnModuleInit {
   /** Nest would silently give some classes the one, some the other: two ensembles, two namespaces, no exclusion. */
   #checkThatItIsTheOnlyOne(): void {
     const { name } = this.connection;
+    const token = getLockServiceToken(name);
+    // Which objects there will be is not known yet, but which modules.
     const all = this.discovery
       .getProviders()
-      .flatMap(({ instance }: { instance: unknown }) =>
-        instance instanceof LockedExplorer && instance.connection.isGlobal && instance.connection.name === name
-          ? [instance]
-          : [],
-      );
+      .filter((one) => one.token === LockedExplorer && one.host?.isGlobal === true && one.host.providers.has(token));
     if (all.length > 1) {
       refuse(
         `DistributedLockModule '${name}' is imported ${all.length} times as a global module. Call forRoot once for each ` +

@@ -17,7 +17,7 @@ import type { LockSnapshot } from '../lock/snapshot.js';
 import { openLockService, whenUp } from '../open.js';
 import type { ResolvedOptions } from '../options.js';
 import { ConnectionMonitor } from './connection-monitor.js';
-import { addLiveLockService, removeLiveLockService } from './live-lock-services.js';
+import { addLiveLockService, removeLiveLockService, startedLiveLockService } from './live-lock-services.js';
 
 type Opened = ReturnType<typeof openLockService>;
 
@@ -38,6 +38,8 @@ export class ManagedLockService
   constructor(
     readonly name: string,
     readonly options: ResolvedOptions,
+    /** All connections of the application, this one included: its start fails with the first that does. */
+    private readonly connections: () => readonly unknown[] = () => [],
   ) {
     super();
     this.#monitor = new ConnectionMonitor(name, options);
@@ -95,6 +97,7 @@ export class ManagedLockService
 
   /** @throws LockUnavailableError where `startup` is `eager` and no ZooKeeper answers in time */
   async onModuleInit(): Promise<void> {
+    startedLiveLockService(this);
     if (this.options.startup === 'lazy') return;
     try {
       await whenUp(this.#open().session, answerWithinMs(this.options.waitMs));
@@ -103,7 +106,7 @@ export class ManagedLockService
         this.#monitor.startedWithoutZooKeeper(error);
         return;
       }
-      await this.#close(0);
+      await this.#abandonStart();
       if (!(error instanceof LockUnavailableError)) throw error;
       throw new LockUnavailableError(
         `DistributedLockModule '${this.name}' could not connect to ${this.options.connect}, so the application does not ` +
@@ -134,10 +137,17 @@ export class ManagedLockService
     if (this.#isClosing) throw new LockClosedError('The lock service is closed: the application has shut down');
     const opened = openLockService(this.options);
     this.#opened = opened;
+    startedLiveLockService(this);
     opened.service.connectionState$.subscribe((state) => this.#states.next(state));
     opened.service.events$.subscribe(this.#events);
     this.#monitor.watch(opened);
     return opened;
+  }
+
+  /** Nest runs no hook of an application that fails to start: a connection that is up would keep the process alive. */
+  async #abandonStart(): Promise<void> {
+    const others = this.connections().filter((one) => one instanceof ManagedLockService);
+    await Promise.all([this, ...others].map((one) => one.#close(0)));
   }
 
   async #close(graceMs: number): Promise<void> {

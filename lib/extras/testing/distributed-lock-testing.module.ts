@@ -26,7 +26,7 @@ export class DistributedLockTestingModule {
         {
           provide: LockedExplorer,
           useFactory: (discovery: DiscoveryService, service: LockService) =>
-            new LockedExplorer(discovery, service, { name, isGlobal, whenUnavailable }),
+            new LockedExplorer(discovery, service, { name, whenUnavailable }),
           inject: [DiscoveryService, locks],
         },
       ],

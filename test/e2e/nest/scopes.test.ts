@@ -100,7 +100,7 @@ describe('@Locked works on instances that Nest does not make', () => {
     expect(await orphan.run('a')).toBe('a /locks/a');
 
     const other = await startApplication({});
-    await expect(orphan.run('a')).rejects.toThrow('there is several');
+    await expect(orphan.run('a')).rejects.toThrow('there are several');
 
     await one.app.close();
     expect(await orphan.run('a')).toBe('a /locks/a');
