@@ -183,7 +183,7 @@ function oneOf<N extends 'startup' | 'onSuspended' | 'whenUnavailable', V extend
   name: N,
   values: readonly [V, V],
 ): V {
-  const value = options[name] ?? values[0];
+  const value = options[name] === undefined ? values[0] : options[name];
   const known = values.find((one) => one === value);
   return known ?? refuse(name, `must be one of ${values.join(', ')}, not ${shown(value)}`);
 }

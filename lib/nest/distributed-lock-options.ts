@@ -7,11 +7,7 @@ const EXTRAS = ['name', 'isGlobal'] as const;
 /** What the module was given, by `forRoot` or by a factory, as resolved options; the error says which option is wrong. */
 export function resolveModuleOptions(name: string, options: DistributedLockOptions): ResolvedOptions {
   const where = `DistributedLockModule '${name}'`;
-  if (typeof options !== 'object' || options === null) {
-    throw new LockConfigurationError(
-      `${where}: the options must be an object such as { connect: 'zk1:2181,zk2:2181,zk3:2181' }, not ${shown(options)}`,
-    );
-  }
+  checkIsObject(options, where, "{ connect: 'zk1:2181,zk2:2181,zk3:2181' }");
   const misplaced = EXTRAS.find((extra) => extra in options);
   if (misplaced !== undefined) {
     throw new LockConfigurationError(
@@ -24,6 +20,20 @@ export function resolveModuleOptions(name: string, options: DistributedLockOptio
     if (!(error instanceof LockConfigurationError)) throw error;
     throw new LockConfigurationError(`${where}: ${error.message}`, undefined, { cause: error });
   }
+}
+
+/** @throws LockConfigurationError unless options are an object */
+export function checkIsObject(options: unknown, where: string, example: string): void {
+  if (typeof options === 'object' && options !== null) return;
+  throw new LockConfigurationError(
+    `${where}: the options must be an object such as ${example}, not ${typeof options === 'string' ? shown(options) : String(options)}`,
+  );
+}
+
+/** @throws LockConfigurationError unless it says yes or no */
+export function checkIsGlobal(isGlobal: unknown): void {
+  if (typeof isGlobal === 'boolean') return;
+  throw new LockConfigurationError(`DistributedLockModule: isGlobal: must be true or false, not ${shown(isGlobal)}`);
 }
 
 /** @throws LockConfigurationError unless it can name a connection */

@@ -2,7 +2,7 @@ import { ConfigurableModuleBuilder, type DynamicModule, Module, type Provider } 
 import { DiscoveryModule, DiscoveryService } from '@nestjs/core';
 import type { LockService } from '../engine/lock-service.js';
 import type { DistributedLockOptions, ResolvedOptions } from '../options.js';
-import { checkConnectionName, resolveModuleOptions } from './distributed-lock-options.js';
+import { checkConnectionName, checkIsGlobal, checkIsObject, resolveModuleOptions } from './distributed-lock-options.js';
 import { DEFAULT_CONNECTION, getLockServiceToken } from './lock-service-token.js';
 import { LockedExplorer } from './locked-explorer.js';
 import { ManagedLockService } from './managed-lock-service.js';
@@ -38,9 +38,21 @@ const { ConfigurableModuleClass } = new ConfigurableModuleBuilder<DistributedLoc
  * with its `name`. Locks are given back at shutdown; SIGTERM does so only with `app.enableShutdownHooks()`.
  */
 @Module({ imports: [DiscoveryModule] })
-export class DistributedLockModule extends ConfigurableModuleClass {}
+export class DistributedLockModule extends ConfigurableModuleClass {
+  // Nest's own take the options apart before anybody could look at them.
+  static override forRoot(options: Parameters<typeof ConfigurableModuleClass.forRoot>[0]): DynamicModule {
+    checkIsObject(options, 'DistributedLockModule.forRoot', "{ connect: 'zk1:2181,zk2:2181,zk3:2181' }");
+    return super.forRoot(options);
+  }
+
+  static override forRootAsync(options: Parameters<typeof ConfigurableModuleClass.forRootAsync>[0]): DynamicModule {
+    checkIsObject(options, 'DistributedLockModule.forRootAsync', "{ useFactory: () => ({ connect: '...' }) }");
+    return super.forRootAsync(options);
+  }
+}
 
 function addConnection(definition: DynamicModule, { isGlobal = true, name }: DistributedLockExtras): DynamicModule {
+  checkIsGlobal(isGlobal);
   const connection = checkConnectionName(name ?? DEFAULT_CONNECTION);
   const token = getLockServiceToken(connection);
   const providers: Provider[] = [

@@ -86,8 +86,11 @@ function unbound(where: string, placeholder: string, { notes, routes, names }: K
     ...routes.map(({ property, roots }) => (property === undefined ? `route ${roots[0]}.*` : `route ${property}`)),
     ...names.flatMap((name) => (name !== undefined && name.length >= MIN_NAME_LENGTH ? [`param ${name}`] : [])),
   ];
+  const tooShort = names.includes(head)
+    ? ` The parameter's name "${head}" does not count: names of one letter are what bundlers make of any.`
+    : '';
   return (
-    `${where}: placeholder ":${placeholder}" binds to nothing. Known: [${known.join(', ')}]. Put @LockKey('${head}') in ` +
+    `${where}: placeholder ":${placeholder}" binds to nothing. Known: [${known.join(', ')}].${tooShort} Put @LockKey('${head}') in ` +
     `front of the parameter, or say it with keys: (...args) => ({ ${JSON.stringify(placeholder)}: ... })`
   );
 }

@@ -3,6 +3,8 @@ import { InvalidLockKeyError, LockConfigurationError } from '../../lock/errors.j
 import { encodeKeyValue } from './encode-key-value.js';
 
 const PLACEHOLDER = /:([A-Za-z_$][\w$.]*)/g;
+/** Meant as a placeholder, surely: it would be one key for all. A colon elsewhere, as in `12:30`, is a character like others. */
+const NAMELESS = /\/:/;
 /** What `encodeURIComponent` lets through, and the sign it escapes with: none of these tells two values apart. */
 const MAY_STAND_IN_A_VALUE = /^[\w\-.!~*'()%]*$/;
 
@@ -20,6 +22,11 @@ export function parseKeyTemplate(path: string, where: string): KeyTemplate {
   const parts = path.split(PLACEHOLDER);
   const literals = parts.filter((_, index) => index % 2 === 0);
   const placeholders = parts.filter((_, index) => index % 2 === 1);
+  if (literals.some((literal) => NAMELESS.test(literal))) {
+    throw new LockConfigurationError(
+      `${where}: a ":" at the beginning of a segment without a name behind it. Placeholders are called as variables are: ":id"`,
+    );
+  }
   const malformed = placeholders.find((name) => name.split('.').includes(''));
   if (malformed !== undefined) {
     throw new LockConfigurationError(
@@ -37,7 +44,9 @@ export function parseKeyTemplate(path: string, where: string): KeyTemplate {
     checkKey(literals.join('x'));
   } catch (error) {
     if (!(error instanceof InvalidLockKeyError)) throw error;
-    throw new LockConfigurationError(`${where}: ${error.message}`, undefined, { cause: error });
+    // The one that was checked has a sample of a value in each place.
+    const message = error.message.replace(JSON.stringify(error.key), JSON.stringify(path));
+    throw new LockConfigurationError(`${where}: ${message}`, undefined, { cause: error });
   }
   return { path, literals, placeholders };
 }

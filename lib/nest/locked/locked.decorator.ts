@@ -53,7 +53,13 @@ function lockMethod(
   descriptor: PropertyDescriptor | undefined,
 ): void {
   const by = `${className(prototype)}.${String(method)}`;
-  const where = `@Locked(${typeof path === 'string' ? `'${path}'` : '(...) => key'}) on ${by}`;
+  const where = `@Locked(${shownPath(path)}) on ${by}`;
+  if (typeof path !== 'string' && typeof path !== 'function') {
+    throw new LockConfigurationError(
+      `${where}: the first argument must be a path such as '/locks/:id', or a function that computes the key. Where it is ` +
+        'a constant of another file, the two files may import each other',
+    );
+  }
   const original = methodOf(prototype, descriptor, where);
   const options = resolveLockedOptions(given, by, where);
   const { keyOf, placeholders } = keyFunction(path, options, prototype, method, original, where);
@@ -71,6 +77,11 @@ function lockMethod(
   addLockedMethod(prototype, { method, by, name: options.name, placeholders });
   // Not a new descriptor: what a decorator returns is dropped by Nest's `applyDecorators`.
   (descriptor as PropertyDescriptor).value = wrapper;
+}
+
+function shownPath(path: unknown): string {
+  if (typeof path === 'function') return '(...) => key';
+  return typeof path === 'string' ? `'${path}'` : String(path);
 }
 
 function methodOf(prototype: object, descriptor: PropertyDescriptor | undefined, where: string): AnyMethod {

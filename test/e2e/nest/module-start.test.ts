@@ -25,6 +25,7 @@ describe('the options are checked at the start, alike by forRoot and forRootAsyn
       'waitMs: must be a number of milliseconds, 0 or more, not -1',
     ],
     ['an unknown word', { connect: 'memory:', startup: 'late' }, 'startup: must be one of eager, lazy, not "late"'],
+    ['null', { connect: 'memory:', whenUnavailable: null }, 'whenUnavailable: must be one of reject, local, not null'],
     ['nothing', undefined, 'the options must be an object such as { connect:'],
   ])('%s', async (_what, options, message) => {
     const given = options as DistributedLockOptions;
@@ -48,6 +49,20 @@ describe('the options are checked at the start, alike by forRoot and forRootAsyn
 
   it('a name that is none', () => {
     expect(() => DistributedLockModule.forRoot({ connect: 'memory:', name: '' })).toThrow('name: must be a string');
+  });
+
+  it.each([undefined, null, 'zk:2181', 5])('forRoot(%p)', (options) => {
+    const forRoot = (): unknown => DistributedLockModule.forRoot(options as unknown as DistributedLockOptions);
+    expect(forRoot).toThrow(LockConfigurationError);
+    expect(forRoot).toThrow('DistributedLockModule.forRoot: the options must be an object such as { connect:');
+    expect(() => DistributedLockModule.forRootAsync(options as unknown as object)).toThrow(LockConfigurationError);
+  });
+
+  it('isGlobal that is neither true nor false', () => {
+    const isGlobal = 'no' as unknown as boolean;
+    expect(() => DistributedLockModule.forRoot({ connect: 'memory:', isGlobal })).toThrow(
+      'isGlobal: must be true or false, not "no"',
+    );
   });
 
   it('the same global connection twice', async () => {

@@ -13,6 +13,22 @@ function decorate(target: object, name: string, descriptor: unknown, options: ob
     (Locked as unknown as (path: string, options: object) => Decorate)('/locks/a', options)(target, name, descriptor);
 }
 
+describe('@Locked without a path', () => {
+  it.each([undefined, null, 5])('(%p) names the method', (path) => {
+    const locked = Locked as unknown as (path: unknown) => Decorate;
+    class Service {
+      async method(): Promise<void> {
+        await Promise.resolve();
+      }
+    }
+    const descriptor = Object.getOwnPropertyDescriptor(Service.prototype, 'method');
+    const define = (): void => locked(path)(Service.prototype, 'method', descriptor);
+
+    expect(define).toThrow(LockConfigurationError);
+    expect(define).toThrow(`@Locked(${String(path)}) on Service.method: the first argument must be a path such as`);
+  });
+});
+
 describe('@Locked replaces the method when the class is being defined', () => {
   it('and keeps its name, its length and what other code has put on it', () => {
     const Mark = (_target: object, _name: string | symbol, descriptor: PropertyDescriptor): void => {

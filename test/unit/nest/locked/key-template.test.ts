@@ -14,6 +14,17 @@ describe('a key template', () => {
     expect(parseKeyTemplate('/locks/12:30/a:', 'here').placeholders).toEqual([]);
   });
 
+  it.each(['/locks/:', '/locks/:/a', '/locks/:1a', '/locks/::a'])(
+    'refuses %s: a placeholder without a name',
+    (path) => {
+      expect(() => parseKeyTemplate(path, 'here')).toThrow(/^here: a ":" at the beginning of a segment without a name/);
+    },
+  );
+
+  it('shows the path as it was written', () => {
+    expect(() => parseKeyTemplate('locks/:id', 'here')).toThrow('Not a lock key: "locks/:id"');
+  });
+
   it.each(['/locks/:a.', '/locks/:a..b', '/locks/:a.b.'])('refuses an empty part in %s', (path) => {
     expect(() => parseKeyTemplate(path, 'here')).toThrow(/^here: the placeholder ":.*" has an empty part/);
   });

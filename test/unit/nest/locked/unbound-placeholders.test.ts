@@ -34,7 +34,23 @@ describe('a placeholder that binds to nothing, or to several things, throws whil
       }
       return A;
     };
-    expect(define).toThrow('placeholder ":a" binds to nothing. Known: [].');
+    expect(define).toThrow(
+      'placeholder ":a" binds to nothing. Known: []. The parameter\'s name "a" does not count: names of one letter are what ' +
+        "bundlers make of any. Put @LockKey('a')",
+    );
+  });
+
+  it('also with a path into what they hold', () => {
+    const define = (): unknown => {
+      class A {
+        @Locked('/x/:o.a.b')
+        async m(o: object): Promise<void> {
+          await Promise.resolve(o);
+        }
+      }
+      return A;
+    };
+    expect(define).toThrow('The parameter\'s name "o" does not count');
   });
 
   it('paramNames: false turns names off', () => {
