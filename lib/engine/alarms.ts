@@ -43,6 +43,18 @@ export class Alarms {
     return alarm;
   }
 
+  /** Resolves with the promise, or when the time is up. */
+  atMost(durationMs: number, promise: Promise<unknown>): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const alarm = this.set(this.#clock.now() + durationMs, resolve);
+      promise.then(() => resolve(), reject).finally(() => alarm.cancel());
+    });
+  }
+
+  pause(durationMs: number): Promise<void> {
+    return new Promise((resolve) => this.set(this.#clock.now() + durationMs, resolve));
+  }
+
   cancelled(): void {
     this.#live -= 1;
     if (this.#live === 0) {

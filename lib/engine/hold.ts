@@ -6,9 +6,11 @@ import { fencingToken } from '../lock/token.js';
 import type { MultiPart } from '../session/requests.js';
 import type { Alarm } from './alarms.js';
 import type { EngineContext } from './context.js';
+import { describeLoss } from './describe-loss.js';
 import { HeldLock } from './held-lock.js';
+import { HoldNodes } from './hold-nodes.js';
 import { detached } from './owner-context.js';
-import { type LockRequest, OwnWatch, type Place } from './place.js';
+import type { LockRequest, Place } from './place.js';
 import type { Member } from './roster.js';
 import { UpgradeTurns } from './upgrade-turns.js';
 
@@ -26,29 +28,26 @@ export class Hold implements Member {
   readonly grantedAt: number;
   readonly upgrades = new UpgradeTurns();
   readonly #context: EngineContext;
+  readonly #nodes: HoldNodes;
   readonly #lossListeners = new Set<(error: LockLostError) => void>();
   readonly #releaseListeners = new Set<(error: LockLostError) => void>();
   #state: State = { name: 'held' };
   #mode: LockMode;
   #handles = 0;
-  #intentPath: string | undefined;
-  #intentWatch: OwnWatch | undefined;
   #controller: AbortController | undefined;
   #leaseEndsAt = Infinity;
   #leaseAlarm: Alarm | undefined;
-  /** Done in the transaction that removes the node when it is given back in good order. */
-  onOrderlyRelease: readonly MultiPart[];
+  #onOrderlyRelease: readonly MultiPart[];
 
   constructor(context: EngineContext, request: LockRequest, place: Place, onOrderlyRelease: readonly MultiPart[]) {
     this.#context = context;
+    this.#nodes = new HoldNodes(context, place, () => this.lose('removed'));
     this.request = request;
     this.place = place;
     this.token = fencingToken(place.czxid);
     this.grantedAt = context.clock.now();
     this.#mode = request.mode;
-    this.onOrderlyRelease = onOrderlyRelease;
-    place.ownWatch.onGone = () => this.lose('removed');
-    place.ownWatch.onUsedUp = () => this.watchOwn();
+    this.#onOrderlyRelease = onOrderlyRelease;
     context.holders.add(this);
     if (request.options.leaseMs !== undefined) this.extend(request.options.leaseMs);
     if (context.events.observed) {
@@ -138,7 +137,7 @@ export class Hold implements Member {
     for (const listener of [...this.#releaseListeners]) listener(this.#releasedError());
     history.record(this.request.key, heldMs);
     if (events.observed) events.next({ ...this.facts(), type: 'released', heldMs });
-    return this.#removeNodes(this.onOrderlyRelease);
+    return this.#nodes.remove(this.#onOrderlyRelease);
   }
 
   extend(leaseMs: number): void {
@@ -152,23 +151,28 @@ export class Hold implements Member {
     this.#leaseAlarm = alarms.set(this.#leaseEndsAt, () => this.lose('lease-ended'));
   }
 
+  /** What is to be done in the transaction that removes the node when it is given back in good order. */
+  releaseWith(parts: readonly MultiPart[]): void {
+    this.#onOrderlyRelease = parts;
+  }
+
   /** The upgrade is complete: its intent is a part of the hold now. */
   upgraded(intentPath: string): void {
-    this.#intentPath = intentPath;
     this.#mode = 'write';
-    // The intent keeps readers out from now on: who removes it ends the hold, as with the node itself.
-    this.#intentWatch = new OwnWatch(intentPath);
-    this.#intentWatch.onGone = () => this.lose('removed');
-    this.#intentWatch.onUsedUp = () => this.watchOwn();
-    this.watchOwn();
+    this.#nodes.addIntent(intentPath);
+    this.#nodes.watch();
   }
 
   /** Has the servers tell when somebody removes a node of this hold. Called again after a reconnect, it sets what is missing. */
   watchOwn(): void {
-    for (const watch of [this.place.ownWatch, this.#intentWatch]) {
-      if (watch === undefined || watch.isSet) continue;
-      void this.#context.session.batch([watch.ask()]).then(([outcome]) => watch.answered(outcome));
-    }
+    this.#nodes.watch();
+  }
+
+  /** What events tell of it. */
+  facts(): { key: string; mode: LockMode; label: string | undefined; token: bigint | undefined } {
+    const { key, options } = this.request;
+    const token = this.#context.settings.scope === 'fleet' ? this.token : undefined;
+    return { key, mode: this.#mode, label: options.label, token };
   }
 
   /** Tells first, then removes the node: even where the session lives on, it must not block the key. */
@@ -184,7 +188,7 @@ export class Hold implements Member {
       for (const listener of [...this.#lossListeners]) listener(error);
     });
     events.next({ ...this.facts(), type: 'lost', reason, heldMs });
-    void this.#removeNodes([]);
+    void this.#nodes.remove([]);
   }
 
   #doubt(): LossReason | undefined {
@@ -199,50 +203,10 @@ export class Hold implements Member {
     this.#state = state;
     this.#leaseAlarm?.cancel();
     this.#context.holders.remove(this);
-    this.place.ownWatch.takeBack(this.#context.session);
-    this.#intentWatch?.takeBack(this.#context.session);
-  }
-
-  /** Resolves within the module's `waitMs`; the removal goes on for as long as it takes. */
-  #removeNodes(also: readonly MultiPart[]): Promise<void> {
-    const { janitor, alarms, clock, settings } = this.#context;
-    const paths = this.#intentPath === undefined ? [this.place.path] : [this.#intentPath, this.place.path];
-    return new Promise((resolve) => {
-      const alarm = alarms.set(clock.now() + settings.waitMs, resolve);
-      void janitor.remove(paths, also).then(() => {
-        alarm.cancel();
-        resolve();
-      });
-    });
+    this.#nodes.unwatch();
   }
 
   #releasedError(): LockLostError {
     return new LockLostError(`The lock ${this.request.key} has been released`, this.request.key);
-  }
-
-  facts(): { key: string; mode: LockMode; label: string | undefined; token: bigint | undefined } {
-    const { key, options } = this.request;
-    const token = this.#context.settings.scope === 'fleet' ? this.token : undefined;
-    return { key, mode: this.#mode, label: options.label, token };
-  }
-}
-
-function describeLoss(reason: LossReason, key: string, heldMs: number): string {
-  const after = `The lock ${key} was lost after ${Math.round(heldMs)} ms: `;
-  switch (reason) {
-    case 'session-ended':
-      return `${after}the servers ended the session (nothing was heard of this process for a session time-out)`;
-    case 'uncertain':
-      return `${after}nothing has proved for too long that the session lives, so another may be about to hold it`;
-    case 'suspended':
-      return `${after}the connection to ZooKeeper is down, and onSuspended is 'stop'`;
-    case 'removed':
-      return `${after}somebody removed its node (an operator, or a tool)`;
-    case 'lease-ended':
-      return `${after}its leaseMs has passed without extend()`;
-    case 'closed':
-      return `${after}the lock service was closed`;
-    case 'sibling-lost':
-      return `${after}another lock that was taken together with it was lost`;
   }
 }

@@ -9,7 +9,7 @@ import type { Interrupt } from './interrupt.js';
 import { raiseOnAbort } from './interrupts.js';
 import { checkKey } from './key.js';
 import { obtain, tryObtain } from './obtain.js';
-import { currentFrame, type OwnedLock } from './owner-context.js';
+import { callerOf, type OwnedLock } from './owner-context.js';
 import { limitPatience } from './patience.js';
 import type { LockRequest } from './place.js';
 import { findReentry } from './reentry.js';
@@ -99,7 +99,7 @@ export class LockTaker {
       options,
       queuePath: settings.namespace + key,
       mode: options.mode ?? 'exclusive',
-      owner: owner ?? currentFrame()?.owner ?? identifiers.next(),
+      owner: owner ?? callerOf(identifiers),
       askedAt: clock.now(),
     };
   }

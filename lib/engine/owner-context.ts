@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { LockHandle } from '../lock/handle.js';
 import type { Hold } from './hold.js';
+import type { Identifiers } from './identifiers.js';
 
 /** One lock that the code running now has around it. */
 export interface OwnedLock {
@@ -36,6 +37,16 @@ export function currentFrame(): OwnerFrame | undefined {
   // Runs that each start the next one before they end would otherwise hang together in a chain that only grows.
   for (let frame = innermost; frame !== undefined; frame = frame.parent) frame.parent = nearestOpen(frame.parent);
   return innermost;
+}
+
+/** The logical caller of the code running now. */
+export function callerOf(identifiers: Identifiers): string {
+  return currentFrame()?.owner ?? identifiers.next();
+}
+
+/** A frame with these locks, inside those around the code running now. */
+export function frameFor(service: object, identifiers: Identifiers, locks: OwnedLock[]): OwnerFrame {
+  return { service, owner: callerOf(identifiers), locks, parent: currentFrame(), isClosed: false };
 }
 
 function nearestOpen(frame: OwnerFrame | undefined): OwnerFrame | undefined {

@@ -64,7 +64,7 @@ export async function upgradeHold(
 async function passLockDelayAsWriter(context: EngineContext, hold: Hold, interrupt: Interrupt): Promise<void> {
   const { request, place } = hold;
   // From the first time that its name may stand in the record, also if it never comes to write.
-  if (context.settings.lockDelayMs > 0) hold.onOrderlyRelease = clearing(request.queuePath);
+  if (context.settings.lockDelayMs > 0) hold.releaseWith(clearing(request.queuePath));
   for (;;) {
     await interrupt.guard(context.uplink.whenUp());
     const passed = await passLockDelay(context, { ...request, mode: 'write' }, place, interrupt, 'waits');

@@ -1,23 +1,18 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { PostgresFence } from '../../../lib/extras/fencing/postgres/postgres-fence.js';
-import { type PostgresScene, settle, startPostgresScene } from '../../support/fencing/postgres-scene.js';
+import { settle, usePostgres } from '../../support/fencing/postgres-scene.js';
 
-const INSTALL_MS = 400_000;
 const R = '/locks/orders/42';
 
 describe('PostgresFence', () => {
-  let scene: PostgresScene;
+  const scene = usePostgres();
   let pool: pg.Pool;
   let fence: PostgresFence;
 
-  beforeAll(async () => {
-    scene = await startPostgresScene();
-    ({ pool, fence } = scene);
-  }, INSTALL_MS);
-  afterAll(() => scene?.stop(), 30_000);
-  beforeEach(() => scene.reset());
-  afterEach(() => expect(pool.idleCount).toBe(pool.totalCount));
+  beforeAll(() => {
+    ({ pool, fence } = scene());
+  });
 
   describe('guarded', () => {
     it('gives a connection back that was cut, so that the pool does not use it again', async () => {
@@ -37,7 +32,7 @@ describe('PostgresFence', () => {
     });
 
     it('on one connection: one after the other, and statements of others do not slip into the transaction', async () => {
-      const client = new pg.Client({ connectionString: scene.server.url });
+      const client = new pg.Client({ connectionString: scene().server.url });
       await client.connect();
       try {
         const single = new PostgresFence({ pool: client });
@@ -47,7 +42,7 @@ describe('PostgresFence', () => {
         await expect(failing).rejects.toThrow('mine');
         await Promise.all([claiming, writing]);
         expect(await fence.highest('another')).toBe(1n);
-        expect(await scene.order()).toMatchObject({ state: 'settled' });
+        expect(await scene().order()).toMatchObject({ state: 'settled' });
 
         await client.query('BEGIN');
         await single.claim(R, 9n);
@@ -60,7 +55,7 @@ describe('PostgresFence', () => {
     });
 
     it('on one connection: refuses to run in a transaction of the caller, and leaves that as it is', async () => {
-      const client = new pg.Client({ connectionString: scene.server.url });
+      const client = new pg.Client({ connectionString: scene().server.url });
       await client.connect();
       try {
         const single = new PostgresFence({ pool: client });
@@ -69,7 +64,7 @@ describe('PostgresFence', () => {
           await expect(single.guarded(R, 5n, settle)).rejects.toThrow('a connection with an open transaction');
           const { command } = await client.query('ROLLBACK');
           expect(command).toBe('ROLLBACK');
-          expect(await scene.order(77)).toBeUndefined();
+          expect(await scene().order(77)).toBeUndefined();
         }
         await client.query('BEGIN');
         await client.query('SELECT 1 / 0').catch(() => undefined);
@@ -78,7 +73,7 @@ describe('PostgresFence', () => {
         expect(await fence.highest(R)).toBeUndefined();
 
         await single.guarded(R, 5n, settle);
-        expect(await scene.order()).toMatchObject({ state: 'settled' });
+        expect(await scene().order()).toMatchObject({ state: 'settled' });
       } finally {
         await client.end();
       }
@@ -91,13 +86,13 @@ describe('PostgresFence', () => {
         await fence.update(R, 5n, row);
       });
       await expect(nested).rejects.toThrow('is claimed by the guarded() around this call');
-      expect(await scene.order()).toMatchObject({ state: 'new' });
+      expect(await scene().order()).toMatchObject({ state: 'new' });
       await fence.guarded(R, 5n, () => fence.update('another', 5n, row));
-      expect(await scene.order()).toMatchObject({ state: 'updated' });
+      expect(await scene().order()).toMatchObject({ state: 'updated' });
     });
 
     it('on one connection: what it left running takes its turn, and is not in a later transaction', async () => {
-      const client = new pg.Client({ connectionString: scene.server.url });
+      const client = new pg.Client({ connectionString: scene().server.url });
       await client.connect();
       try {
         const single = new PostgresFence({ pool: client });
@@ -137,7 +132,7 @@ describe('PostgresFence', () => {
     });
 
     it('inside of another, without a connection left for it: ends when the server ends the outer one', async () => {
-      const small = scene.newPool({ max: 1 });
+      const small = scene().newPool({ max: 1 });
       try {
         const impatient = new PostgresFence({ pool: small, idleTimeoutMs: 100 });
         let inner: Promise<unknown> | undefined;

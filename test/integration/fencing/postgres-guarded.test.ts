@@ -1,30 +1,25 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import type pg from 'pg';
 import { PostgresFence } from '../../../lib/extras/fencing/postgres/postgres-fence.js';
-import { type PostgresScene, settle, startPostgresScene } from '../../support/fencing/postgres-scene.js';
+import { settle, usePostgres } from '../../support/fencing/postgres-scene.js';
 import { codeOf } from '../../support/fencing/tokens.js';
 import { eventually } from '../../support/process/eventually.js';
 
-const INSTALL_MS = 400_000;
 const R = '/locks/orders/42';
 
 describe('PostgresFence', () => {
-  let scene: PostgresScene;
+  const scene = usePostgres();
   let pool: pg.Pool;
   let fence: PostgresFence;
 
-  beforeAll(async () => {
-    scene = await startPostgresScene();
-    ({ pool, fence } = scene);
-  }, INSTALL_MS);
-  afterAll(() => scene?.stop(), 30_000);
-  beforeEach(() => scene.reset());
-  afterEach(() => expect(pool.idleCount).toBe(pool.totalCount));
+  beforeAll(() => {
+    ({ pool, fence } = scene());
+  });
 
   describe('guarded', () => {
     it('writes what the work writes, and refuses the work of a stale holder before it begins', async () => {
       await fence.guarded(R, 5n, settle);
-      expect(await scene.order()).toMatchObject({ state: 'settled' });
+      expect(await scene().order()).toMatchObject({ state: 'settled' });
       let began = false;
       expect(await codeOf(fence.guarded(R, 4n, () => (began = true)))).toBe('STALE_FENCING_TOKEN');
       expect(began).toBe(false);
@@ -37,7 +32,7 @@ describe('PostgresFence', () => {
         throw mine;
       });
       await expect(failing).rejects.toBe(mine);
-      expect(await scene.order()).toMatchObject({ state: 'new' });
+      expect(await scene().order()).toMatchObject({ state: 'new' });
       expect(await fence.highest(R)).toBeUndefined();
       await expect(fence.guarded(R, 5n, (client) => client.query('SELECT nonsense'))).rejects.toMatchObject({
         code: '42703',
@@ -68,7 +63,7 @@ describe('PostgresFence', () => {
         await client.query('SELECT nonsense').catch(() => undefined);
       });
       await expect(careless).rejects.toThrow('PostgreSQL answered ROLLBACK to COMMIT, so nothing was written');
-      expect(await scene.order()).toMatchObject({ state: 'new' });
+      expect(await scene().order()).toMatchObject({ state: 'new' });
     });
 
     it('of a process that is paused in it is ended by the server, so that the next holder gets in', async () => {
@@ -83,7 +78,7 @@ describe('PostgresFence', () => {
       });
       await expect(paused).rejects.toThrow(/idle-in-transaction|Connection terminated|not queryable/);
       await next;
-      expect(await scene.order()).toMatchObject({ state: 'new' });
+      expect(await scene().order()).toMatchObject({ state: 'new' });
       await fence.guarded(R, 6n, settle);
     });
 
@@ -106,13 +101,13 @@ describe('PostgresFence', () => {
         await client.query('SELECT nonsense').catch(() => client.query('ROLLBACK TO SAVEPOINT mine'));
         await settle(client);
       });
-      expect(await scene.order()).toMatchObject({ state: 'settled' });
+      expect(await scene().order()).toMatchObject({ state: 'settled' });
     });
 
     it.each(['repeatable read', 'serializable'])(
       'under %s: the failure to serialize comes out, and again works',
       async (level) => {
-        const strict = scene.newPool({ options: `-c default_transaction_isolation=${level.replace(' ', '\\ ')}` });
+        const strict = scene().newPool({ options: `-c default_transaction_isolation=${level.replace(' ', '\\ ')}` });
         try {
           const strictFence = new PostgresFence({ pool: strict });
           let finish: () => void = () => undefined;

@@ -1,27 +1,22 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import type pg from 'pg';
 import { PostgresFence } from '../../../lib/extras/fencing/postgres/postgres-fence.js';
 import { StaleFencingTokenError } from '../../../lib/lock/errors.js';
-import { type PostgresScene, startPostgresScene } from '../../support/fencing/postgres-scene.js';
+import { usePostgres } from '../../support/fencing/postgres-scene.js';
 import { acceptable, acceptedInDisorder, codeOf, shuffledTokens } from '../../support/fencing/tokens.js';
 
-const INSTALL_MS = 400_000;
 const LARGEST = 2n ** 63n - 1n;
 const R = '/locks/orders/42';
 
 describe('PostgresFence', () => {
-  let scene: PostgresScene;
+  const scene = usePostgres();
   let pool: pg.Pool;
   let fence: PostgresFence;
 
-  beforeAll(async () => {
-    scene = await startPostgresScene();
-    ({ pool, fence } = scene);
-  }, INSTALL_MS);
-  afterAll(() => scene?.stop(), 30_000);
-  beforeEach(() => scene.reset());
-  afterEach(() => expect(pool.idleCount).toBe(pool.totalCount));
+  beforeAll(() => {
+    ({ pool, fence } = scene());
+  });
 
   describe('claim', () => {
     it('says which name is too long for its index, where a name of that length fits only when it can be compressed', async () => {
@@ -78,7 +73,7 @@ describe('PostgresFence', () => {
       await odd.claim(R, 3n);
       expect(await odd.highest(R)).toBe(3n);
       expect(await codeOf(fence.claim(R, '1; DROP TABLE orders'))).toBe('INVALID_FENCING_TOKEN');
-      expect(await scene.order()).toMatchObject({ state: 'new' });
+      expect(await scene().order()).toMatchObject({ state: 'new' });
       await pool.query('DROP TABLE "mar""ks; DROP TABLE orders"');
     });
 
@@ -101,10 +96,10 @@ describe('PostgresFence', () => {
 
     it('changes the row and its fence in one statement, and refuses a stale one', async () => {
       expect(await fence.update(R, 5n, to('paid'))).toBe(1);
-      expect(await scene.order()).toMatchObject({ state: 'paid', fence: '5' });
+      expect(await scene().order()).toMatchObject({ state: 'paid', fence: '5' });
       const refused = fence.update(R, 4n, to('stale'));
       await expect(refused).rejects.toThrow('has seen the fencing token 5, so 4 comes too late');
-      expect(await scene.order()).toMatchObject({ state: 'paid', fence: '5' });
+      expect(await scene().order()).toMatchObject({ state: 'paid', fence: '5' });
     });
 
     it('tells a row that is not there from one that is ahead', async () => {
@@ -113,21 +108,21 @@ describe('PostgresFence', () => {
 
     it('with nothing to set is the claim of the row', async () => {
       await fence.update(R, 5n, { table: 'orders', set: {}, where: { id: 1 } });
-      expect(await scene.order()).toMatchObject({ state: 'new', fence: '5' });
+      expect(await scene().order()).toMatchObject({ state: 'new', fence: '5' });
       expect(await codeOf(fence.update(R, 4n, to('stale')))).toBe('STALE_FENCING_TOKEN');
     });
 
     it('takes neither names nor values for SQL', async () => {
       const evil = `x' WHERE true; DROP TABLE orders; --`;
       expect(await fence.update(R, 5n, to(evil))).toBe(1);
-      expect(await scene.order()).toMatchObject({ state: evil });
+      expect(await scene().order()).toMatchObject({ state: evil });
       const names = ['state" = 1; DROP TABLE orders; --', 'state = 1, "id'];
       for (const name of names) {
         expect(await codeOf(fence.update(R, 5n, { ...to('x'), set: { [name]: 1 } }))).toBe('42703');
         expect(await codeOf(fence.update(R, 5n, { ...to('x'), where: { [name]: 1 } }))).toBe('42703');
         expect(await codeOf(fence.update(R, 5n, { ...to('x'), table: name }))).toBe('42P01');
       }
-      expect(await scene.order()).toMatchObject({ state: evil });
+      expect(await scene().order()).toMatchObject({ state: evil });
     });
 
     it('refuses what can only be a mistake', async () => {
@@ -148,7 +143,7 @@ describe('PostgresFence', () => {
       expect(await fence.update(R, 5n, { table: 'orders', set: { state: 'x' }, where: { id: 3, state: null } })).toBe(
         1,
       );
-      expect(await scene.order(3)).toMatchObject({ fence: '5' });
+      expect(await scene().order(3)).toMatchObject({ fence: '5' });
     });
 
     it('says so when a trigger keeps the row from being changed, instead of trying for ever', async () => {
@@ -163,7 +158,7 @@ describe('PostgresFence', () => {
       const note = Buffer.from([0, 255, 39, 92]);
       await pool.query('ALTER TABLE orders ADD COLUMN amount bigint');
       await fence.update(R, 5n, { table: 'orders', set: { note, amount: LARGEST }, where: { id: 1 } });
-      expect(await scene.order()).toMatchObject({ note, amount: LARGEST.toString() });
+      expect(await scene().order()).toMatchObject({ note, amount: LARGEST.toString() });
     });
   });
 
@@ -177,8 +172,8 @@ describe('PostgresFence', () => {
 
   it('the mark outlives a crash of the server', async () => {
     await fence.claim(R, 5n);
-    await scene.server.crash();
-    await scene.server.start();
+    await scene().server.crash();
+    await scene().server.start();
     expect(await fence.highest(R)).toBe(5n);
     expect(await codeOf(fence.claim(R, 4n))).toBe('STALE_FENCING_TOKEN');
   });

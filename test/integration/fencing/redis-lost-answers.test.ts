@@ -1,27 +1,23 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Redis } from 'ioredis';
 import { RedisFence } from '../../../lib/extras/fencing/redis/redis-fence.js';
-import { add, connect, type RedisScene, startRedisScene, textOf } from '../../support/fencing/redis-scene.js';
+import { add, connect, useRedis, textOf } from '../../support/fencing/redis-scene.js';
 import { codeOf } from '../../support/fencing/tokens.js';
 import { eventually } from '../../support/process/eventually.js';
 import { startProxy } from '../../support/proxy/fault-proxy.js';
 import type { RedisServer } from '../../support/redis/start-redis.js';
 
-const INSTALL_MS = 400_000;
 const R = '/locks/orders/42';
 
 describe('RedisFence', () => {
-  let scene: RedisScene;
+  const scene = useRedis();
   let server: RedisServer;
   let client: Redis;
   let fence: RedisFence;
 
-  beforeAll(async () => {
-    scene = await startRedisScene();
-    ({ server, client, fence } = scene);
-  }, INSTALL_MS);
-  afterAll(() => scene?.stop(), 30_000);
-  beforeEach(() => client.flushall());
+  beforeAll(() => {
+    ({ server, client, fence } = scene());
+  });
 
   describe('update', () => {
     it('is done once when its answer was lost and the client sends it again', async () => {

@@ -1,28 +1,24 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { Cluster, type Redis } from 'ioredis';
 import { RedisFence } from '../../../lib/extras/fencing/redis/redis-fence.js';
 import { StaleFencingTokenError } from '../../../lib/lock/errors.js';
-import { add, connect, type RedisScene, startRedisScene, textOf } from '../../support/fencing/redis-scene.js';
+import { add, connect, useRedis, textOf } from '../../support/fencing/redis-scene.js';
 import { acceptable, acceptedInDisorder, codeOf, shuffledTokens } from '../../support/fencing/tokens.js';
 import { eventually } from '../../support/process/eventually.js';
 import { type RedisServer, startRedis } from '../../support/redis/start-redis.js';
 
-const INSTALL_MS = 400_000;
 const LARGEST = 2n ** 63n - 1n;
 const R = '/locks/orders/42';
 
 describe('RedisFence', () => {
-  let scene: RedisScene;
+  const scene = useRedis();
   let server: RedisServer;
   let client: Redis;
   let fence: RedisFence;
 
-  beforeAll(async () => {
-    scene = await startRedisScene();
-    ({ server, client, fence } = scene);
-  }, INSTALL_MS);
-  afterAll(() => scene?.stop(), 30_000);
-  beforeEach(() => client.flushall());
+  beforeAll(() => {
+    ({ server, client, fence } = scene());
+  });
 
   it('accepts the same token again and a higher one, refuses a lower one and says what the highest is', async () => {
     await fence.write(R, 'one', 5n);

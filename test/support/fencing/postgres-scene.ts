@@ -1,6 +1,9 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect } from '@jest/globals';
 import pg from 'pg';
 import { PostgresFence } from '../../../lib/extras/fencing/postgres/postgres-fence.js';
 import { type PostgresServer, startPostgres } from '../postgres/start-postgres.js';
+
+const INSTALL_MS = 400_000;
 
 /** A database with orders, as the tests of `PostgresFence` write them, and a fence over it. */
 export class PostgresScene {
@@ -39,8 +42,20 @@ export class PostgresScene {
   }
 }
 
-export async function startPostgresScene(): Promise<PostgresScene> {
-  return new PostgresScene(await startPostgres({ durable: true }));
+/** For the tests of the `describe` around this call: a scene of their own, as new before each, with no connection kept by any. */
+export function usePostgres(): () => PostgresScene {
+  let scene: PostgresScene | undefined;
+  const get = (): PostgresScene => {
+    if (scene === undefined) throw new Error('PostgreSQL is only being started: use it in hooks and tests');
+    return scene;
+  };
+  beforeAll(async () => {
+    scene = new PostgresScene(await startPostgres({ durable: true }));
+  }, INSTALL_MS);
+  afterAll(() => scene?.stop(), 30_000);
+  beforeEach(() => get().reset());
+  afterEach(() => expect(get().pool.idleCount).toBe(get().pool.totalCount));
+  return get;
 }
 
 /** What a holder does in `guarded()`. */

@@ -50,9 +50,9 @@ export const MORE_MUTANTS: readonly Mutant[] = [
     name: 'a release that waits for the servers',
     edits: [
       {
-        file: 'lib/engine/hold.ts',
-        find: 'alarms.set(clock.now() + settings.waitMs, resolve);',
-        replace: 'alarms.set(clock.now() + 10 * settings.waitMs, resolve);',
+        file: 'lib/engine/hold-nodes.ts',
+        find: 'alarms.atMost(settings.waitMs, janitor.remove(paths, also));',
+        replace: 'janitor.remove(paths, also);',
       },
     ],
     breaks: ['every promise settles'],
@@ -108,8 +108,8 @@ export const MORE_MUTANTS: readonly Mutant[] = [
     name: 'all or none, however long it takes',
     edits: [
       {
-        file: 'lib/engine/zookeeper-lock-service.ts',
-        find: 'if (!isInterruption(error)) await this.#atMost(call.deadline.remainingMs(), released);',
+        file: 'lib/engine/acquire-all.ts',
+        find: 'if (!isInterruption(error)) await alarms.atMost(call.deadline.remainingMs(), released);',
         replace: 'await Promise.all(taken.map(({ handle }) => handle.release())); void released;',
       },
     ],

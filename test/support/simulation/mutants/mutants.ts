@@ -216,7 +216,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a held node that is not watched',
-    edits: [{ file: 'lib/engine/hold.ts', find: 'watchOwn(): void {', replace: 'watchOwn(): void { return;' }],
+    edits: [{ file: 'lib/engine/hold-nodes.ts', find: '  watch(): void {', replace: '  watch(): void { return;' }],
     breaks: ['loss is told first'],
     withinSeeds: 500,
   },

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { type Change, FencedFile } from '../../../../../lib/extras/fencing/file-store/fenced-file.js';
 import { Generations } from '../../../../../lib/extras/fencing/file-store/generations.js';
-import type { Journal } from '../../../../../lib/extras/fencing/file-store/journal.js';
 import { StaleFencingTokenError } from '../../../../../lib/lock/errors.js';
 import { makeDirectory } from '../../../../../lib/extras/fencing/file-store/directories.js';
+import { InterruptedGenerations } from './support/interrupted-generations.js';
 import { temporaryRoot } from './support/temporary-root.js';
 
 const LARGE = 1024 * 1024;
@@ -13,28 +13,6 @@ const NOTHING = new Uint8Array();
 
 function change(kind: Change['kind'], token: bigint, text = ''): Change {
   return { kind, token, payload: Buffer.from(text) };
-}
-
-/** The worst moment: each journal that is opened lets something happen between the look at it and the first record. */
-class Interrupted extends Generations {
-  constructor(
-    folder: string,
-    private readonly interrupt: () => Promise<void>,
-  ) {
-    super(folder);
-  }
-
-  override async open(): Promise<Journal | undefined> {
-    const journal = await super.open();
-    if (journal === undefined) return undefined;
-    const append = journal.append.bind(journal);
-    journal.append = async (record) => {
-      journal.append = append;
-      await this.interrupt();
-      return append(record);
-    };
-    return journal;
-  }
 }
 
 describe('a file that somebody else changes between the look and the write', () => {
@@ -54,7 +32,7 @@ describe('a file that somebody else changes between the look and the write', () 
   }
 
   function interrupted(interrupt: () => Promise<void>): FencedFile {
-    return new FencedFile('a', new Interrupted(folder, interrupt), LARGE);
+    return new FencedFile('a', new InterruptedGenerations(folder, { before: interrupt }), LARGE);
   }
 
   async function seal(): Promise<void> {

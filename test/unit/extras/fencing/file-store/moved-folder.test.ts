@@ -4,32 +4,9 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { FencedFile } from '../../../../../lib/extras/fencing/file-store/fenced-file.js';
 import { FencedFileStore } from '../../../../../lib/extras/fencing/file-store/fenced-file-store.js';
 import { Generations } from '../../../../../lib/extras/fencing/file-store/generations.js';
-import type { Journal } from '../../../../../lib/extras/fencing/file-store/journal.js';
 import { StaleFencingTokenError } from '../../../../../lib/lock/errors.js';
+import { InterruptedGenerations } from './support/interrupted-generations.js';
 import { temporaryRoot } from './support/temporary-root.js';
-
-/** Something happens right after a record was added and synced, before its writer is told. */
-class InterruptedAfter extends Generations {
-  constructor(
-    folder: string,
-    private readonly interrupt: () => Promise<void>,
-  ) {
-    super(folder);
-  }
-
-  override async open(): Promise<Journal | undefined> {
-    const journal = await super.open();
-    if (journal === undefined) return undefined;
-    const append = journal.append.bind(journal);
-    journal.append = async (record) => {
-      const outcome = await append(record);
-      journal.append = append;
-      await this.interrupt();
-      return outcome;
-    };
-    return journal;
-  }
-}
 
 describe('a file whose folder is moved or removed while a store has it open', () => {
   let root: string;
@@ -80,15 +57,17 @@ describe('a file whose folder is moved or removed while a store has it open', ()
       await other.write('a', 'old', 5n);
       const writer = new FencedFile(
         'a',
-        new InterruptedAfter(folder, async () => {
-          await rename(folder, aside);
-          if (how === 'removed') await rm(aside, { recursive: true });
-          if (how === 'moved, with another in its place') await other.write('a', 'new', 6n);
-          if (how !== 'moved and sealed') return;
-          const moved = await new Generations(aside).open();
-          await moved!.catchUp();
-          await moved!.append({ kind: 'seal', token: 5n, payload: new Uint8Array() });
-          await moved!.close();
+        new InterruptedGenerations(folder, {
+          after: async () => {
+            await rename(folder, aside);
+            if (how === 'removed') await rm(aside, { recursive: true });
+            if (how === 'moved, with another in its place') await other.write('a', 'new', 6n);
+            if (how !== 'moved and sealed') return;
+            const moved = await new Generations(aside).open();
+            await moved!.catchUp();
+            await moved!.append({ kind: 'seal', token: 5n, payload: new Uint8Array() });
+            await moved!.close();
+          },
         }),
         1024,
       );
@@ -105,8 +84,10 @@ describe('a file whose folder is moved or removed while a store has it open', ()
     await other.write('a', 'old', 5n);
     const writer = new FencedFile(
       'a',
-      new InterruptedAfter(folder, async () => {
-        for (let times = 0; times < 10; times += 1) await other.append('a', 'x'.repeat(100), 5n);
+      new InterruptedGenerations(folder, {
+        after: async () => {
+          for (let times = 0; times < 10; times += 1) await other.append('a', 'x'.repeat(100), 5n);
+        },
       }),
       1024 * 1024,
     );

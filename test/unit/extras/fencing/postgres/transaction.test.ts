@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { describe, expect, it } from '@jest/globals';
 import type { PostgresPool, PostgresPoolClient } from '../../../../../lib/extras/fencing/postgres/postgres-client.js';
-import { type GuardedWork, inPooledTransaction } from '../../../../../lib/extras/fencing/postgres/transaction.js';
+import { inPooledTransaction } from '../../../../../lib/extras/fencing/postgres/transaction.js';
 
 /** A pool of one connection on which the statements fail that begin with one of `broken`. */
 function poolOf(broken: readonly string[] = [], commitAnswer = 'COMMIT') {
@@ -23,28 +23,20 @@ function poolOf(broken: readonly string[] = [], commitAnswer = 'COMMIT') {
   return { pool, events, statements, released };
 }
 
-function guarded<T>(work: () => Promise<T>, transaction = '7'): GuardedWork<T> {
-  return { claim: async () => transaction, work };
+async function result(): Promise<string> {
+  return 'result';
+}
+
+function run(pool: PostgresPool, work: () => Promise<string> = result, transaction = '7'): Promise<string> {
+  return inPooledTransaction(pool, 70, { claim: async () => transaction, work });
 }
 
 describe('A transaction on a connection of a pool', () => {
   it('gives the connection back for others after a commit and after a rollback', async () => {
     const { pool, released, statements, events } = poolOf();
-    expect(
-      await inPooledTransaction(
-        pool,
-        70,
-        guarded(async () => 'result'),
-      ),
-    ).toBe('result');
+    expect(await run(pool)).toBe('result');
     const mine = new Error('mine');
-    await expect(
-      inPooledTransaction(
-        pool,
-        70,
-        guarded(() => Promise.reject(mine)),
-      ),
-    ).rejects.toBe(mine);
+    await expect(run(pool, () => Promise.reject(mine))).rejects.toBe(mine);
     expect(statements[0]).toBe('BEGIN; SET LOCAL idle_in_transaction_session_timeout = 70');
     expect(statements.filter((text) => !/^(BEGIN|SELECT)/.test(text))).toEqual(['COMMIT', 'ROLLBACK']);
     expect(released).toEqual([undefined, undefined]);
@@ -53,37 +45,25 @@ describe('A transaction on a connection of a pool', () => {
 
   it.each(['BEGIN', 'COMMIT'])('closes the connection when %s fails, and says why', async (start) => {
     const { pool, released } = poolOf([start]);
-    await expect(
-      inPooledTransaction(
-        pool,
-        70,
-        guarded(async () => 'result'),
-      ),
-    ).rejects.toThrow(`${start}`);
+    await expect(run(pool)).rejects.toThrow(`${start}`);
     expect(released).toEqual([expect.stringContaining('failed')]);
   });
 
   it('tells what went wrong in the work, also where the rollback fails as well, and closes the connection', async () => {
     const { pool, released } = poolOf(['ROLLBACK']);
     const mine = new Error('mine');
-    await expect(
-      inPooledTransaction(
-        pool,
-        70,
-        guarded(() => Promise.reject(mine)),
-      ),
-    ).rejects.toBe(mine);
+    await expect(run(pool, () => Promise.reject(mine))).rejects.toBe(mine);
     expect(released).toEqual(['ROLLBACK failed']);
   });
 
   it('does not wait for work whose connection was cut, and closes the connection', async () => {
     const { pool, released, events, statements } = poolOf();
     const never = new Promise<never>(() => undefined);
-    const cut = guarded(() => {
+    const cut = run(pool, () => {
       events.emit('error', new Error('cut'));
       return never;
     });
-    await expect(inPooledTransaction(pool, 70, cut)).rejects.toThrow('cut');
+    await expect(cut).rejects.toThrow('cut');
     expect(released).toEqual(['cut']);
     expect(statements).toHaveLength(1);
     expect(events.listenerCount('error')).toBe(0);
@@ -91,8 +71,7 @@ describe('A transaction on a connection of a pool', () => {
 
   it('does not commit what is another transaction by then', async () => {
     const { pool, statements, released } = poolOf();
-    const ended = guarded(async () => 'result', '6');
-    await expect(inPooledTransaction(pool, 70, ended)).rejects.toMatchObject({ code: 'LOCK_CONFIGURATION' });
+    await expect(run(pool, result, '6')).rejects.toMatchObject({ code: 'LOCK_CONFIGURATION' });
     expect(statements.at(-1)).toBe('ROLLBACK');
     expect(statements).not.toContain('COMMIT');
     expect(released).toEqual([undefined]);
@@ -100,12 +79,6 @@ describe('A transaction on a connection of a pool', () => {
 
   it('does not take a rollback for a commit', async () => {
     const { pool } = poolOf([], 'ROLLBACK');
-    await expect(
-      inPooledTransaction(
-        pool,
-        70,
-        guarded(async () => 'result'),
-      ),
-    ).rejects.toThrow('so nothing was written');
+    await expect(run(pool)).rejects.toThrow('so nothing was written');
   });
 });

@@ -1,0 +1,52 @@
+import type { MultiPart } from '../session/requests.js';
+import type { EngineContext } from './context.js';
+import { OwnWatch, type Place } from './place.js';
+
+/** The nodes that a hold stands on: its contender and, once it was upgraded, the intent that keeps readers out. */
+export class HoldNodes {
+  readonly #context: EngineContext;
+  readonly #place: Place;
+  readonly #onGone: () => void;
+  #intent: { readonly path: string; readonly watch: OwnWatch } | undefined;
+
+  /** `onGone` is told when somebody has removed one of them. */
+  constructor(context: EngineContext, place: Place, onGone: () => void) {
+    this.#context = context;
+    this.#place = place;
+    this.#onGone = onGone;
+    this.#adopt(place.ownWatch);
+  }
+
+  addIntent(path: string): void {
+    this.#intent = { path, watch: new OwnWatch(path) };
+    this.#adopt(this.#intent.watch);
+  }
+
+  /** Has the servers tell when somebody removes one. Called again after a reconnect, it sets what is missing. */
+  watch(): void {
+    for (const watch of [this.#place.ownWatch, this.#intent?.watch]) {
+      if (watch === undefined || watch.isSet) continue;
+      void this.#context.session.batch([watch.ask()]).then(([outcome]) => watch.answered(outcome));
+    }
+  }
+
+  /** Nobody need be told of a removal any more. */
+  unwatch(): void {
+    const { session } = this.#context;
+    this.#place.ownWatch.takeBack(session);
+    this.#intent?.watch.takeBack(session);
+  }
+
+  /** `also` is done in the same transaction. Resolves within the module's `waitMs`; the removal goes on for as long as it takes. */
+  remove(also: readonly MultiPart[]): Promise<void> {
+    const { janitor, alarms, settings } = this.#context;
+    const { path } = this.#place;
+    const paths = this.#intent === undefined ? [path] : [this.#intent.path, path];
+    return alarms.atMost(settings.waitMs, janitor.remove(paths, also));
+  }
+
+  #adopt(watch: OwnWatch): void {
+    watch.onGone = this.#onGone;
+    watch.onUsedUp = () => this.watch();
+  }
+}

@@ -1,0 +1,58 @@
+import { Deadline } from '../lock/deadline.js';
+import { DeadlockError } from '../lock/errors.js';
+import type { EngineContext } from './context.js';
+import { giveBack } from './give-back.js';
+import type { LockTransaction } from './lock-service.js';
+import type { CallFacts, LockTaker } from './lock-taker.js';
+import { frameFor, type OwnedLock, runInFrame } from './owner-context.js';
+import { GrowingTransaction } from './transaction.js';
+
+const MAX_PAUSE_MS = 100;
+
+export type TransactionWork<T> = (tx: LockTransaction) => T | PromiseLike<T>;
+
+/** Runs `work` as a transaction, again and again while it is a deadlock's victim and time is left. */
+export async function runTransaction<T>(
+  context: EngineContext,
+  taker: LockTaker,
+  work: TransactionWork<T>,
+  call: CallFacts,
+): Promise<T> {
+  const { alarms, settings } = context;
+  for (;;) {
+    try {
+      return await runOnce(context, taker, work, call);
+    } catch (error) {
+      if (!(error instanceof DeadlockError) || call.deadline.hasPassed()) throw error;
+    }
+    await alarms.pause(settings.random() * Math.min(MAX_PAUSE_MS, call.deadline.remainingMs()));
+  }
+}
+
+async function runOnce<T>(
+  { clock, settings, identifiers, uplink }: EngineContext,
+  taker: LockTaker,
+  work: TransactionWork<T>,
+  { service, deadline }: CallFacts,
+): Promise<T> {
+  const locks: OwnedLock[] = [];
+  const frame = frameFor(service, identifiers, locks);
+  const { owner } = frame;
+  const tx = new GrowingTransaction(
+    locks,
+    deadline,
+    (key, mode, waitMs, end) =>
+      taker.take(key, { mode }, { service, deadline: Deadline.after(clock, waitMs), owner, end }),
+    settings.random,
+  );
+  try {
+    const result = await runInFrame(frame, () => work(tx));
+    tx.signal.throwIfAborted();
+    for (const { handle } of locks) handle.assertHeld();
+    return result;
+  } finally {
+    tx.end();
+    const released = giveBack(locks, uplink);
+    if (!tx.signal.aborted) await released;
+  }
+}

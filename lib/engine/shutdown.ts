@@ -1,0 +1,57 @@
+import type { EngineContext } from './context.js';
+import type { LockTaker } from './lock-taker.js';
+
+/** How long the end of the session may take; after that it ends by its time-out. */
+const CLOSE_WITHIN_MS = 1_000;
+
+/** The end of a lock service, and of the one that stands in for it. Each step is taken once, however often it is asked for. */
+export class Shutdown {
+  readonly #context: EngineContext;
+  readonly #taker: LockTaker;
+  readonly #local: Shutdown | undefined;
+  #holdersEnded: Promise<void> | undefined;
+  #closed: Promise<void> | undefined;
+
+  constructor(context: EngineContext, taker: LockTaker, local: Shutdown | undefined) {
+    this.#context = context;
+    this.#taker = taker;
+    this.#local = local;
+  }
+
+  /** Every new request and everybody who waits is refused from now on; holders go on. */
+  refuseNewRequests(): void {
+    this.#taker.refuse();
+    this.#local?.refuseNewRequests();
+  }
+
+  endHolders(graceMs: number): Promise<void> {
+    this.#holdersEnded ??= this.#endHolders(graceMs);
+    return this.#holdersEnded;
+  }
+
+  close(graceMs: number): Promise<void> {
+    this.#closed ??= this.#close(graceMs);
+    return this.#closed;
+  }
+
+  async #endHolders(graceMs: number): Promise<void> {
+    const { holders, alarms } = this.#context;
+    this.refuseNewRequests();
+    const ofThisProcess = this.#local?.endHolders(graceMs);
+    if (!holders.isEmpty) await alarms.atMost(graceMs, holders.whenEmpty());
+    for (const hold of holders.all) hold.lose('closed');
+    await ofThisProcess;
+  }
+
+  async #close(graceMs: number): Promise<void> {
+    const { holders, session, janitor, alarms, events, uplink } = this.#context;
+    await this.endHolders(graceMs);
+    for (const hold of holders.all) hold.lose('closed');
+    // Ending the session removes whatever is left of it, so a cut link is no reason to wait.
+    if (uplink.isUp) await alarms.atMost(CLOSE_WITHIN_MS, janitor.idle());
+    await session.close(CLOSE_WITHIN_MS);
+    await this.#local?.close(0);
+    alarms.rest();
+    events.complete();
+  }
+}
