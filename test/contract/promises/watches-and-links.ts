@@ -131,6 +131,8 @@ export function watchesAndLinksContract(world: () => HarmableWorld): void {
 
       await client.link.pass();
       await client.whenUpAgain(ups);
+      // The look that a gap calls for: what comes after it is told.
+      expect((await client.ask(list('/tree'))).children).toEqual(['missed']);
       await other.ask(create('/tree/seen', 'persistent'));
 
       await world().until('the later one is told', () => watcher.told.includes('created /tree/seen'));
