@@ -6,7 +6,7 @@ import { fencingToken } from '../lock/token.js';
 import type { MultiPart } from '../session/requests.js';
 import type { Alarm } from './alarms.js';
 import type { EngineContext } from './context.js';
-import { describeLoss } from './describe-loss.js';
+import { lossError } from './describe-loss.js';
 import { HeldLock } from './held-lock.js';
 import { HoldNodes } from './hold-nodes.js';
 import { detached } from './owner-context.js';
@@ -178,16 +178,16 @@ export class Hold implements Member {
   /** Tells first, then removes the node: even where the session lives on, it must not block the key. */
   lose(reason: LossReason): void {
     if (this.#state.name !== 'held') return;
-    const { clock, events } = this.#context;
+    const { session, clock, events } = this.#context;
     const heldMs = clock.now() - this.grantedAt;
-    const error = new LockLostError(describeLoss(reason, this.request.key, heldMs), this.request.key);
+    const error = lossError(reason, this.request.key, heldMs, session.heartbeatRefusal);
     this.#end({ name: 'lost', error });
     // Whoever finds out, or set the timer that did, may be a stranger with locks of its own around it.
     detached(() => {
       this.#controller?.abort(error);
       for (const listener of [...this.#lossListeners]) listener(error);
     });
-    events.next({ ...this.facts(), type: 'lost', reason, heldMs });
+    events.next({ ...this.facts(), type: 'lost', reason, heldMs, error });
     void this.#nodes.remove([]);
   }
 

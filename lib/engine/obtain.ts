@@ -1,7 +1,7 @@
-import { LockUnavailableError } from '../lock/errors.js';
+import { LockConfigurationError, LockUnavailableError } from '../lock/errors.js';
 import { blocks, readQueue, refusalBy } from '../queue/decide.js';
 import { certaintyMarginMs } from '../session/certainty.js';
-import { failedWith, SessionError } from '../session/errors.js';
+import { failedWith, isAboutTheLink, SessionError } from '../session/errors.js';
 import {
   get,
   type GetRequest,
@@ -12,6 +12,7 @@ import {
   sync,
 } from '../session/requests.js';
 import type { EngineContext } from './context.js';
+import { describeRefusedHeartbeat } from './describe-loss.js';
 import { isDoorOpen, waitAtDoor } from './doorway.js';
 import { enqueue, refusal, tellRequeued } from './enqueue.js';
 import { Hold } from './hold.js';
@@ -128,19 +129,20 @@ async function ripen(
   for (;;) {
     const turn = await waitForTurn(context, request, place, children, interrupt);
     if (turn !== 'holds') return turn;
+    interrupt.isBehindOthers = false;
     children = undefined;
     if (!isDoorOpen(context, request.key, request.mode)) {
       if (patience === 'tries') return 'held back';
       await waitAtDoor(context, request.key, interrupt);
       continue;
     }
-    if (!isCertain(context, place) && !(await proveCertain(context, place, interrupt))) continue;
+    if (!isCertain(context, place) && !(await proveCertain(context, request, place, interrupt))) continue;
     let onOrderlyRelease: Awaited<ReturnType<typeof passLockDelay>> = NOTHING;
     if (context.settings.lockDelayMs > 0) {
       onOrderlyRelease = await passLockDelay(context, request, place, interrupt, patience);
       if (onOrderlyRelease === 'held back') return onOrderlyRelease;
       if (onOrderlyRelease === undefined) continue;
-      if (!isCertain(context, place) && !(await proveCertain(context, place, interrupt))) continue;
+      if (!isCertain(context, place) && !(await proveCertain(context, request, place, interrupt))) continue;
     }
     // Removed meanwhile by somebody: what it looks at next tells it.
     if (place.ownWatch.isGone) continue;
@@ -169,13 +171,21 @@ function isCertain({ session, clock, uplink }: EngineContext, place: Place): boo
 }
 
 /** Proves it, with a write if need be. false: look again. */
-async function proveCertain(context: EngineContext, place: Place, interrupt: Interrupt): Promise<boolean> {
+async function proveCertain(
+  context: EngineContext,
+  { key }: LockRequest,
+  place: Place,
+  interrupt: Interrupt,
+): Promise<boolean> {
   if (context.session.identity !== place.session) return false;
   try {
     await interrupt.guard(context.session.proveLife(neededMs(place)));
     return isCertain(context, place);
   } catch (error) {
-    if (error instanceof SessionError) return false;
-    throw error;
+    if (!(error instanceof SessionError)) throw error;
+    // The servers answer too slowly, or somebody removes the heartbeat's node: the next try may do.
+    if (isAboutTheLink(error) || error.code === 'BAD_ARGUMENTS' || error.code === 'NO_NODE') return false;
+    const text = `The lock ${key} cannot be held: ${describeRefusedHeartbeat(error)}`;
+    throw new LockConfigurationError(text, key, { cause: error });
   }
 }

@@ -1,3 +1,4 @@
+import type { LockLostError } from './errors.js';
 import type { LockMode } from './mode.js';
 
 /** Why a lock was lost. */
@@ -32,6 +33,8 @@ export type LockEvent =
       readonly token: bigint | undefined;
       readonly reason: LossReason;
       readonly heldMs: number;
+      /** What the holder was told. */
+      readonly error: LockLostError;
     })
   | (OfLock & { readonly type: 'failed'; readonly error: Error; readonly waitedMs: number })
   /** The session was lost while the contender queued (or its node was removed): it has gone to the end of the queue. */

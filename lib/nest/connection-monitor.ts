@@ -81,9 +81,7 @@ export class ConnectionMonitor {
   #tellEvent(event: LockEvent): void {
     switch (event.type) {
       case 'lost':
-        return this.#logger.warn(
-          `The lock ${event.key} was lost after ${Math.round(event.heldMs)} ms: ${event.reason}${by(event.label)}`,
-        );
+        return this.#logger.warn(`${event.error.message}${by(event.label)}`);
       case 'late-result':
         if (hasObeyed(event)) return;
         return this.#logger.warn(

@@ -2,6 +2,7 @@ import type { Observable } from 'rxjs';
 import type { Clock } from '../lock/clock.js';
 import type { LockConfigurationError } from '../lock/errors.js';
 import type { ConnectionState } from './connection-state.js';
+import type { SessionError } from './errors.js';
 import type { Outcome, ReplyTo, Request, Watcher } from './requests.js';
 
 /** One session at the ensemble. After an expiry the client opens another, with another identity object. */
@@ -30,6 +31,8 @@ export interface Session {
   readonly isClosing: boolean;
   /** Why the session closed by itself, where it did. */
   readonly failure: LockConfigurationError | undefined;
+  /** What the servers answered to the last write of `keepCertain` or `proveLife`, where they refused it. */
+  readonly heartbeatRefusal: SessionError | undefined;
   /** What went wrong with each server since the link was last up, for people; '' where nothing did. */
   describeFailures(): string;
 

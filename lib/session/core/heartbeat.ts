@@ -1,5 +1,5 @@
 import type { Clock, Timer } from '../../lock/clock.js';
-import { SessionError } from '../errors.js';
+import { isAboutTheLink, SessionError } from '../errors.js';
 import { ancestry } from '../paths.js';
 import { create, type Reply, type Request, set } from '../requests.js';
 import type { ProofOfLife } from './proof-of-life.js';
@@ -43,6 +43,7 @@ export class Heartbeat {
   /** The session whose node exists. */
   #nodeOf: bigint | undefined;
   #failures = 0;
+  #refusal: SessionError | undefined;
   /** A write that the servers refuse is not tried again before this. */
   #restUntil = -Infinity;
   #timer: Timer | undefined;
@@ -57,10 +58,16 @@ export class Heartbeat {
     this.#batch = batch;
   }
 
+  /** What the servers answered to its last write, where that was not about the link. */
+  get refusal(): SessionError | undefined {
+    return this.#refusal;
+  }
+
   /** The link is up. */
   start(pulse: Pulse): void {
     this.#pulse = pulse;
     this.#failures = 0;
+    this.#refusal = undefined;
     this.#restUntil = -Infinity;
     this.#look();
   }
@@ -146,6 +153,7 @@ export class Heartbeat {
   /** A node or container that has vanished is made again at once; what is refused for good must not become a hot loop. */
   #note(failure: SessionError | undefined, pulse: Pulse): void {
     this.#failures = failure === undefined ? 0 : this.#failures + 1;
+    this.#refusal = failure === undefined || isAboutTheLink(failure) ? undefined : failure;
     if (failure === undefined || (failure.code === 'NO_NODE' && this.#failures < MAX_REPAIRS)) return;
     this.#restUntil = this.#clock.now() + pulse.timeoutMs / 4;
     this.#rejectProvers(failure);

@@ -70,6 +70,10 @@ export class SessionClient implements Session, KeeperListener {
     return this.#failure;
   }
 
+  get heartbeatRefusal(): SessionError | undefined {
+    return this.#heartbeat.refusal;
+  }
+
   describeFailures(): string {
     return this.#keeper.describeFailures();
   }

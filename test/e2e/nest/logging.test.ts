@@ -59,7 +59,7 @@ describe('the log', () => {
     await new Promise((resolve) => lock.signal.addEventListener('abort', resolve));
 
     expect(application.recorder.find('warn: The lock /locks/a was lost after')).toEqual([
-      expect.stringContaining('lease-ended (me)'),
+      expect.stringContaining('its leaseMs has passed without extend() (me)'),
     ]);
   });
 

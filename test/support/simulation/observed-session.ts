@@ -1,6 +1,7 @@
 import type { Observable } from 'rxjs';
 import type { LockConfigurationError } from '../../../lib/lock/errors.js';
 import type { ConnectionState } from '../../../lib/session/connection-state.js';
+import type { SessionError } from '../../../lib/session/errors.js';
 import type { Outcome, ReplyTo, Request, Watcher } from '../../../lib/session/requests.js';
 import type { Session, SessionIdentity } from '../../../lib/session/session.js';
 import type { CountingClock } from './counting-clock.js';
@@ -35,6 +36,10 @@ export class ObservedSession implements Session {
 
   get failure(): LockConfigurationError | undefined {
     return this.#session.failure;
+  }
+
+  get heartbeatRefusal(): SessionError | undefined {
+    return this.#session.heartbeatRefusal;
   }
 
   describeFailures(): string {
