@@ -2,6 +2,9 @@ import { InvalidLockKeyError } from '../lock/errors.js';
 import { parseNodeName } from '../queue/node-name.js';
 import { checkPath } from '../session/paths.js';
 
+/** Each segment is a node, and the first lock on a key creates them all: thousands would stall the session, and its other locks. */
+const MAX_SEGMENTS = 64;
+const MAX_LENGTH = 4_096;
 /** The sessions' own nodes live there. */
 const RESERVED = '.sessions';
 
@@ -17,6 +20,13 @@ export function reservedSegment(path: string): string | undefined {
 export function checkKey(key: string): void {
   if (typeof key !== 'string') throw new InvalidLockKeyError(`A lock key must be a string, not ${typeof key}`);
   const shown = key.length > 200 ? `${key.slice(0, 200)}...` : key;
+  if (key.length > MAX_LENGTH || (key.length > 2 * MAX_SEGMENTS && key.split('/').length > MAX_SEGMENTS + 1)) {
+    throw new InvalidLockKeyError(
+      `Not a lock key: ${JSON.stringify(shown)} (${key.length} characters). A key has at most ${MAX_LENGTH} characters and ` +
+        `${MAX_SEGMENTS} segments; hash what is longer`,
+      key,
+    );
+  }
   if (key === '/' || checkPath(key) !== undefined) {
     throw new InvalidLockKeyError(
       `Not a lock key: ${JSON.stringify(shown)}. A key is an absolute path such as "/locks/orders/42", without empty, ` +

@@ -30,6 +30,23 @@ export function checkIsObject(options: unknown, where: string, example: string):
   );
 }
 
+const MAKERS = ['useFactory', 'useClass', 'useExisting'] as const;
+
+/** @throws LockConfigurationError unless exactly one of them says where the options come from */
+export function checkHasOneFactory(options: object): void {
+  const where = 'DistributedLockModule.forRootAsync';
+  const given = MAKERS.filter((maker) => (options as Record<string, unknown>)[maker] !== undefined);
+  const [maker] = given;
+  if (maker === undefined || given.length > 1) {
+    const found = given.length > 1 ? given.join(' and ') : Object.keys(options).join(', ') || 'an empty object';
+    throw new LockConfigurationError(`${where}: must be given one of ${MAKERS.join(', ')}, not ${found}`);
+  }
+  const value: unknown = (options as Record<string, unknown>)[maker];
+  if (maker === 'useExisting' || typeof value === 'function') return;
+  const expected = maker === 'useFactory' ? 'a function that returns the options' : 'a class';
+  throw new LockConfigurationError(`${where}: ${maker}: must be ${expected}, not ${shown(value)}`);
+}
+
 /** @throws LockConfigurationError unless it says yes or no */
 export function checkIsGlobal(isGlobal: unknown): void {
   if (typeof isGlobal === 'boolean') return;

@@ -1,8 +1,22 @@
-import { ConfigurableModuleBuilder, type DynamicModule, Module, type Provider } from '@nestjs/common';
+import {
+  ConfigurableModuleBuilder,
+  type DynamicModule,
+  Inject,
+  Module,
+  type OnModuleInit,
+  type Provider,
+} from '@nestjs/common';
 import { DiscoveryModule, DiscoveryService } from '@nestjs/core';
 import type { LockService } from '../engine/lock-service.js';
-import type { DistributedLockOptions, ResolvedOptions } from '../options.js';
-import { checkConnectionName, checkIsGlobal, checkIsObject, resolveModuleOptions } from './distributed-lock-options.js';
+import { LockConfigurationError } from '../lock/errors.js';
+import type { DistributedLockOptions } from '../options.js';
+import {
+  checkConnectionName,
+  checkHasOneFactory,
+  checkIsGlobal,
+  checkIsObject,
+  resolveModuleOptions,
+} from './distributed-lock-options.js';
 import { DEFAULT_CONNECTION, getLockServiceToken } from './lock-service-token.js';
 import { LockedExplorer } from './locked-explorer.js';
 import { ManagedLockService } from './managed-lock-service.js';
@@ -21,7 +35,6 @@ export interface DistributedLockOptionsFactory {
 }
 
 const RAW_OPTIONS = Symbol('DistributedLockModule options');
-const RESOLVED_OPTIONS = Symbol('DistributedLockModule resolved options');
 
 const { ConfigurableModuleClass } = new ConfigurableModuleBuilder<DistributedLockOptions>({
   moduleName: 'DistributedLock',
@@ -38,7 +51,23 @@ const { ConfigurableModuleClass } = new ConfigurableModuleBuilder<DistributedLoc
  * with its `name`. Locks are given back at shutdown; SIGTERM does so only with `app.enableShutdownHooks()`.
  */
 @Module({ imports: [DiscoveryModule] })
-export class DistributedLockModule extends ConfigurableModuleClass {
+export class DistributedLockModule extends ConfigurableModuleClass implements OnModuleInit {
+  constructor(@Inject(DiscoveryService) private readonly discovery: DiscoveryService) {
+    super();
+  }
+
+  /** Nest would open a session for each request, and close none. */
+  onModuleInit(): void {
+    const perRequest = this.discovery
+      .getProviders()
+      .find((one) => one.token === LockedExplorer && !one.isDependencyTreeStatic());
+    if (perRequest === undefined) return;
+    throw new LockConfigurationError(
+      'DistributedLockModule.forRootAsync: what makes the options depends on the request (it injects REQUEST, or a provider ' +
+        'that does). A connection lives as long as the application: choose by request among several, each with its name',
+    );
+  }
+
   // Nest's own take the options apart before anybody could look at them.
   static override forRoot(options: Parameters<typeof ConfigurableModuleClass.forRoot>[0]): DynamicModule {
     checkIsObject(options, 'DistributedLockModule.forRoot', "{ connect: 'zk1:2181,zk2:2181,zk3:2181' }");
@@ -47,6 +76,7 @@ export class DistributedLockModule extends ConfigurableModuleClass {
 
   static override forRootAsync(options: Parameters<typeof ConfigurableModuleClass.forRootAsync>[0]): DynamicModule {
     checkIsObject(options, 'DistributedLockModule.forRootAsync', "{ useFactory: () => ({ connect: '...' }) }");
+    checkHasOneFactory(options);
     return super.forRootAsync(options);
   }
 }
@@ -57,26 +87,21 @@ function addConnection(definition: DynamicModule, { isGlobal = true, name }: Dis
   const token = getLockServiceToken(connection);
   const providers: Provider[] = [
     {
-      provide: RESOLVED_OPTIONS,
-      useFactory: (options: DistributedLockOptions) => resolveModuleOptions(connection, options),
-      inject: [RAW_OPTIONS],
-    },
-    {
       provide: token,
-      useFactory: (options: ResolvedOptions, discovery: DiscoveryService) =>
-        new ManagedLockService(connection, options, () =>
+      useFactory: (options: DistributedLockOptions, discovery: DiscoveryService) =>
+        new ManagedLockService(connection, resolveModuleOptions(connection, options), () =>
           discovery.getProviders().map(({ instance }: { instance: unknown }) => instance),
         ),
-      inject: [RESOLVED_OPTIONS, DiscoveryService],
+      inject: [RAW_OPTIONS, DiscoveryService],
     },
     {
       provide: LockedExplorer,
-      useFactory: (discovery: DiscoveryService, service: LockService, { whenUnavailable }: ResolvedOptions) => {
-        const explorer = new LockedExplorer(discovery, service, { name: connection, whenUnavailable });
+      useFactory: (discovery: DiscoveryService, service: LockService) => {
+        const explorer = new LockedExplorer(discovery, service, connection);
         explorer.check();
         return explorer;
       },
-      inject: [DiscoveryService, token, RESOLVED_OPTIONS],
+      inject: [DiscoveryService, token],
     },
   ];
   return {

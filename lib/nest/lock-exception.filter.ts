@@ -1,6 +1,14 @@
-import { type ArgumentsHost, Catch, type ExceptionFilter, Inject, Optional } from '@nestjs/common';
+import {
+  type ArgumentsHost,
+  Catch,
+  type ExceptionFilter,
+  Inject,
+  InternalServerErrorException,
+  Optional,
+} from '@nestjs/common';
 import { type Observable, throwError } from 'rxjs';
 import { LockError } from '../lock/errors.js';
+import { logConfigurationError } from './log-configuration-error.js';
 
 /** What both Express and Fastify responses have. */
 interface HttpResponse {
@@ -41,22 +49,30 @@ export class LockExceptionFilter implements ExceptionFilter<LockError> {
   }
 
   catch(error: LockError, host: ArgumentsHost): Observable<never> | undefined {
+    logConfigurationError(error);
     switch (host.getType<string>()) {
       case 'http':
         this.#answer(error, host.switchToHttp().getResponse<HttpResponse>());
         return undefined;
       case 'rpc':
-        return throwError(() => ({ status: 'error', ...bodyOf(error) }));
+        return throwError(() => ({ status: 'error', ...this.bodyOf(error) }));
       case 'ws':
         this.#tell(error, host.switchToWs().getClient<WebSocketClient>());
         return undefined;
       default:
-        throw error;
+        // GraphQL shows its clients the text of whatever is thrown.
+        throw error.expose ? error : new InternalServerErrorException();
     }
   }
 
+  /** What may be shown to the outside. */
+  protected bodyOf(error: LockError): { statusCode: number; code: string; message: string } {
+    const message = error.expose ? error.message : 'Internal server error';
+    return { statusCode: error.status, code: error.code, message };
+  }
+
   #tell(error: LockError, client: WebSocketClient): void {
-    const payload = { status: 'error', ...bodyOf(error) };
+    const payload = { status: 'error', ...this.bodyOf(error) };
     if (typeof client.readyState === 'number') client.send(JSON.stringify({ event: 'exception', data: payload }));
     else client.emit('exception', payload);
   }
@@ -65,11 +81,6 @@ export class LockExceptionFilter implements ExceptionFilter<LockError> {
     // Too late for a status: a stream had begun.
     if (response.headersSent === true || response.sent === true) return void (response.raw?.end() ?? response.end?.());
     if (error.status === SERVICE_UNAVAILABLE) response.header('Retry-After', String(this.#retryAfterSeconds));
-    response.status(error.status).send(bodyOf(error));
+    response.status(error.status).send(this.bodyOf(error));
   }
-}
-
-function bodyOf(error: LockError): { statusCode: number; code: string; message: string } {
-  const message = error.expose ? error.message : 'Internal server error';
-  return { statusCode: error.status, code: error.code, message };
 }

@@ -1,17 +1,15 @@
-import type { OnModuleInit } from '@nestjs/common';
+import type { InjectionToken, OnModuleInit } from '@nestjs/common';
 import type { DiscoveryService } from '@nestjs/core';
+import type { InstanceWrapper } from '@nestjs/core/injector/instance-wrapper.js';
 import type { LockService } from '../engine/lock-service.js';
 import { LockConfigurationError } from '../lock/errors.js';
 import { getLockServiceToken } from './lock-service-token.js';
-import { lockedMethodsOf, prototypesOf } from './locked/locked-methods.js';
+import { type LockedMethod, lockedMethodsOf, prototypesOf } from './locked/locked-methods.js';
 import { allParameterNotesOf } from './locked/parameter-notes.js';
-import { fillServiceSlot, isServiceSlotFilled } from './locked/service-slot.js';
+import { offerService } from './locked/service-slot.js';
+import { ManagedLockService } from './managed-lock-service.js';
 
-/** What the explorer must know of its connection. */
-export interface ExploredConnection {
-  readonly name: string;
-  readonly whenUnavailable: 'reject' | 'local';
-}
+type NestModule = NonNullable<InstanceWrapper['host']>;
 
 /**
  * Looks at every class of the application once, at its start. It locks nothing: that was done when the classes were
@@ -21,7 +19,7 @@ export class LockedExplorer implements OnModuleInit {
   constructor(
     private readonly discovery: DiscoveryService,
     private readonly service: LockService,
-    readonly connection: ExploredConnection,
+    private readonly name: string,
   ) {}
 
   /** What can be told from the modules and classes alone, before anything connects. */
@@ -36,22 +34,24 @@ export class LockedExplorer implements OnModuleInit {
 
   onModuleInit(): void {
     this.#checkThatItIsTheOnlyOne();
-    for (const { instance } of this.#all()) {
+    const isInReach = this.#reach();
+    for (const { instance, host } of this.#all() as { readonly instance: unknown; readonly host?: NestModule }[]) {
       if (!isObject(instance)) continue;
       for (const prototype of prototypesOf(instance)) {
         this.#check(prototype);
-        this.#serve(instance, prototype);
+        this.#checkConnections(prototype);
+        if (isInReach(host)) this.#serve(instance, prototype);
       }
     }
   }
 
-  #all(): { readonly instance: unknown; readonly metatype: unknown }[] {
+  #all(): InstanceWrapper[] {
     return [...this.discovery.getProviders(), ...this.discovery.getControllers()];
   }
 
   /** Nest would silently give some classes the one, some the other: two ensembles, two namespaces, no exclusion. */
   #checkThatItIsTheOnlyOne(): void {
-    const { name } = this.connection;
+    const { name } = this;
     const token = getLockServiceToken(name);
     // Which objects there will be is not known yet, but which modules.
     const all = this.discovery
@@ -65,10 +65,29 @@ export class LockedExplorer implements OnModuleInit {
     }
   }
 
+  /** Which modules may inject this connection: what they were given by a factory must not get another's. */
+  #reach(): (module: NestModule | undefined) => boolean {
+    const own = this.discovery.getProviders().find(({ instance }) => instance === this)?.host;
+    const token = getLockServiceToken(this.name);
+    const isInReach = (module: NestModule | undefined): boolean =>
+      module === own ||
+      [...(module?.imports ?? [])].some((one) => one === own || (passesOn(one, own, token) && isInReach(one)));
+    return own === undefined || own.isGlobal ? () => true : isInReach;
+  }
+
   #serve(instance: object, prototype: object): void {
-    const { name } = this.connection;
-    const isOurs = lockedMethodsOf(prototype).some((method) => method.name === name);
-    if (isOurs && !isServiceSlotFilled(instance, name)) fillServiceSlot(instance, name, this.service);
+    if (this.#isOfOurs(lockedMethodsOf(prototype))) offerService(instance, this.name, this.service);
+  }
+
+  /** Nest says so by itself of what it builds; not of what a factory made. */
+  #checkConnections(prototype: object): void {
+    const missing = lockedMethodsOf(prototype).find(
+      ({ name }) => name !== this.name && !this.#all().some(({ token }) => token === getLockServiceToken(name)),
+    );
+    if (missing === undefined) return;
+    refuse(
+      `@Locked on ${missing.by} asks for the connection '${missing.name}', and no DistributedLockModule of the application has that name`,
+    );
   }
 
   #check(prototype: object): void {
@@ -83,7 +102,7 @@ export class LockedExplorer implements OnModuleInit {
         if (note.kind === 'key' && !own.some(({ placeholders }) => hasHead(placeholders, note.name))) {
           refuse(`${decorator} on ${by} binds no placeholder of its @Locked: is the name misspelt?`);
         }
-        if (note.kind === 'fence' && this.connection.whenUnavailable === 'local' && this.#isOfOurs(own)) {
+        if (note.kind === 'fence' && this.#isLocal && this.#isOfOurs(own)) {
           refuse(
             `${decorator} on ${by} and whenUnavailable: 'local' exclude each other: a lock of this process alone has no ` +
               'fencing token. Without the token a store cannot refuse a stale writer, so choose one of the two',
@@ -93,9 +112,18 @@ export class LockedExplorer implements OnModuleInit {
     }
   }
 
-  #isOfOurs(methods: readonly { readonly name: string }[]): boolean {
-    return methods.some(({ name }) => name === this.connection.name);
+  get #isLocal(): boolean {
+    return this.service instanceof ManagedLockService && this.service.options.whenUnavailable === 'local';
   }
+
+  #isOfOurs(methods: readonly LockedMethod[]): boolean {
+    return methods.some(({ name }) => name === this.name);
+  }
+}
+
+/** By its token, or with the module that has it. */
+function passesOn(module: NestModule, own: NestModule | undefined, token: InjectionToken): boolean {
+  return module.exports.has(token) || (own !== undefined && module.exports.has(own.metatype));
 }
 
 function hasHead(placeholders: readonly string[], name: string): boolean {

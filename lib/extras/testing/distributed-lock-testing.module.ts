@@ -1,6 +1,7 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { DiscoveryModule, DiscoveryService } from '@nestjs/core';
 import type { LockService } from '../../engine/lock-service.js';
+import { checkIsGlobal } from '../../nest/distributed-lock-options.js';
 import { getLockServiceToken } from '../../nest/lock-service-token.js';
 import { LockedExplorer } from '../../nest/locked-explorer.js';
 import { getLockTestingToken } from './lock-testing-token.js';
@@ -15,7 +16,8 @@ import type { LockTestingOptions } from './testing-options.js';
 export class DistributedLockTestingModule {
   static forRoot(options: LockTestingOptions & { readonly isGlobal?: boolean } = {}): DynamicModule {
     const { isGlobal = true, ...lockOptions } = options;
-    const { name = 'default', whenUnavailable = 'reject' } = lockOptions;
+    checkIsGlobal(isGlobal);
+    const { name = 'default' } = lockOptions;
     const locks = getLockServiceToken(name);
     return {
       module: DistributedLockTestingModule,
@@ -26,7 +28,7 @@ export class DistributedLockTestingModule {
         {
           provide: LockedExplorer,
           useFactory: (discovery: DiscoveryService, service: LockService) =>
-            new LockedExplorer(discovery, service, { name, whenUnavailable }),
+            new LockedExplorer(discovery, service, name),
           inject: [DiscoveryService, locks],
         },
       ],

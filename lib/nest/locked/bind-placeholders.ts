@@ -9,6 +9,8 @@ export interface KnownParameters {
   readonly routes: readonly RouteParameter[];
   /** By place. */
   readonly names: readonly (string | undefined)[];
+  /** By place, as far as the compiler left a trace of them. */
+  readonly types: readonly unknown[];
 }
 
 export type ArgumentReader = (args: readonly unknown[]) => unknown;
@@ -18,8 +20,12 @@ interface Source {
   /** As the error lists it. */
   readonly shown: string;
   readonly read: ArgumentReader;
+  /** Whether it is the whole argument, of the parameter's type. */
+  readonly isArgument: boolean;
 }
 
+/** Of which no path leads on. */
+const HAVE_NO_PARTS: readonly unknown[] = [String, Number, Boolean, BigInt];
 /** Minifiers make names of one letter. */
 const MIN_NAME_LENGTH = 2;
 
@@ -34,6 +40,12 @@ export function bindPlaceholders(template: KeyTemplate, known: KnownParameters, 
       const [source, ...others] = sources;
       if (source === undefined) continue;
       if (others.length > 0) throw new LockConfigurationError(ambiguous(where, placeholder, sources));
+      if (path.length > 0 && source.isArgument && HAVE_NO_PARTS.includes(known.types[source.index])) {
+        throw new LockConfigurationError(
+          `${where}: placeholder ":${placeholder}" leads into ${source.shown}, which is no object. Where the text behind ` +
+            'the dot is a part of the key, compute the key: @Locked((...args) => `/locks/${...}`)',
+        );
+      }
       return path.length === 0 ? source.read : (args) => follow(source.read(args), path, placeholder, template.path);
     }
     throw new LockConfigurationError(unbound(where, placeholder, known));
@@ -59,11 +71,11 @@ function inOrder(head: string, isDotted: boolean, { notes, routes, names }: Know
 function ofNote({ name, index, pick }: Extract<ParameterNote, { kind: 'key' }>): Source {
   const shown = `key ${name}`;
   if (pick === undefined) return ofArgument(index, shown);
-  return { index, shown, read: (args) => pick(args[index] as never) };
+  return { index, shown, read: (args) => pick(args[index] as never), isArgument: false };
 }
 
 function ofArgument(index: number, shown: string): Source {
-  return { index, shown, read: (args) => args[index] };
+  return { index, shown, read: (args) => args[index], isArgument: true };
 }
 
 function follow(start: unknown, path: readonly string[], placeholder: string, key: string): unknown {

@@ -1,7 +1,9 @@
 import { Logger } from '@nestjs/common';
 import type { LockService } from '../../engine/lock-service.js';
 import { LockTimeoutError } from '../../lock/errors.js';
+import type { LockEvent } from '../../lock/events.js';
 import type { LockHandle } from '../../lock/handle.js';
+import { logConfigurationError } from '../log-configuration-error.js';
 import type { ResolvedLockedOptions } from './locked-options.js';
 import type { ParameterNote } from './parameter-notes.js';
 import { serviceFor } from './service-slot.js';
@@ -49,6 +51,7 @@ export async function runLocked<T>(
       signal === undefined ? options.acquire : { ...options.acquire, signal },
     );
   } catch (error) {
+    logConfigurationError(error);
     // Inside, a time-out is of another lock, and the body's own business.
     if (isInside || !(error instanceof LockTimeoutError) || options.onBusy === 'throw') throw error;
     return new BusyInstead(options.onBusy === 'skip' ? undefined : await options.onBusy(error));
@@ -74,12 +77,16 @@ function fill(args: readonly unknown[], filled: readonly ParameterNote[], lock: 
   return all;
 }
 
+/** Whose hook has run for a loss. */
+const plansTold = new WeakMap<LockEvent, Set<LockedPlan>>();
+
 function listenForLoss(
   service: LockService,
   lock: LockHandle,
-  { by }: LockedPlan,
+  plan: LockedPlan,
   onLost: NonNullable<ResolvedLockedOptions['onLost']>,
 ): () => void {
+  const { by } = plan;
   const tell = async (loss: Parameters<typeof onLost>[0]): Promise<void> => {
     try {
       await onLost(loss);
@@ -98,6 +105,10 @@ function listenForLoss(
     // then the event that tells of it has been here within the question.
     if (ownToken === undefined && (lock.isHeld() || subscription.closed)) return;
     subscription.unsubscribe();
+    // Calls of one method that share the lock (by recursion, or side by side in one caller) lose it once.
+    const plans = plansTold.get(event) ?? new Set();
+    if (plans.has(plan)) return;
+    plansTold.set(event, plans.add(plan));
     void tell({ key: event.key, token: event.token, reason: event.reason, by });
   });
   return () => subscription.unsubscribe();

@@ -90,7 +90,8 @@ export function resolveLockedOptions(options: LockedOptions, by: string, where: 
     refuse('returns', `must be one of ${RETURNS.join(', ')}, not ${shown(returns)}`);
   }
   if (paramNames !== undefined && typeof paramNames !== 'boolean') refuse('paramNames', 'must be true or false');
-  if (subscribeWithinMs !== undefined && !(subscribeWithinMs > 0 && subscribeWithinMs <= MAX_TIMER_MS)) {
+  const isTime = typeof subscribeWithinMs === 'number' && subscribeWithinMs > 0 && subscribeWithinMs <= MAX_TIMER_MS;
+  if (subscribeWithinMs !== undefined && !isTime) {
     const expected = `a number of milliseconds above 0 and at most ${MAX_TIMER_MS}`;
     refuse('subscribeWithinMs', `must be ${expected}, not ${shown(subscribeWithinMs)}`);
   }

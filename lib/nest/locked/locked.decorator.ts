@@ -52,7 +52,7 @@ function lockMethod(
   method: string | symbol,
   descriptor: PropertyDescriptor | undefined,
 ): void {
-  const by = `${className(prototype)}.${String(method)}`;
+  const by = describeMethod(prototype, method);
   const where = `@Locked(${shownPath(path)}) on ${by}`;
   if (typeof path !== 'string' && typeof path !== 'function') {
     throw new LockConfigurationError(
@@ -60,7 +60,7 @@ function lockMethod(
         'a constant of another file, the two files may import each other',
     );
   }
-  const original = methodOf(prototype, descriptor, where);
+  const original = methodOf(prototype, method, descriptor, where);
   const options = resolveLockedOptions(given, by, where);
   const { keyOf, placeholders } = keyFunction(path, options, prototype, method, original, where);
   const plan: LockedPlan = {
@@ -84,10 +84,19 @@ function shownPath(path: unknown): string {
   return typeof path === 'string' ? `'${path}'` : String(path);
 }
 
-function methodOf(prototype: object, descriptor: PropertyDescriptor | undefined, where: string): AnyMethod {
+function methodOf(
+  prototype: object,
+  method: unknown,
+  descriptor: PropertyDescriptor | undefined,
+  where: string,
+): AnyMethod {
   const refuse = (what: string): never => {
     throw new LockConfigurationError(`${where}: ${what}`);
   };
+  if (typeof method === 'object') {
+    return refuse("was compiled as a standard decorator; Nest's need experimentalDecorators: true in the tsconfig");
+  }
+  if (method === undefined) return refuse('it stands above a class: write it above each of its methods');
   if (typeof prototype === 'function')
     return refuse('a static method has no instance that Nest could give a lock service');
   if (descriptor === undefined) {
@@ -95,6 +104,9 @@ function methodOf(prototype: object, descriptor: PropertyDescriptor | undefined,
   }
   if (descriptor.get !== undefined || descriptor.set !== undefined) return refuse('an accessor cannot wait for a lock');
   if (typeof descriptor.value !== 'function') return refuse('it is no method');
+  if (Object.prototype.toString.call(descriptor.value) === '[object GeneratorFunction]') {
+    return refuse('a generator cannot wait for a lock: write `async *name() { ... }`');
+  }
   return descriptor.value as AnyMethod;
 }
 
@@ -140,6 +152,7 @@ function keyFunction(
     notes: parameterNotesOf(prototype, method),
     routes: routeParametersOf(prototype.constructor, method),
     names: options.paramNames ? parameterNames(innermost(original)) : [],
+    types: (Reflect.getMetadata('design:paramtypes', prototype, method) as unknown[] | undefined) ?? [],
   };
   return { placeholders, keyOf: keyBuilder(template, bindPlaceholders(template, known, where)) };
 }
@@ -192,6 +205,9 @@ function innermost(method: AnyMethod): AnyMethod {
   return inner === undefined ? method : innermost(inner);
 }
 
-function className(prototype: object): string {
-  return typeof prototype === 'function' ? prototype.name : prototype.constructor.name;
+function describeMethod(target: object, method: string | symbol | { readonly name?: unknown } | undefined): string {
+  // Not a member, but a class, or what a standard decorator is given: the function itself, and its context.
+  if (typeof method === 'object') return String(method.name);
+  const name = typeof target === 'function' ? target.name : target.constructor.name;
+  return method === undefined ? name : `${name}.${String(method)}`;
 }

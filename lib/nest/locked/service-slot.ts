@@ -5,6 +5,8 @@ import { DEFAULT_CONNECTION, getLockServiceToken } from '../lock-service-token.j
 
 /** Instances get no property of ours that a log or a comparison would show. */
 const servicesByConnection = new Map<string, WeakMap<object, LockService>>();
+/** Of objects that Nest did not build: each application that has one in a module offers its service. */
+const offersByConnection = new Map<string, WeakMap<object, readonly LockService[]>>();
 const slotsByPrototype = new WeakMap<object, Map<string, symbol>>();
 
 /** Has Nest inject the lock service of a connection into every instance of the class, by a slot on its prototype. */
@@ -32,14 +34,29 @@ export function fillServiceSlot(instance: object, name: string, service: LockSer
   servicesOf(name).set(instance, service);
 }
 
-export function isServiceSlotFilled(instance: object, name: string): boolean {
-  return servicesOf(name).has(instance);
+/** For an object that Nest did not build itself, and so gave nothing. */
+export function offerService(instance: object, name: string, service: LockService): void {
+  const offers = offersByConnection.get(name) ?? new WeakMap<object, readonly LockService[]>();
+  offersByConnection.set(name, offers);
+  const others = (offers.get(instance) ?? []).filter((other) => other !== service && !isClosed(other));
+  offers.set(instance, [...others, service]);
 }
 
-/** The lock service that a method of this instance uses. */
+/**
+ * The lock service that a method of this instance uses.
+ * @throws LockConfigurationError where several would do: they do not exclude each other
+ */
 export function serviceFor(instance: unknown, name: string, method: string): LockService {
   // A WeakMap answers for what cannot be its key, too: a method without its object.
-  return servicesOf(name).get(instance as object) ?? onlyLiveLockService(name, method);
+  const own = servicesOf(name).get(instance as object);
+  if (own !== undefined) return own;
+  const offered = offersByConnection.get(name)?.get(instance as object) ?? [];
+  const [only, other] = offered.length > 1 ? offered.filter((one) => !isClosed(one)) : offered;
+  return only !== undefined && other === undefined ? only : onlyLiveLockService(name, method);
+}
+
+function isClosed(service: LockService): boolean {
+  return service.connectionState === 'closed';
 }
 
 function servicesOf(name: string): WeakMap<object, LockService> {

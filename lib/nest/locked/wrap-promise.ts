@@ -57,11 +57,17 @@ function untilStreamEnds(
   });
 }
 
-/** It would run after the lock has gone back. */
+/** It would run after the lock has gone back. A stream of bytes would, too; but that is what downloads are made of. */
 function refuseIterator({ by }: LockedPlan, result: unknown): unknown {
-  if (Object.prototype.toString.call(result) !== '[object AsyncGenerator]') return result;
+  if (!isLazy(result)) return result;
   throw new LockConfigurationError(
-    `${by} returned an async generator, which would run without the lock. Make the method itself an async generator ` +
-      "(async *name), or say returns: 'async-iterable'",
+    `${by} returned an iterator, which would run without the lock. Make the method itself an async generator ` +
+      "(async *name), say returns: 'async-iterable', or return what the iteration brings",
   );
+}
+
+function isLazy(result: unknown): boolean {
+  if (typeof result !== 'object' || result === null) return false;
+  if (Object.prototype.toString.call(result) === '[object Generator]') return true;
+  return Symbol.asyncIterator in result && !('pipe' in result) && !('getReader' in result);
 }

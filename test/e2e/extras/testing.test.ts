@@ -54,6 +54,14 @@ describe('locks in the tests of an application', () => {
     expect(await app.orders.ship('42')).toBeGreaterThan(token);
   });
 
+  it('overrideLocks() asks the application for no option: there may be no address where tests run', async () => {
+    const unset = DistributedLockModule.forRoot({ connect: process.env['NO_SUCH_VARIABLE'] as string });
+    const builder = Test.createTestingModule({ imports: [unset], providers: [Orders] });
+    const module = await overrideLocks(builder).compile();
+    await using app = await start(module, LockTesting.of(module.get(LockService)));
+    expect(await app.orders.ship('42')).toBeGreaterThan(0n);
+  });
+
   it('can be waited for: held, waited for, free', async () => {
     await using app = await bare();
     await app.testing.makeBusy(KEY);

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Injectable } from '@nestjs/common';
 import { CurrentLock, currentLock, injected, type LockHandle, LockLostError, Locked } from '../../../lib/index.js';
@@ -57,6 +58,11 @@ class Rows {
   @Locked('/locks/a', { returns: 'async-iterable' })
   delegated(): AsyncIterable<boolean> {
     return this.rows();
+  }
+
+  @Locked('/locks/a')
+  async returned(result: unknown): Promise<unknown> {
+    return result;
   }
 
   @Locked('/locks/a')
@@ -139,6 +145,22 @@ describe('@Locked on an async generator', () => {
     expect(await iterator.next()).toEqual({ done: false, value: true });
     await iterator.return?.();
 
-    await expect(service.misdeclared()).rejects.toThrow(/Rows.misdeclared returned an async generator/);
+    await expect(service.misdeclared()).rejects.toThrow(/Rows.misdeclared returned an iterator/);
+  });
+
+  it('refuses what else would run behind the lock, and lets pass what only looks like it', async () => {
+    async function* later(): AsyncGenerator<string> {
+      yield 'late';
+    }
+    function* soon(): Generator<string> {
+      yield 'soon';
+    }
+    const lazy = { [Symbol.asyncIterator]: later };
+    for (const result of [lazy, soon()]) {
+      await expect(service.returned(result)).rejects.toThrow(/would run without the lock/);
+    }
+    for (const result of [['a'], new Set(['a']), Readable.from(['a']), { a: 1 }, 'text', null]) {
+      expect(await service.returned(result)).toBe(result);
+    }
   });
 });

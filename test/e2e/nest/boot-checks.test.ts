@@ -1,6 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
 import { Controller, Injectable, Scope } from '@nestjs/common';
-import { CurrentLock, Fence, injected, type LockHandle, Locked, LockKey } from '../../../lib/index.js';
+import {
+  CurrentLock,
+  DistributedLockModule,
+  Fence,
+  injected,
+  type LockHandle,
+  Locked,
+  LockKey,
+} from '../../../lib/index.js';
 import { memory, startApplication } from '../support/application.js';
 
 describe('the application does not start', () => {
@@ -49,6 +57,23 @@ describe('the application does not start', () => {
     await expect(startApplication({ providers: [Service] })).rejects.toThrow(
       "@LockKey('orderID') on Service.run binds no placeholder of its @Locked: is the name misspelt?",
     );
+  });
+
+  it('with a connection that is not there, also for an object that a factory made', async () => {
+    class Service {
+      @Locked('/locks/a', { name: 'reprots' })
+      async run(): Promise<void> {
+        await Promise.resolve();
+      }
+    }
+    const made = { provide: 'made', useFactory: () => new Service() };
+
+    await expect(startApplication({ providers: [made] })).rejects.toThrow(
+      "@Locked on Service.run asks for the connection 'reprots', and no DistributedLockModule of the application has that name",
+    );
+    const reports = DistributedLockModule.forRoot({ connect: memory(), name: 'reprots' });
+    await using application = await startApplication({ providers: [made], imports: [reports] });
+    await application.get<Service>('made').run();
   });
 
   it("with @Fence where whenUnavailable is 'local': such a lock has no token", async () => {

@@ -82,6 +82,13 @@ class Service {
     return 'too late';
   }
 
+  /** Three calls share one lock. */
+  @Locked('/locks/nested', { leaseMs: 20, onLost: (loss) => losses.push(loss) })
+  async losesNested(depth: number, @CurrentLock() lock: LockHandle = injected()): Promise<void> {
+    if (depth > 0) await this.losesNested(depth - 1);
+    else await untilAborted(lock);
+  }
+
   @Locked('/locks/kept', { onLost: (loss) => losses.push(loss) })
   async keeps(): Promise<string> {
     const other = await this.locks.acquire('/locks/other', { leaseMs: 10 });
@@ -179,6 +186,15 @@ describe('a lock that is lost', () => {
 
     await expect(running).rejects.toThrow(LockLostError);
     expect(losses).toHaveLength(1);
+  });
+
+  it('runs the hook once, also where calls inside each other share the lock', async () => {
+    losses.length = 0;
+
+    await expect(service.losesNested(2)).rejects.toThrow(LockLostError);
+    await expect(service.losesNested(2)).rejects.toThrow(LockLostError);
+    expect(losses.map(({ by }) => by)).toEqual(['Service.losesNested', 'Service.losesNested']);
+    expect(losses[0]?.token).not.toBe(losses[1]?.token);
   });
 
   it('does not run the hook of a method that lost another lock', async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { UseFilters } from '@nestjs/common';
 import {
   AbstractGraphQLDriver,
   Args,
@@ -12,7 +13,7 @@ import {
   Resolver,
 } from '@nestjs/graphql';
 import { graphql, GraphQLSchema } from 'graphql';
-import { currentLock, Fence, injected, Locked } from '../../../lib/index.js';
+import { currentLock, Fence, injected, Locked, LockExceptionFilter } from '../../../lib/index.js';
 import { startApplication } from '../support/application.js';
 
 /** A GraphQL server without the server. */
@@ -47,6 +48,27 @@ class DocumentsResolver {
     return 'pong';
   }
 
+  @Query(() => String)
+  @UseFilters(LockExceptionFilter)
+  async fails(@Args('kind') kind: 'busy' | 'misused'): Promise<string> {
+    return this[kind]();
+  }
+
+  @Locked('/locks/held', { waitMs: 50 })
+  async busy(): Promise<string> {
+    return 'was free';
+  }
+
+  @Locked('/locks/misused', { mode: 'read' })
+  async misused(): Promise<string> {
+    return this.writes();
+  }
+
+  @Locked('/locks/misused')
+  async writes(): Promise<string> {
+    return 'wrote';
+  }
+
   @Mutation(() => Document)
   @Locked('/locks/:id')
   async edit(@Args('id') id: string, @Fence() token: bigint = injected()): Promise<Partial<Document>> {
@@ -59,6 +81,20 @@ class DocumentsResolver {
     return `${field} ${currentLock()?.key}`;
   }
 }
+
+describe('a lock error out of a GraphQL resolver', () => {
+  it('shows its text, but not that of a misconfiguration', async () => {
+    const driver = GraphQLModule.forRoot({ driver: SchemaOnly, autoSchemaFile: true });
+    await using application = await startApplication({ imports: [driver], providers: [DocumentsResolver] });
+    const { schema } = application.app.get<GraphQLModule<SchemaOnly>>(GraphQLModule).graphQlAdapter;
+    const textOf = async (source: string): Promise<string | undefined> =>
+      (await graphql({ schema: schema as GraphQLSchema, source })).errors?.[0]?.message;
+    await using held = await application.locks.acquire('/locks/held');
+
+    expect(await textOf('{ fails(kind: "busy") }')).toContain(held.key);
+    expect(await textOf('{ fails(kind: "misused") }')).toBe('Internal Server Error');
+  });
+});
 
 describe('@Locked on a GraphQL resolver', () => {
   it('locks mutations and resolved fields', async () => {

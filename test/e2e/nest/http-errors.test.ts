@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { Body, Controller, Get, Param, Post, UseFilters } from '@nestjs/common';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { Body, Controller, Get, Logger, Param, Post, UseFilters } from '@nestjs/common';
 import {
   DeadlockError,
   LockAbortedError,
@@ -29,6 +29,18 @@ class FilesController {
   @Locked('/locks/:name', { waitMs: 100 })
   async busy(@Param('name') name: string): Promise<string> {
     return name;
+  }
+
+  @Get(':name/widened')
+  @Locked('/locks/:name', { mode: 'read' })
+  async widened(@Param('name') name: string): Promise<string> {
+    return this.busy(name);
+  }
+
+  @Get(':name/widened/filtered')
+  @UseFilters(LockExceptionFilter)
+  async widenedFiltered(@Param('name') name: string): Promise<string> {
+    return this.widened(name);
   }
 
   @Get('errors/:kind')
@@ -89,6 +101,22 @@ describe('a lock error over HTTP', () => {
       const response = await request(path);
       expect(response.status).toBe(500);
       expect(await response.text()).not.toContain('secret');
+    }
+  });
+
+  it('tells the log of a misconfiguration, as nobody else hears of it; once', async () => {
+    const error = jest.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined);
+    const told = (): unknown[] => error.mock.calls.splice(0).map(([message]) => message as unknown);
+    try {
+      for (const path of ['widened', 'widened/filtered']) {
+        expect((await request(`a/${path}`)).status).toBe(500);
+        expect(told()).toEqual([expect.stringContaining("acquire it with mode 'upgradeable'")]);
+      }
+      await using held = await application.locks.acquire('/locks/a');
+      expect((await request(`${held.key.slice(7)}/busy`)).status).toBe(423);
+      expect(told()).toEqual([]);
+    } finally {
+      error.mockRestore();
     }
   });
 });

@@ -12,7 +12,22 @@ import {
   Transport,
 } from '@nestjs/microservices';
 import { firstValueFrom, lastValueFrom, Observable, of, toArray } from 'rxjs';
-import { currentLock, Fence, injected, Locked, LockExceptionFilter } from '../../../lib/index.js';
+import { GrpcLockExceptionFilter } from '../../../lib/extras/grpc/index.js';
+import {
+  currentLock,
+  Fence,
+  injected,
+  InvalidLockKeyError,
+  LockAbortedError,
+  LockClosedError,
+  LockConfigurationError,
+  Locked,
+  type LockError,
+  LockExceptionFilter,
+  LockLostError,
+  LockUnavailableError,
+  StaleFencingTokenError,
+} from '../../../lib/index.js';
 import { startApplication, type TestApplication } from '../support/application.js';
 import { freePort } from '../../support/proxy/ports.js';
 import { Gate } from '../support/gate.js';
@@ -73,12 +88,29 @@ class DocumentsController {
     return { id, key: currentLock()?.key, token: String(token) };
   }
 
+  @UseFilters(GrpcLockExceptionFilter)
+  @GrpcMethod('Documents', 'Fail')
+  async fail(@Payload('id') id: string): Promise<object> {
+    if (id === 'busy') await this.busy();
+    throw ERRORS[id] ?? new Error(id);
+  }
+
   @Locked('/locks/grpc/:request.id')
   @GrpcMethod('Documents', 'Watch')
   watch(request: Edit): Observable<object> {
     return of({ id: request.id, key: currentLock()?.key, token: '' });
   }
 }
+
+const ERRORS: Record<string, LockError> = {
+  unavailable: new LockUnavailableError('unavailable'),
+  lost: new LockLostError('lost'),
+  closed: new LockClosedError('closed'),
+  stale: new StaleFencingTokenError('stale', '/k'),
+  invalid: new InvalidLockKeyError('invalid'),
+  aborted: new LockAbortedError('aborted'),
+  configuration: new LockConfigurationError('a secret of the set-up'),
+};
 
 const grpc = {
   package: 'documents',
@@ -141,6 +173,24 @@ describe('@Locked on message handlers', () => {
       code: 'LOCK_TIMEOUT',
       message: expect.stringContaining(held.key),
     });
+  });
+
+  it.each([
+    ['busy', 'ABORTED', 10, 'LOCK_TIMEOUT: The lock /locks/held was not to be had'],
+    ['unavailable', 'UNAVAILABLE', 14, 'LOCK_UNAVAILABLE: unavailable'],
+    ['lost', 'UNAVAILABLE', 14, 'LOCK_LOST: lost'],
+    ['closed', 'UNAVAILABLE', 14, 'LOCK_CLOSED: closed'],
+    ['stale', 'ABORTED', 10, 'STALE_FENCING_TOKEN: stale'],
+    ['invalid', 'INVALID_ARGUMENT', 3, 'INVALID_LOCK_KEY: invalid'],
+    ['aborted', 'CANCELLED', 1, 'LOCK_ABORTED: aborted'],
+    ['configuration', 'INTERNAL', 13, 'LOCK_CONFIGURATION: Internal server error'],
+  ])('over gRPC: the filter of /grpc answers what is %s with %s', async (id, _name, code, details) => {
+    await using held = await application.locks.acquire('/locks/held');
+    const documents = grpcClient.getService<{ fail(request: Edit): Observable<object> }>('Documents');
+    const error: unknown = await firstValueFrom(documents.fail({ id })).catch((failure: unknown) => failure);
+
+    expect(held.isHeld()).toBe(true);
+    expect(error).toMatchObject({ code, details: expect.stringContaining(details) });
   });
 
   it('over gRPC: unary and streaming', async () => {

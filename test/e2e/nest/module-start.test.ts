@@ -1,6 +1,7 @@
 import { type AddressInfo, createServer } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
 import { Injectable, Module, type OnModuleInit } from '@nestjs/common';
+import { REQUEST } from '@nestjs/core';
 import {
   currentLock,
   DistributedLockModule,
@@ -63,6 +64,26 @@ describe('the options are checked at the start, alike by forRoot and forRootAsyn
     expect(() => DistributedLockModule.forRoot({ connect: 'memory:', isGlobal })).toThrow(
       'isGlobal: must be true or false, not "no"',
     );
+  });
+
+  it.each<[object, string]>([
+    [{}, 'must be given one of useFactory, useClass, useExisting, not an empty object'],
+    [{ useFactroy: () => ({}) }, 'not useFactroy'],
+    [{ useFactory: () => ({}), useClass: class {} }, 'not useFactory and useClass'],
+    [{ useFactory: { connect: 'memory:' } }, 'useFactory: must be a function that returns the options, not [object'],
+    [{ useClass: 'Settings' }, 'useClass: must be a class, not "Settings"'],
+  ])('forRootAsync(%p)', (options, message) => {
+    const forRootAsync = (): unknown => DistributedLockModule.forRootAsync(options);
+    expect(forRootAsync).toThrow(LockConfigurationError);
+    expect(forRootAsync).toThrow(message);
+  });
+
+  it('options that depend on the request: nobody would close what each opens', async () => {
+    const perRequest = DistributedLockModule.forRootAsync({
+      inject: [REQUEST],
+      useFactory: () => ({ connect: memory() }),
+    });
+    await expect(boot([perRequest])).rejects.toThrow('what makes the options depends on the request');
   });
 
   it('the same global connection twice', async () => {

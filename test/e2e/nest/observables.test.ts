@@ -63,6 +63,17 @@ describe('@Locked on a method that returns an Observable', () => {
   });
   afterAll(() => application.app.close());
 
+  it('ends a source that gives all it has at once, when its subscriber has had enough', async () => {
+    let given = 0;
+    const eager = new Observable<string>((subscriber) => {
+      while (!subscriber.closed && given < 1_000) subscriber.next(String((given += 1)));
+    });
+
+    expect(await firstValueFrom(streams.from('eager', eager))).toBe('1');
+    expect(given).toBe(1);
+    await untilFree(application.locks, '/locks/eager');
+  });
+
   it('does nothing before somebody subscribes, and locks each subscription', async () => {
     streams.calls = 0;
     const stream = streams.values();

@@ -1,9 +1,18 @@
 import { describe, expect, it } from '@jest/globals';
-import { Controller, Get, Inject, Injectable, Param, Scope } from '@nestjs/common';
+import { Controller, type DynamicModule, Get, Inject, Injectable, Param, Scope } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
 import { REQUEST } from '@nestjs/core';
-import { currentLock, DistributedLockModule, Fence, injected, Locked, LockService } from '../../../lib/index.js';
+import {
+  currentLock,
+  DistributedLockModule,
+  Fence,
+  injected,
+  LockClosedError,
+  Locked,
+  LockService,
+} from '../../../lib/index.js';
 import { memory, startApplication } from '../support/application.js';
+import { boot } from '../support/boot.js';
 
 class Base {
   @Locked('/locks/:name')
@@ -88,6 +97,51 @@ describe('@Locked works on instances that Nest does not make', () => {
       subscription.unsubscribe();
       expect(keys).toEqual(['/locks/made', '/locks/given']);
     }
+  });
+
+  it('from an object that several applications are given, while one of them runs; of two, neither is it', async () => {
+    const shared = new Base();
+    const metadata = { providers: [{ provide: 'shared', useValue: shared }] };
+    const first = await startApplication(metadata);
+    expect(await shared.run('a')).toBe('a /locks/a');
+    await first.app.close();
+    await expect(shared.run('a')).rejects.toThrow(LockClosedError);
+
+    const second = await startApplication(metadata);
+    expect(await shared.run('a')).toBe('a /locks/a');
+    const third = await startApplication(metadata);
+    await expect(shared.run('a')).rejects.toThrow('there are several');
+
+    await second.app.close();
+    const keys: string[] = [];
+    third.locks.events$.subscribe(({ type, key }) => type === 'acquired' && keys.push(key));
+    await shared.run('b');
+    expect(keys).toEqual(['/locks/b']);
+    await third.app.close();
+  });
+
+  it('from the connection that their own module imports', async () => {
+    const made = { provide: 'made', useFactory: () => new Base() };
+    const given = (label: string): DynamicModule => ({
+      module: class {},
+      imports: [DistributedLockModule.forRoot({ connect: memory(), isGlobal: false })],
+      providers: [
+        made,
+        { provide: label, useExisting: LockService },
+        { provide: `${label} object`, useExisting: 'made' },
+      ],
+    });
+    const module = await boot([given('one'), given('other')]);
+
+    for (const label of ['one', 'other']) {
+      const keys: string[] = [];
+      const { events$ } = module.get<LockService>(label, { strict: false });
+      const subscription = events$.subscribe(({ type, key }) => type === 'acquired' && keys.push(key));
+      await module.get<Base>(`${label} object`, { strict: false }).run(label);
+      subscription.unsubscribe();
+      expect(keys).toEqual([`/locks/${label}`]);
+    }
+    await module.close();
   });
 
   it('with the one connection of the process; none or several are an error', async () => {

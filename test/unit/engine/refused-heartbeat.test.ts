@@ -22,7 +22,7 @@ describe('where the node of the heartbeats belongs to somebody with other creden
   it('a lock that is lost for that says so', async () => {
     const lock = await engine.settle(one.locks.acquire(KEY));
     await engine.runUntil(() => !lock.isHeld());
-    const { reason } = lock.signal;
+    const reason: unknown = lock.signal.reason;
     expect(reason).toBeInstanceOf(LockLostError);
     expect(String(reason)).toMatch(
       /refuse the session's heartbeat \(ZooKeeper answered NO_AUTH.*\.sessions.*credentials/,

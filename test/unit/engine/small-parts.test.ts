@@ -52,6 +52,19 @@ describe('keys', () => {
     },
   );
 
+  it.each([
+    ['a key of 4 097 characters', `/${'x'.repeat(4_096)}`],
+    ['one of 65 segments', '/x'.repeat(65)],
+    ['one of 65 longer segments', '/segment'.repeat(65)],
+  ])('%s is refused: it would stall the session to make it', (_what, key) => {
+    expect(() => checkKey(key)).toThrow('A key has at most 4096 characters and 64 segments');
+    expect(() => checkKey(key)).toThrow(expect.objectContaining({ code: 'INVALID_LOCK_KEY', key }));
+  });
+
+  it.each([`/${'x'.repeat(4_095)}`, '/x'.repeat(64), '/segment'.repeat(64)])('the longest are ones', (key) => {
+    expect(() => checkKey(key)).not.toThrow();
+  });
+
   it('a very long one is cut in the message, and whole on the error', () => {
     const key = `locks/${'x'.repeat(5_000)}`;
     expect(() => checkKey(key)).toThrow(expect.objectContaining({ key }));

@@ -95,6 +95,23 @@ describe('@Locked refuses, while the class is being defined,', () => {
     expect(decorate(Service.prototype, 'm', { get: () => 1 })).toThrow('an accessor cannot wait for a lock');
   });
 
+  it('a class, and what a compiler made of it that knows standard decorators only', () => {
+    class Service {}
+    const locked = Locked('/locks/a') as unknown as (...args: unknown[]) => void;
+    expect(() => locked(Service)).toThrow(/on Service: it stands above a class: write it above each of its methods/);
+    expect(() => locked(async () => undefined, { kind: 'method', name: 'run' })).toThrow(
+      /on run: was compiled as a standard decorator; Nest's need experimentalDecorators: true/,
+    );
+  });
+
+  it('a generator that is not async', () => {
+    class Service {}
+    const value = function* (): Generator<string> {
+      yield 'x';
+    };
+    expect(decorate(Service.prototype, 'm', { value })).toThrow('a generator cannot wait for a lock');
+  });
+
   it('a property that holds an arrow function', () => {
     class Service {}
     expect(decorate(Service.prototype, 'm', undefined)).toThrow(/a property is no method.*async name\(\)/);
@@ -115,6 +132,7 @@ describe('@Locked refuses, while the class is being defined,', () => {
       { subscribeWithinMs: 2 ** 31 },
       'subscribeWithinMs: must be a number of milliseconds above 0 and at most 2147483647',
     ],
+    [{ subscribeWithinMs: '5' }, 'subscribeWithinMs: must be a number of milliseconds above 0'],
     [{ subscribeWithinMs: 0 }, 'subscribeWithinMs: must be a number of milliseconds above 0'],
   ])('the options %p', (options, message) => {
     class Service {}

@@ -53,6 +53,22 @@ describe('a placeholder that binds to nothing, or to several things, throws whil
     expect(define).toThrow('The parameter\'s name "o" does not count');
   });
 
+  it('a path into what is a text or a number: a dot in the key, most likely', () => {
+    const define = (): unknown => {
+      class A {
+        @Locked('/files/:name.json')
+        async m(@LockKey('name') name: string): Promise<void> {
+          await Promise.resolve(name);
+        }
+      }
+      return A;
+    };
+    expect(define).toThrow(
+      'placeholder ":name.json" leads into key name, which is no object. Where the text behind the dot is a part of the key, ' +
+        'compute the key: @Locked((...args) => `/locks/${...}`)',
+    );
+  });
+
   it('paramNames: false turns names off', () => {
     const define = (): unknown => {
       class A {

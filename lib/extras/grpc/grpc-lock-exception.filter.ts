@@ -1,0 +1,39 @@
+import { type ArgumentsHost, Catch } from '@nestjs/common';
+import { type Observable, throwError } from 'rxjs';
+import { LockError } from '../../lock/errors.js';
+import { LockExceptionFilter } from '../../nest/lock-exception.filter.js';
+
+/** gRPC's numbers, which never change: nothing of gRPC need be loaded for them. */
+const CANCELLED = 1;
+const INVALID_ARGUMENT = 3;
+const PERMISSION_DENIED = 7;
+const FAILED_PRECONDITION = 9;
+const ABORTED = 10;
+const INTERNAL = 13;
+const UNAVAILABLE = 14;
+
+const CODES: ReadonlyMap<number, number> = new Map([
+  [400, INVALID_ARGUMENT],
+  [403, PERMISSION_DENIED],
+  [409, ABORTED],
+  [423, ABORTED],
+  [428, FAILED_PRECONDITION],
+  [499, CANCELLED],
+  [503, UNAVAILABLE],
+]);
+
+/**
+ * Answers the lock errors of gRPC handlers with gRPC's codes: ABORTED where others were in the way (begin again),
+ * UNAVAILABLE where the lock service was not to be had or the lock was lost. The details begin with the error's `code`.
+ * What does not come by RPC is answered as by `LockExceptionFilter`.
+ *
+ * `@UseFilters(GrpcLockExceptionFilter)` above a controller of gRPC methods.
+ */
+@Catch(LockError)
+export class GrpcLockExceptionFilter extends LockExceptionFilter {
+  override catch(error: LockError, host: ArgumentsHost): Observable<never> | undefined {
+    if (host.getType() !== 'rpc') return super.catch(error, host);
+    const { statusCode, code, message } = this.bodyOf(error);
+    return throwError(() => ({ code: CODES.get(statusCode) ?? INTERNAL, message: `${code}: ${message}` }));
+  }
+}

@@ -1,0 +1,1 @@
+export { GrpcLockExceptionFilter } from './grpc-lock-exception.filter.js';
