@@ -129,7 +129,6 @@ async function ripen(
   for (;;) {
     const turn = await waitForTurn(context, request, place, children, interrupt);
     if (turn !== 'holds') return turn;
-    interrupt.isBehindOthers = false;
     children = undefined;
     if (!isDoorOpen(context, request.key, request.mode)) {
       if (patience === 'tries') return 'held back';
