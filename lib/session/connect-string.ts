@@ -13,17 +13,27 @@ const EXAMPLE = "expected 'zk1:2181,zk2:2181,zk3:2181/chroot' or 'memory:'";
 
 /** Reads `host[:port][,host[:port]...][/chroot]` and `memory:[name][/chroot]`. IPv6 addresses stand in brackets. */
 export function parseConnectString(connect: string): ConnectTarget {
-  if (/^[a-z][\w+.-]*:\/\//i.test(connect)) throw refusal(connect, 'it is no URL, so it has no scheme');
-  const slash = connect.indexOf('/');
-  const authority = slash === -1 ? connect : connect.slice(0, slash);
-  const chroot = readChroot(connect, slash === -1 ? '' : connect.slice(slash));
+  // A blank at the end, of an environment file for example, would otherwise be part of the chroot.
+  const text = connect.trim();
+  if (/^[a-z][\w+.-]*:\/\//i.test(text)) throw refusal(connect, 'it is no URL, so it has no scheme');
+  const slash = text.indexOf('/');
+  const authority = slash === -1 ? text : text.slice(0, slash);
+  const chroot = readChroot(connect, slash === -1 ? '' : text.slice(slash));
   if (authority === 'memory') throw refusal(connect, "the ensemble in memory is written 'memory:', with a colon");
-  if (authority.startsWith('memory:')) return { kind: 'memory', name: authority.slice('memory:'.length), chroot };
+  if (authority.startsWith('memory:')) return { kind: 'memory', name: readName(connect, authority), chroot };
   const servers = authority.split(',').map((part) => readServer(connect, part.trim()));
   return { kind: 'ensemble', servers, chroot };
 }
 
+function readName(connect: string, authority: string): string {
+  const name = authority.slice('memory:'.length);
+  if (/[,\s]/.test(name)) throw refusal(connect, 'a name behind memory: has no commas and no blanks');
+  return name;
+}
+
 function readChroot(connect: string, text: string): string {
+  // ZooKeeper would take the comma, and so the servers behind it, for a part of a node's name.
+  if (text.includes(',')) throw refusal(connect, 'the chroot stands once, at the end, behind all servers');
   const chroot = text === '/' ? '' : text;
   if (chroot !== '' && checkPath(chroot) !== undefined) {
     throw refusal(connect, `the chroot ${JSON.stringify(text)} is not a path ZooKeeper accepts`);
@@ -32,7 +42,7 @@ function readChroot(connect: string, text: string): string {
 }
 
 function readServer(connect: string, text: string): Server {
-  const match = /^(?:\[([^\s\]]+)\]|([^\s:[\]@]+))(?::(\d{1,5}))?$/.exec(text);
+  const match = /^(?:\[([^\s\]]+)\]|([^\s:;[\]@]+))(?::(\d{1,5}))?$/.exec(text);
   const address = match?.[1];
   const host = address ?? match?.[2];
   if (host === undefined || (address !== undefined && !isIPv6(address)))

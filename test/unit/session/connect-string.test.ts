@@ -18,6 +18,11 @@ describe('A connect string that names an ensemble', () => {
     expect(hosts(' zk1:2182 , zk2 ')).toEqual(['zk1 2182', 'zk2 2181']);
   });
 
+  it.each(['zk1/app ', ' zk1/app', 'zk1:2181/app\n'])('%j: a blank around all of it is nothing', (connect) => {
+    expect(parseConnectString(connect)).toMatchObject({ kind: 'ensemble', chroot: '/app' });
+    expect(hosts(connect)).toEqual(['zk1 2181']);
+  });
+
   it('has IPv6 addresses in brackets', () => {
     expect(hosts('[::1]:2182,[fe80::2],[::ffff:10.0.0.1]:1')).toEqual([
       '::1 2182',
@@ -41,6 +46,7 @@ describe('A connect string that names the ensemble in this process', () => {
     ['memory:', '', ''],
     ['memory:tests', 'tests', ''],
     ['memory:tests/a', 'tests', '/a'],
+    [' memory: ', '', ''],
   ])('%s', (connect, name, chroot) => {
     expect(parseConnectString(connect)).toEqual({ kind: 'memory', name, chroot });
   });
@@ -59,6 +65,11 @@ describe('Anything else is a configuration error that quotes it', () => {
     'zk1:123456',
     'zk1:-1',
     'zk1 zk2',
+    'zk1;zk2',
+    'zk1:2181;zk2:2181',
+    'memory:a,b',
+    'memory:x,zk1:2181',
+    'memory: x',
     '::1',
     '[::1',
     '[]:2181',
@@ -77,6 +88,16 @@ describe('Anything else is a configuration error that quotes it', () => {
   it('that is a URL: its scheme is what is wrong', () => {
     expect(() => parseConnectString('zookeeper://zk1:2181')).toThrow('connect: it is no URL, so it has no scheme');
   });
+
+  it.each(['zk1:2181/app,zk2:2181/app', 'zk1/app,zk2', 'zk1/a,b'])(
+    '%j: behind the chroot there can be no further server, and it would stand for another ensemble',
+    (connect) => {
+      expect(() => parseConnectString(connect)).toThrow(
+        'connect: the chroot stands once, at the end, behind all servers',
+      );
+      expect(() => parseConnectString(connect)).toThrow(JSON.stringify(connect));
+    },
+  );
 
   it('whatever the text, it is read or refused, never anything else', () => {
     const text = fc.oneof(fc.string(), fc.stringMatching(/^[\w.:,[\]/ -]*$/));
