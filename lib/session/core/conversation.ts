@@ -65,6 +65,11 @@ export class Conversation {
     this.#transmit(call, chroot, this.#pending);
   }
 
+  /** Watches that were set before this connection may not have been set again on it yet. */
+  get isSettingWatches(): boolean {
+    return !this.#settingWatches.isEmpty;
+  }
+
   sendWatches(request: LinkRequest): void {
     const call = new SilentCall(request);
     call.xid = SET_WATCHES_XID;

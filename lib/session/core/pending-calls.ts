@@ -13,6 +13,10 @@ export class PendingCalls {
   /** Those that ask for a watch, by path: taking one back must not mean a look at all of them. */
   readonly #wishes = new Map<string, Set<Call>>();
 
+  get isEmpty(): boolean {
+    return this.#head === this.#calls.length;
+  }
+
   push(call: Call): void {
     this.#calls.push(call);
     if (call.watcher === undefined || call.path === undefined) return;

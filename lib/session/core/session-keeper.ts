@@ -119,7 +119,7 @@ export class SessionKeeper implements ConnectionOwner {
   }
 
   #reconnect(connection: Connection, cause: Error): void {
-    if (connection.lastZxid > this.#lastZxid) this.#lastZxid = connection.lastZxid;
+    this.#adoptZxid(connection);
     if (this.#state === 'attached') {
       this.#state = 'trying';
       this.#listener.onDown(cause);
@@ -134,6 +134,15 @@ export class SessionKeeper implements ConnectionOwner {
     this.#pause = clock.setTimer(this.#servers.firstPauseMs(clock.now() - connection.handshakeSentAt), () =>
       this.#tryNext(),
     );
+  }
+
+  /**
+   * Watches are set again from this transaction on. The answer to the first frame of them must not move it while the
+   * others are unanswered: what happened to theirs since the last connection would never be told. Nothing else was
+   * answered on such a connection, so an older transaction takes nothing back that a caller has seen.
+   */
+  #adoptZxid({ lastZxid, conversation }: Connection): void {
+    if (lastZxid > this.#lastZxid && !conversation.isSettingWatches) this.#lastZxid = lastZxid;
   }
 
   /** An attempt failed. The one question is whether the session itself is the reason. */

@@ -120,6 +120,31 @@ export function watchesAndLinksContract(world: () => HarmableWorld): void {
       expect(watcher.told).toEqual(['deleted /node']);
     });
 
+    it('tells what happened while the link was away, also when it breaks again before all watches were set', async () => {
+      const [client, other] = await twoClients();
+      const watcher = client.watcher();
+      // More than one frame can set again.
+      const paths = Array.from({ length: 30 }, (_, index) => `/${'x'.repeat(5_000)}${index}`);
+      const [first = '', last = ''] = [paths[0], paths.at(-1)];
+      await client.askAll(paths.map((path) => create(path, 'persistent')));
+      await client.askAll(paths.map((path) => get(path, watcher)));
+      await client.link.refuse();
+      await client.whenState('suspended');
+      await other.askAll([set(first, DATA), set(last, DATA)]);
+
+      client.link.losePartOfSetWatches();
+      await client.link.pass();
+      await world().until('the first is told', () => watcher.told.length > 0);
+      // The answer to the frame comes right behind its events.
+      await world().pass(world().slackMs);
+      const { ups } = client.log;
+      client.link.cut();
+      await client.whenUpAgain(ups);
+
+      await world().until('the last is told', () => watcher.told.length > 1);
+      expect(watcher.told).toEqual([`changed ${first}`, `changed ${last}`]);
+    });
+
     it('a tree watch goes on, and says that there is a gap', async () => {
       const [client, other] = await twoClients();
       const watcher = client.watcher();

@@ -28,6 +28,8 @@ export interface ClientLink {
   pass(): Promise<void>;
   /** The server carries the next request of this kind out; the connection ends before the reply arrives. */
   loseReplyOfNext(op: 'create' | 'delete' | 'set' | 'multi' | 'get'): void;
+  /** Only the first of the next frames that set watches again arrives, and nothing behind it on that connection. */
+  losePartOfSetWatches(): void;
   /** The next time the client offers its session it is told "expired", which is not true. */
   lieAboutExpiry(): void;
   /** What the client sent, delivered or not, in order. */

@@ -68,6 +68,12 @@ export class ProxiedLink implements ClientLink {
     }
   }
 
+  losePartOfSetWatches(): void {
+    for (const proxy of this.proxies) {
+      proxy.onRequest({ opcode: ['setWatches', 'setWatches2'], nth: 2, action: 'holdRequest' });
+    }
+  }
+
   lieAboutExpiry(): void {
     const rules = this.proxies.map((proxy) => proxy.expireNextHandshake());
     for (const { seen } of rules) {

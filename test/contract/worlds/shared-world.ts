@@ -110,5 +110,6 @@ class UnharmedLink implements ClientLink {
   readonly blackHole = () => this.cut();
   readonly pass = () => this.cut();
   readonly loseReplyOfNext = () => this.cut();
+  readonly losePartOfSetWatches = () => this.cut();
   readonly lieAboutExpiry = () => this.cut();
 }

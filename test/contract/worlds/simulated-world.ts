@@ -155,6 +155,10 @@ class SimulatedClientLink implements ClientLink {
     this.world.faults.loseReplyOfNext(this.process, op);
   }
 
+  losePartOfSetWatches(): void {
+    this.dialer.willLosePartOfSetWatches = true;
+  }
+
   lieAboutExpiry(): void {
     this.dialer.willLie = true;
   }

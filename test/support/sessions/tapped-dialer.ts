@@ -15,9 +15,13 @@ export interface TappedRequest {
 
 const EXPIRED: HandshakeReply = { timeoutMs: 0, sessionId: 0n, password: new Uint8Array(16) };
 
-/** Dials as another does and writes down what is sent; may once answer "expired" to a session that was taken up again. */
+/**
+ * Dials as another does and writes down what is sent; may once answer "expired" to a session that was taken up again,
+ * or lose what comes behind the first frame that sets watches again.
+ */
 export class TappedDialer implements Dialer {
   willLie = false;
+  willLosePartOfSetWatches = false;
   readonly sent: TappedRequest[] = [];
 
   constructor(
@@ -27,6 +31,8 @@ export class TappedDialer implements Dialer {
 
   dial(server: Server, listener: LinkListener): Link {
     let offered = false;
+    let setWatches = 0;
+    let isDeaf = false;
     const link = this.dialer.dial(server, {
       onOpen: () => listener.onOpen(),
       onActivity: () => listener.onActivity(),
@@ -46,7 +52,12 @@ export class TappedDialer implements Dialer {
         link.handshake(handshake);
       },
       send: (xid, request, chroot) => {
-        const isTaken = link.send(xid, request, chroot);
+        if (request.op === 'setWatches') setWatches += 1;
+        if (setWatches > 1 && this.willLosePartOfSetWatches) {
+          this.willLosePartOfSetWatches = false;
+          isDeaf = true;
+        }
+        const isTaken = isDeaf || link.send(xid, request, chroot);
         const path = 'path' in request ? request.path : undefined;
         if (isTaken) this.sent.push({ op: request.op, path, at: this.now() });
         return isTaken;

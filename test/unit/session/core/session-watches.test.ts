@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { SET_WATCHES_XID } from '../../../../lib/session/core/link.js';
 import { exists, get, list, watchTree, type WatchEvent, type Watcher } from '../../../../lib/session/requests.js';
 import { SessionWorld, stat } from '../../support/session-world.js';
 
@@ -60,6 +61,33 @@ describe('A watch is set when the server says so', () => {
       { op: 'setWatches', relativeZxid: 42n, data: ['/a', '/c'], exists: ['/d'], children: ['/b'], trees: ['/t'] },
     ]);
     expect(watcher.events).toEqual(['gap /t']);
+  });
+
+  it('a link that ends before all frames that set them again were answered does not count as having seen anything', async () => {
+    const world = SessionWorld.connected();
+    for (const name of ['a', 'b']) {
+      // Too long for one frame.
+      ask(world, get(`/${name.repeat(100_000)}`, new Recorder()));
+      world.link.answer(NODE);
+    }
+    world.link.lastZxid = 42n;
+    world.link.hangUp();
+    const second = await world.nextLink();
+    second.grant(10_000);
+    expect(second.operations()).toEqual(['setWatches', 'setWatches']);
+    second.lastZxid = 50n;
+    second.reply(SET_WATCHES_XID, undefined);
+    second.hangUp();
+    const third = await world.nextLink();
+    third.grant(10_000);
+    expect(third.sent.map(({ request }) => request)).toMatchObject([{ relativeZxid: 42n }, { relativeZxid: 42n }]);
+    third.lastZxid = 60n;
+    third.reply(SET_WATCHES_XID, undefined);
+    third.reply(SET_WATCHES_XID, undefined);
+    third.hangUp();
+    const fourth = await world.nextLink();
+    fourth.grant(10_000);
+    expect(fourth.sent.map(({ request }) => request)).toMatchObject([{ relativeZxid: 60n }, { relativeZxid: 60n }]);
   });
 
   it('one that has fired is not set again', async () => {
