@@ -69,6 +69,8 @@ export class NameServerQuery {
       waiting -= 1;
       if (ipv4.length > 0) {
         waiting = 0;
+        // A name server that drops the question for IPv6 would keep the process alive until that has timed out.
+        this.#client.cancel();
         return done([...ipv4, ...ipv6], false);
       }
       if (error !== null && error.code !== NOTFOUND && error.code !== NODATA) certainlyAbsent = false;

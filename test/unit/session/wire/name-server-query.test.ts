@@ -81,6 +81,18 @@ describe('NameServerQuery', () => {
     expect(await find('zk1', new FakeDns({ zk1: { ipv6: ['fd00::1'] } }))).toEqual(['fd00::1']);
   });
 
+  it('leaves no question open behind the answer: name servers that drop those for IPv6 would keep the process alive', async () => {
+    class DeafToIPv6 extends FakeDns {
+      override resolve6(): void {
+        // Dropped.
+      }
+    }
+    const dns = new DeafToIPv6({ zk1: { ipv4: ['10.0.0.1'] } });
+
+    expect(await find('zk1', dns)).toEqual(['10.0.0.1']);
+    expect(dns.cancelled).toBe(true);
+  });
+
   it('says nothing after it was cancelled', async () => {
     const told: (readonly string[])[] = [];
     const dns = new FakeDns({ zk1: { ipv4: ['10.0.0.1'] } });
