@@ -13,6 +13,10 @@ import { readRequest } from '../support/proxy/records.js';
 import { OpenLink } from './wire-codec-open-link.js';
 
 const dialer = new SocketDialer({ acl: [] });
+/** Of a session 0 with a time-out of 0 ms. */
+const HANDSHAKE_REPLY = Buffer.alloc(4 + 37);
+HANDSHAKE_REPLY.writeInt32BE(37);
+HANDSHAKE_REPLY.writeInt32BE(16, 20);
 const servers: Server[] = [];
 const sockets: Socket[] = [];
 
@@ -21,14 +25,14 @@ afterEach(() => {
   for (const server of servers.splice(0)) server.close();
 });
 
-async function listen(onConnection: (socket: Socket) => void, host = '127.0.0.1'): Promise<number> {
+async function listen(onConnection: (socket: Socket) => void, host = '127.0.0.1', port = 0): Promise<number> {
   const server = createServer((socket) => {
     sockets.push(socket);
     socket.on('error', () => socket.destroy());
     onConnection(socket);
   });
   servers.push(server);
-  server.listen(0, host);
+  server.listen(port, host);
   await once(server, 'listening');
   return (server.address() as AddressInfo).port;
 }
@@ -119,6 +123,32 @@ describe('addresses', () => {
     expect(client.told[0]).toBe('open');
   });
 
+  it.each(['hangs up', 'speaks something else', 'is silent'])(
+    'reaches localhost at the second attempt when what listens on IPv4 %s',
+    async (what) => {
+      const port = await listen((socket) => {
+        if (what === 'hangs up') socket.end();
+        else if (what === 'speaks something else') socket.write('HTTP/1.1 400 Bad Request\r\n\r\n');
+      });
+      await listen((socket) => socket.write(HANDSHAKE_REPLY), '::1', port);
+      const book = new SocketDialer({ acl: [] });
+      const first = new OpenLink(book, 'localhost', port);
+      await first.connected;
+      // The patience of those who wait for a session ends.
+      if (what === 'is silent') first.link.destroy();
+      else await first.closed;
+
+      const second = new OpenLink(book, 'localhost', port);
+      await second.opened;
+      second.link.destroy();
+
+      // A link that ended after its handshake says nothing against its address.
+      const third = new OpenLink(book, 'localhost', port);
+      await third.opened;
+      third.link.destroy();
+    },
+  );
+
   it('takes the spare when the first address is silent', async () => {
     const port = await listen((socket) => socket.end(), '::1');
     const resolver = new HeldResolver();
@@ -182,14 +212,11 @@ describe('destroy', () => {
   });
 
   it('says nothing of the frames behind the one whose listener destroyed the link', async () => {
-    const handshakeReply = Buffer.alloc(4 + 37);
-    handshakeReply.writeInt32BE(37);
-    handshakeReply.writeInt32BE(16, 20);
     const event = Buffer.concat([
       Buffer.from('00000019ffffffffffffffffffffffff000000000000000100000003', 'hex'),
       Buffer.from('0000000161', 'hex'),
     ]);
-    const port = await listen((socket) => socket.resume().write(Buffer.concat([handshakeReply, event])));
+    const port = await listen((socket) => socket.resume().write(Buffer.concat([HANDSHAKE_REPLY, event])));
     const client = new LinkEndedByHandshake(dialer, '127.0.0.1', port);
     await client.connected;
     const [socket] = sockets;

@@ -1,7 +1,7 @@
 import { isIPv6 } from 'node:net';
 
 interface Entry {
-  /** The family that worked last; servers mostly listen on IPv4, so that comes first. */
+  /** The family that worked last, not the one that failed last; servers mostly listen on IPv4, so that comes first. */
   preferIPv6: boolean;
   lastIPv4: string | undefined;
   lastIPv6: string | undefined;
@@ -38,6 +38,14 @@ export class AddressBook {
   /** This address accepted a connection: its family is tried first from now on. */
   worked(host: string, address: string): void {
     this.#entry(host).preferIPv6 = isIPv6(address);
+  }
+
+  /**
+   * This address accepted a connection, of which no session came: what listens there may be somebody else's, and the
+   * server on the other family, which is tried first from now on.
+   */
+  openedNoSession(host: string, address: string): void {
+    this.#entry(host).preferIPv6 = !isIPv6(address);
   }
 
   #entry(host: string): Entry {

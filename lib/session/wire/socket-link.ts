@@ -66,8 +66,8 @@ type State =
   | { readonly name: 'starting' }
   | { readonly name: 'resolving'; readonly resolution: Resolution }
   | { readonly name: 'connecting'; readonly race: SocketRace }
-  | { readonly name: 'securing'; readonly socket: Socket }
-  | { readonly name: 'open'; readonly socket: Socket; readonly output: FrameOutput }
+  | { readonly name: 'securing'; readonly socket: Socket; readonly address: string }
+  | { readonly name: 'open'; readonly socket: Socket; readonly address: string; readonly output: FrameOutput }
   | { readonly name: 'closed' };
 
 /** One connection, from the look-up of the name to its end. */
@@ -104,8 +104,7 @@ class SocketLink implements Link {
 
   destroy(): void {
     const state = this.#state;
-    this.#state = { name: 'closed' };
-    this.#input.stop();
+    this.#end(state);
     switch (state.name) {
       case 'resolving':
         return state.resolution.cancel();
@@ -165,14 +164,14 @@ class SocketLink implements Link {
     socket.on('error', (error) => this.#failWith(error, address));
     socket.on('end', () => this.#fail(hangUp(this.#name, this.#input.handshaken)));
     socket.on('close', () => this.#fail(hangUp(this.#name, this.#input.handshaken)));
-    if (!this.#dialer.secure) return this.#onOpen(socket);
-    this.#state = { name: 'securing', socket };
-    socket.once('secureConnect', () => this.#onOpen(socket));
+    if (!this.#dialer.secure) return this.#onOpen(socket, address);
+    this.#state = { name: 'securing', socket, address };
+    socket.once('secureConnect', () => this.#onOpen(socket, address));
   }
 
-  #onOpen(socket: Socket): void {
+  #onOpen(socket: Socket, address: string): void {
     if (this.#state.name === 'closed') return;
-    this.#state = { name: 'open', socket, output: new FrameOutput(socket, this.#dialer.acl) };
+    this.#state = { name: 'open', socket, address, output: new FrameOutput(socket, this.#dialer.acl) };
     socket.on('data', (chunk: Buffer) => this.#onData(chunk));
     this.#listener.onOpen();
   }
@@ -193,10 +192,18 @@ class SocketLink implements Link {
   #fail(cause: Error): void {
     const state = this.#state;
     if (state.name === 'closed') return;
-    this.#state = { name: 'closed' };
-    this.#input.stop();
+    this.#end(state);
     if (state.name === 'open' || state.name === 'securing') state.socket.destroy();
     this.#listener.onClosed(cause);
+  }
+
+  #end(state: State): void {
+    this.#state = { name: 'closed' };
+    this.#input.stop();
+    const isConnected = state.name === 'securing' || state.name === 'open';
+    if (isConnected && !this.#input.handshaken) {
+      this.#dialer.addresses.openedNoSession(this.#server.host, state.address);
+    }
   }
 }
 

@@ -38,4 +38,17 @@ describe('AddressBook', () => {
     expect(book.choose('localhost', ['127.0.0.1', '::1'])).toEqual(['::1', '127.0.0.1']);
     expect(book.choose('elsewhere', ['127.0.0.1', '::1'])).toEqual(['127.0.0.1', '::1']);
   });
+
+  it('takes the other family first after an address that accepts connections and opens no session', () => {
+    const book = new AddressBook(first);
+    book.choose('localhost', ['127.0.0.1', '::1']);
+    book.worked('localhost', '127.0.0.1');
+    book.openedNoSession('localhost', '127.0.0.1');
+    expect(book.choose('localhost', ['127.0.0.1', '::1'])).toEqual(['::1', '127.0.0.1']);
+
+    book.worked('localhost', '::1');
+    book.openedNoSession('localhost', '::1');
+    expect(book.choose('localhost', ['127.0.0.1', '::1'])).toEqual(['127.0.0.1', '::1']);
+    expect(book.choose('localhost', ['127.0.0.1'])).toEqual(['127.0.0.1']);
+  });
 });
