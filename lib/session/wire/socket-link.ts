@@ -50,8 +50,9 @@ export class SocketDialer implements Dialer {
   open(server: Server, address: string): Socket {
     if (this.#tls === undefined) return connectPlain({ host: address, port: server.port });
     this.#secureContext ??= createSecureContext(this.#tls);
-    // An address must not be sent as a server name; certificates then are checked against the address.
-    const servername = this.#tls.servername ?? (isIP(server.host) === 0 ? server.host : undefined);
+    // An address must not be sent as a server name; certificates then are checked against the address. Nor must the dot
+    // of the root, which servers refuse.
+    const servername = this.#tls.servername ?? (isIP(server.host) === 0 ? server.host.replace(/\.$/, '') : undefined);
     return connectSecure({
       ...this.#tls,
       ...(servername === undefined ? {} : { servername }),

@@ -4,8 +4,15 @@ import { openSession, whenUp } from '../../../lib/open.js';
 import { type DistributedLockOptions, resolveOptions } from '../../../lib/options.js';
 import type { SessionClient } from '../../../lib/session/core/session-client.js';
 import { create, exists, get } from '../../../lib/session/requests.js';
+import type { NameResolver } from '../../../lib/session/wire/resolve.js';
 import { startProxy } from '../../support/proxy/fault-proxy.js';
-import { closeOpenSessions, closedAfterwards, untilState, untilUp } from '../../support/sessions/wire-session.js';
+import {
+  closeOpenSessions,
+  closedAfterwards,
+  openWire,
+  untilState,
+  untilUp,
+} from '../../support/sessions/wire-session.js';
 import { createCertificates, type Certificates } from '../../support/zookeeper/certificates.js';
 import { startZooKeeper, type StandaloneServer } from '../../support/zookeeper/start-zookeeper.js';
 
@@ -21,7 +28,7 @@ describe('TLS', () => {
   let mutual: StandaloneServer;
 
   beforeAll(async () => {
-    certificates = await createCertificates();
+    certificates = await createCertificates({ serverNames: ['DNS:zk1.test', 'DNS:localhost', 'IP:127.0.0.1'] });
     [open, mutual] = await Promise.all([
       startZooKeeper({ tickTimeMs: 500, tls: { certificates, clientAuth: 'none' } }),
       startZooKeeper({ tickTimeMs: 500, tls: { certificates, clientAuth: 'need' } }),
@@ -68,6 +75,20 @@ describe('TLS', () => {
     expect(await owner.request(get(path))).toMatchObject({ stat: { dataLength: DATA.length } });
     await expect(other.request(get(path))).rejects.toMatchObject({ code: 'NO_AUTH' });
     await Promise.all([owner.close(), other.close()]);
+  });
+
+  it.each(['zk1.test', 'zk1.test.'])('works with the name %s, with or without the dot of the root', async (host) => {
+    const resolver: NameResolver = {
+      resolve(_, listener) {
+        process.nextTick(() => listener.onResolved(['127.0.0.1']));
+        return { cancel: () => undefined };
+      },
+    };
+    const dialer = { tls: { ca: certificates.ca }, resolver };
+    const session = openWire([{ host, port: open.securePort }], { dialer });
+
+    await untilUp(session);
+    await session.close();
   });
 
   it('says what is wrong: an authority that is not trusted', async () => {
