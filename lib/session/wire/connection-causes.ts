@@ -1,6 +1,7 @@
 import { types } from 'node:util';
 import type { Server } from '../core/link.js';
 import { hostAndPort } from '../core/server-list.js';
+import { tlsReason } from '../tls-reason.js';
 import { MalformedFrameError } from './malformed-frame-error.js';
 
 const WHAT_HAPPENED: ReadonlyMap<string, string> = new Map([
@@ -29,7 +30,7 @@ export function brokenConnection(name: string, error: Error, secure: boolean): E
   if (code !== undefined && known !== undefined) return new Error(`${name} ${known} (${code})`, { cause: error });
   const problem = secure ? `the TLS connection to ${name} failed` : `the connection to ${name} failed`;
   const suffix = code === undefined ? '' : ` (${code})`;
-  return new Error(`${problem}: ${error.message}${suffix}`, { cause: error });
+  return new Error(`${problem}: ${tlsReason(error)}${suffix}`, { cause: error });
 }
 
 export function unresolvedName(server: Server, error: Error): Error {
