@@ -13,6 +13,7 @@ import { readRequest } from '../support/proxy/records.js';
 import { OpenLink } from './wire-codec-open-link.js';
 
 const dialer = new SocketDialer({ acl: [] });
+const secureDialer = new SocketDialer({ acl: [], tls: {} });
 /** Of a session 0 with a time-out of 0 ms. */
 const HANDSHAKE_REPLY = Buffer.alloc(4 + 37);
 HANDSHAKE_REPLY.writeInt32BE(37);
@@ -100,6 +101,26 @@ describe('why a connection failed', () => {
     const port = await listen((socket) => socket.end());
 
     expect((await new OpenLink(dialer, '127.0.0.1', port).closed).message).toMatch(/may not be serving now/);
+  });
+
+  it('a server that hangs up on TLS, which we speak already', async () => {
+    const port = await listen((socket) => socket.once('data', () => socket.end()));
+    const { message } = await new OpenLink(secureDialer, '127.0.0.1', port).closed;
+
+    expect(message).toBe(
+      `127.0.0.1:${port} closed the connection instead of opening a session: it may not be serving now (no quorum), ` +
+        'or not be a secureClientPort',
+    );
+  });
+
+  it('a server that answers TLS with something else: the reason, without what OpenSSL knows of itself', async () => {
+    const port = await listen((socket) => socket.resume().write('HTTP/1.1 400 Bad Request\r\n\r\n'));
+    const { message, cause } = await new OpenLink(secureDialer, '127.0.0.1', port).closed;
+
+    expect(message).toBe(
+      `the TLS connection to 127.0.0.1:${port} failed: wrong version number (ERR_SSL_WRONG_VERSION_NUMBER)`,
+    );
+    expect(cause).toMatchObject({ code: 'ERR_SSL_WRONG_VERSION_NUMBER' });
   });
 
   it('a server that speaks something else', async () => {

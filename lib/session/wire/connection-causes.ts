@@ -40,11 +40,12 @@ export function unresolvedName(server: Server, error: Error): Error {
 }
 
 /** The server hung up without an error. One that has no quorum does so at once. */
-export function hangUp(name: string, handshaken: boolean): Error {
-  const text = handshaken
-    ? `${name} closed the connection`
-    : `${name} closed the connection instead of opening a session: it may not be serving now (no quorum), or expect TLS`;
-  return new Error(text);
+export function hangUp(name: string, handshaken: boolean, secure: boolean): Error {
+  if (handshaken) return new Error(`${name} closed the connection`);
+  const otherPort = secure ? 'not be a secureClientPort' : 'expect TLS';
+  return new Error(
+    `${name} closed the connection instead of opening a session: it may not be serving now (no quorum), or ${otherPort}`,
+  );
 }
 
 /** Anything but a malformed frame is a defect of our own: it is handed on as it is. */

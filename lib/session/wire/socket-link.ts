@@ -163,8 +163,8 @@ class SocketLink implements Link {
     socket.setNoDelay(true);
     socket.setKeepAlive(true, KEEP_ALIVE_AFTER_MS);
     socket.on('error', (error) => this.#failWith(error, address));
-    socket.on('end', () => this.#fail(hangUp(this.#name, this.#input.handshaken)));
-    socket.on('close', () => this.#fail(hangUp(this.#name, this.#input.handshaken)));
+    socket.on('end', () => this.#hungUp());
+    socket.on('close', () => this.#hungUp());
     if (!this.#dialer.secure) return this.#onOpen(socket, address);
     this.#state = { name: 'securing', socket, address };
     socket.once('secureConnect', () => this.#onOpen(socket, address));
@@ -184,6 +184,10 @@ class SocketLink implements Link {
     } catch (error) {
       this.#fail(unreadableReply(this.#name, asError(error)));
     }
+  }
+
+  #hungUp(): void {
+    this.#fail(hangUp(this.#name, this.#input.handshaken, this.#dialer.secure));
   }
 
   #failWith(error: unknown, address: string | undefined): void {
