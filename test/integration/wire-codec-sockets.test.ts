@@ -8,6 +8,7 @@ import { get, set } from '../../lib/session/requests.js';
 import { MalformedFrameError } from '../../lib/session/wire/malformed-frame-error.js';
 import type { NameResolver, ResolutionListener } from '../../lib/session/wire/resolve.js';
 import { SocketDialer } from '../../lib/session/wire/socket-link.js';
+import { eventually } from '../support/process/eventually.js';
 import { FrameSplitter } from '../support/proxy/frames.js';
 import { readRequest } from '../support/proxy/records.js';
 import { OpenLink } from './wire-codec-open-link.js';
@@ -132,6 +133,25 @@ describe('why a connection failed', () => {
     expect(cause.message).toMatch(/^127\.0\.0\.1:\d+ sent .*HTTP/);
     await once(sockets[0] ?? createServer(), 'close');
     expect(client.told).toEqual(['open', 'activity', 'closed']);
+  });
+});
+
+describe('what a link is busy with', () => {
+  it('the name, the connection, TLS, and then nothing that it could tell', async () => {
+    const port = await listen((socket) => socket.resume());
+    const resolver = new HeldResolver();
+    const client = new OpenLink(new SocketDialer({ acl: [], tls: {}, resolver }), 'zk1', port);
+    expect(client.link.stage).toBe('resolving');
+    await turn();
+    resolver.listener?.onResolved(['127.0.0.1']);
+    expect(client.link.stage).toBe('connecting');
+    await eventually('the server is reached', () => client.link.stage === 'securing');
+    client.link.destroy();
+
+    const plain = new OpenLink(dialer, '127.0.0.1', port);
+    await plain.connected;
+    expect(plain.link.stage).toBeUndefined();
+    plain.link.destroy();
   });
 });
 

@@ -3,7 +3,7 @@ import type { SessionError } from '../errors.js';
 import type { WatchEvent } from '../requests.js';
 import type { Call } from './call.js';
 import { Conversation, type Traffic } from './conversation.js';
-import type { Dialer, Handshake, HandshakeReply, Link, LinkListener, ReplyBody, Server } from './link.js';
+import type { Dialer, Handshake, HandshakeReply, Link, LinkListener, LinkStage, ReplyBody, Server } from './link.js';
 import { Liveness } from './liveness.js';
 import { connectionLoss } from './outcome.js';
 
@@ -32,6 +32,12 @@ const ENDING_IN: Readonly<Record<Phase, Ending>> = {
   shaking: 'refused',
   attached: 'dropped',
   ended: 'dropped',
+};
+
+const MISSING_IN: Readonly<Record<LinkStage, string>> = {
+  resolving: 'its name was not resolved',
+  connecting: 'it could not be reached',
+  securing: 'connected, no TLS handshake',
 };
 
 export interface ConnectionContext {
@@ -163,8 +169,8 @@ export class Connection implements LinkListener {
   }
 
   #silence(durationMs: number): string {
-    const stage = this.#phase === 'dialing' ? 'it could not be reached' : 'connected, no answer';
-    return `${stage} within ${Math.round(durationMs)} ms`;
+    const missing = this.#phase === 'dialing' ? MISSING_IN[this.#link.stage ?? 'connecting'] : 'connected, no answer';
+    return `${missing} within ${Math.round(durationMs)} ms`;
   }
 
   #finish(): void {

@@ -53,11 +53,16 @@ export interface ReplyBody {
   read(request: LinkRequest): Reply;
 }
 
+/** What a link that is not open yet is busy with. */
+export type LinkStage = 'resolving' | 'connecting' | 'securing';
+
 /**
  * One connection to one server, as the session's state machine sees it: over a socket (`wire`) or in memory
  * (`simulator`). Frames sent in one turn of the event loop leave together.
  */
 export interface Link {
+  /** For people, until the link is open; links in memory have no stages. */
+  readonly stage?: LinkStage | undefined;
   handshake(handshake: Handshake): void;
   /**
    * Queues one request; every path in it gets `chroot` in front.

@@ -1,6 +1,6 @@
 import { connect as connectPlain, isIP, type Socket } from 'node:net';
 import { connect as connectSecure, createSecureContext, type SecureContext } from 'node:tls';
-import type { Dialer, Handshake, Link, LinkListener, LinkRequest, Server } from '../core/link.js';
+import type { Dialer, Handshake, Link, LinkListener, LinkRequest, LinkStage, Server } from '../core/link.js';
 import type { TlsSettings } from '../options.js';
 import type { Acl } from '../requests.js';
 import { AddressBook } from './address-book.js';
@@ -92,6 +92,20 @@ class SocketLink implements Link {
 
   get lastZxid(): bigint {
     return this.#input.lastZxid;
+  }
+
+  get stage(): LinkStage | undefined {
+    switch (this.#state.name) {
+      case 'starting':
+        return 'resolving';
+      case 'resolving':
+      case 'connecting':
+      case 'securing':
+        return this.#state.name;
+      case 'open':
+      case 'closed':
+        return undefined;
+    }
   }
 
   handshake(handshake: Handshake): void {

@@ -25,6 +25,7 @@ export class ScriptedLink implements Link {
   greeted = false;
   destroyed = false;
   lastZxid = 0n;
+  stage: Link['stage'];
   /** Called for each request, after it was recorded. */
   onSend: (sent: SentRequest) => void = () => undefined;
   /** Requests of these operations are larger than servers accept. */

@@ -30,6 +30,19 @@ describe('How a connection begins', () => {
     expect(silent.clock.timers).toBe(0);
   });
 
+  it.each([
+    ['resolving', 'its name was not resolved'],
+    ['connecting', 'it could not be reached'],
+    ['securing', 'connected, no TLS handshake'],
+  ] as const)('says what it hung in: %s', (stage, text) => {
+    const probe = new ConnectionProbe();
+    probe.link.stage = stage;
+    probe.clock.pass(400);
+    expect(probe.connection.describeAttempt()).toBe(`${text} within 400 ms`);
+    probe.clock.pass(600);
+    expect(probe.told).toEqual([`unreachable: ${text} within 1000 ms`]);
+  });
+
   it('tells a refusal of the handshake from a server that is not there', () => {
     const away = new ConnectionProbe();
     away.link.hangUp(new Error('no route'));
