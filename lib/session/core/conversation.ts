@@ -177,5 +177,7 @@ export class Conversation {
     if (!failed && call.watcher !== undefined) traffic.onWatchSet(call, outcome !== undefined);
     else if (failed && this.skippedRemovals.size > 0) traffic.onWatchNotSet(call);
     call.settle(outcome);
+    // Said of the link or the session, not of the request: the next one would get the same, a handshake will tell more.
+    if (outcome instanceof SessionError && outcome.outcomeUnknown) onBroken(outcome);
   }
 }

@@ -82,6 +82,25 @@ describe('Answers come in the order of the requests', () => {
     expect(probe.told.at(-1)).toMatch(/^dropped: .*watches/);
   });
 
+  it.each([
+    ['CONNECTION_LOSS', -4],
+    ['SESSION_EXPIRED', -112],
+    ['CONNECTION_LOSS', -118],
+  ])(
+    '%s in an answer (%i) is the end of the connection: more requests would get the same',
+    async (code, errorNumber) => {
+      const probe = ConnectionProbe.attached();
+      const first = probe.send(sync('/a'));
+      const second = probe.send(sync('/b'));
+      probe.link.answer(errorNumber);
+      await expect(first.promise).rejects.toMatchObject({ code });
+      await expect(second.promise).rejects.toMatchObject({ code: 'CONNECTION_LOSS' });
+      expect(probe.told.at(-1)).toBe(`dropped: ZooKeeper answered ${code} (${errorNumber}) to: sync /a`);
+      expect(probe.link.destroyed).toBe(true);
+      expect(probe.clock.timers).toBe(0);
+    },
+  );
+
   it('a request larger than servers accept is refused here, and disturbs no other', async () => {
     const probe = ConnectionProbe.attached();
     probe.link.tooLarge.add('set');
