@@ -132,6 +132,9 @@ export class Connection implements LinkListener {
       this.#owner.onExpired(this);
       return;
     }
+    if (this.offer.sessionId !== 0n && reply.sessionId !== this.offer.sessionId) {
+      return this.#end(new Error('it answered with another session than the one that was offered'), 'refused');
+    }
     this.#phase = 'attached';
     this.#owner.onAttached(this, reply);
   }

@@ -67,6 +67,12 @@ export class ScriptedLink implements Link {
     );
   }
 
+  /** Opens, and grants another session than the one that was offered. */
+  grantAnother(timeoutMs: number, sessionId: bigint): void {
+    if (this.offer === undefined) this.open();
+    this.#hear(() => this.listener.onHandshake({ timeoutMs, sessionId, password: PASSWORD }));
+  }
+
   /** Opens, and says that the offered session has ended. */
   expire(): void {
     if (this.offer === undefined) this.open();

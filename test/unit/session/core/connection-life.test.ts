@@ -61,6 +61,14 @@ describe('How a connection begins', () => {
     expect(probe.clock.timers).toBe(0);
   });
 
+  it('takes a server that answers with another session than the one that was offered for one that refuses', () => {
+    const probe = new ConnectionProbe(OLD_SESSION);
+    probe.link.grantAnother(6_000, 8n);
+    expect(probe.told).toEqual(['refused: it answered with another session than the one that was offered']);
+    expect(probe.link.destroyed).toBe(true);
+    expect(probe.clock.timers).toBe(0);
+  });
+
   it('takes a server that grants no new session for one that refuses, not for the end of a session', () => {
     const probe = new ConnectionProbe(NEW_SESSION);
     probe.link.expire();

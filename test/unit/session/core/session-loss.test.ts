@@ -70,6 +70,19 @@ describe('When the link goes down', () => {
     expect(world.client.identity?.timeoutMs).toBe(4_000);
   });
 
+  it('a server that answers with another session is not believed: neither its session nor its S is ours', async () => {
+    const world = SessionWorld.connected();
+    const certain = world.client.certainUntil();
+    world.link.hangUp();
+    (await world.nextLink()).grantAnother(20_000, 0x9999n);
+    expect(world.client.state).toBe('suspended');
+    expect(world.client.identity).toEqual({ id: 0x1234n, timeoutMs: 10_000 });
+    expect(world.client.certainUntil()).toBe(certain);
+    const link = await world.nextLink();
+    link.open();
+    expect(link.offer?.sessionId).toBe(0x1234n);
+  });
+
   it('silence for two thirds of S is such an end, a byte in time is not', async () => {
     const world = SessionWorld.connected({}, 6_000);
     await world.clock.advance(3_900);
