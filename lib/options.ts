@@ -28,7 +28,11 @@ export interface DistributedLockOptions {
   readonly tls?: TlsSettings;
   /** The longest wait for a lock, in milliseconds. Less than the session time-out and a tick misses hand-overs after a crash. @default 15000 */
   readonly waitMs?: number;
-  /** `eager`: the start waits for ZooKeeper, and fails without it. `lazy`: the first lock connects. @default 'eager' */
+  /**
+   * `eager`: the start waits for ZooKeeper, and fails without it. `lazy`: it does not wait; a Nest application then
+   * connects with the first lock, `createLockService` at once and in the background.
+   * @default 'eager'
+   */
   readonly startup?: 'eager' | 'lazy';
   /** How long holders may go on at shutdown, in milliseconds. @default 5000 */
   readonly shutdownGraceMs?: number;
