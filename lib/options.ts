@@ -140,14 +140,19 @@ function readAuth(auth: DistributedLockOptions['auth']): readonly AuthSettings[]
 
 function readAcl(acl: DistributedLockOptions['acl']): readonly Acl[] | undefined {
   const isEntry = (entry: Partial<Acl> | null): boolean =>
-    Number.isInteger(entry?.permissions) && typeof entry?.scheme === 'string' && typeof entry.id === 'string';
+    isPermissions(entry?.permissions) && typeof entry?.scheme === 'string' && typeof entry.id === 'string';
   if (acl !== undefined && !(Array.isArray(acl) && acl.length > 0 && acl.every(isEntry))) {
     refuse(
       'acl',
-      'must be a list, not empty, of { permissions, scheme, id }: a number (read 1 ... admin 16) and two strings',
+      'must be a list, not empty, of { permissions, scheme, id }: a number from 1 to 31 (the sum of read 1, write 2, ' +
+        'create 4, delete 8, admin 16) and two strings',
     );
   }
   return acl;
+}
+
+function isPermissions(permissions: unknown): boolean {
+  return Number.isInteger(permissions) && Number(permissions) >= 1 && Number(permissions) <= ALL_PERMISSIONS;
 }
 
 function readNamespace(namespace = ''): string {
