@@ -2,9 +2,10 @@ import { reservedSegment } from './engine/key.js';
 import { LockConfigurationError } from './lock/errors.js';
 import { shown } from './lock/shown.js';
 import { parseConnectString } from './session/connect-string.js';
-import { checkPath } from './session/paths.js';
 import type { AuthSettings, TlsSettings } from './session/options.js';
+import { checkPath } from './session/paths.js';
 import type { Acl } from './session/requests.js';
+import { mistakeInTls } from './session/tls-mistakes.js';
 
 /** What an application says once about its locks. */
 export interface DistributedLockOptions {
@@ -24,7 +25,7 @@ export interface DistributedLockOptions {
   readonly auth?: { readonly username: string; readonly password: string };
   /** Who may do what with the nodes. @default with `auth`, those with the same credentials; anyone without */
   readonly acl?: readonly Acl[];
-  /** Speak TLS, to the servers' `secureClientPort`. */
+  /** Speak TLS, to the servers' `secureClientPort`: as `tls.connect()` takes it, `ca`, `cert` and `key` in PEM. */
   readonly tls?: TlsSettings;
   /** The longest wait for a lock, in milliseconds. Less than the session time-out and a tick misses hand-overs after a crash. @default 15000 */
   readonly waitMs?: number;
@@ -115,9 +116,8 @@ export function resolveOptions(options: DistributedLockOptions): ResolvedOptions
     lockDelayMs: milliseconds(options, 'lockDelayMs', 0, 0),
     acl: readAcl(options.acl) ?? (auth.length > 0 ? CREATOR : ANYONE),
   };
-  const tls: unknown = options.tls;
-  if (tls !== undefined && (typeof tls !== 'object' || tls === null))
-    refuse('tls', 'must be an object as tls.connect() takes it');
+  const tlsMistake = options.tls === undefined ? undefined : mistakeInTls(options.tls);
+  if (tlsMistake !== undefined) refuse('tls', tlsMistake);
   return Object.freeze(
     Object.defineProperties(resolved, { auth: { value: auth }, tls: { value: options.tls } }) as ResolvedOptions,
   );

@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { inspect } from 'node:util';
 import { describe, expect, it } from '@jest/globals';
 import { LockConfigurationError } from '../../lib/lock/errors.js';
@@ -14,6 +15,14 @@ function refusalOf(options: unknown): LockConfigurationError {
     throw error;
   }
   throw new Error(`Not refused: ${inspect(options)}`);
+}
+
+function lockedKey(): string {
+  return generateKeyPairSync('ec', {
+    namedCurve: 'P-256',
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
+    privateKeyEncoding: { type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase: SECRET },
+  }).privateKey;
 }
 
 describe('options', () => {
@@ -107,6 +116,7 @@ describe('options', () => {
     ['acl', [{ permissions: -1, scheme: 'world', id: 'anyone' }], 'a number from 1 to 31'],
     ['acl', [{ permissions: 1.5, scheme: 'world', id: 'anyone' }], 'a number from 1 to 31'],
     ['tls', true, 'an object'],
+    ['tls', { ca: '/etc/ssl/ca.pem' }, 'a path?'],
     ['startup', 'soon', 'one of eager, lazy, not "soon"'],
     ['onSuspended', 'panic', 'one of continue, stop, not "panic"'],
     ['whenUnavailable', 'retry', 'one of reject, local, not "retry"'],
@@ -134,7 +144,7 @@ describe('credentials', () => {
   const options = {
     connect: CONNECT,
     auth: { username: 'app', password: SECRET },
-    tls: { key: SECRET, passphrase: SECRET },
+    tls: { key: lockedKey(), passphrase: SECRET },
   };
 
   it('are not in anything that is printed, logged or copied by its keys', () => {
@@ -146,11 +156,12 @@ describe('credentials', () => {
       JSON.stringify({ ...resolved }),
       JSON.stringify(structuredClone({ ...resolved })),
     ].join('\n');
-    for (const secret of [SECRET, Buffer.from(`app:${SECRET}`).toString('base64'), 'passphrase', 'credential']) {
+    const encoded = Buffer.from(`app:${SECRET}`).toString('base64');
+    for (const secret of [SECRET, encoded, 'PRIVATE KEY', 'passphrase', 'credential']) {
       expect(printed).not.toContain(secret);
     }
     // And yet they are there for who connects.
-    expect([resolved.auth.length, resolved.tls?.key]).toEqual([1, SECRET]);
+    expect([resolved.auth.length, resolved.tls]).toEqual([1, options.tls]);
   });
 
   it('are in no error', () => {
@@ -159,6 +170,8 @@ describe('credentials', () => {
       { ...options, auth: `app:${SECRET}` },
       { ...options, auth: { username: SECRET } },
       { ...options, tls: SECRET },
+      { ...options, tls: { key: SECRET } },
+      { ...options, tls: { ...options.tls, passphrase: [SECRET] } },
     ];
     for (const one of broken) expect(inspect(refusalOf(one), { depth: 10 })).not.toContain(SECRET);
   });

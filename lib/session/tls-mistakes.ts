@@ -1,0 +1,86 @@
+import { X509Certificate } from 'node:crypto';
+import { createSecureContext } from 'node:tls';
+import type { TlsSettings } from './options.js';
+import { tlsReason } from './tls-reason.js';
+
+/** What must be told before `node:tls` looks at it: it takes a path for a certificate that nobody trusts. */
+const KINDS: Readonly<
+  Record<keyof TlsSettings, 'PEM' | 'string' | 'boolean' | 'function' | 'whatever node:tls takes'>
+> = {
+  ca: 'PEM',
+  cert: 'PEM',
+  key: 'PEM',
+  pfx: 'whatever node:tls takes',
+  passphrase: 'string',
+  servername: 'string',
+  rejectUnauthorized: 'boolean',
+  minVersion: 'whatever node:tls takes',
+  checkServerIdentity: 'function',
+};
+
+/**
+ * What is wrong with these settings, as far as it can be known here: with the servers it would only be seen that none
+ * of them can be reached. Says which setting it is, never what it holds.
+ */
+export function mistakeInTls(tls: unknown): string | undefined {
+  if (typeof tls !== 'object' || tls === null || Array.isArray(tls)) {
+    return 'must be an object such as { ca, cert, key }, as tls.connect() takes it';
+  }
+  for (const [name, value] of Object.entries(tls)) {
+    if (!isSetting(name)) return `${name} is no setting (there are: ${Object.keys(KINDS).join(', ')})`;
+    const mistake = value === undefined ? undefined : mistakeInSetting(name, value);
+    if (mistake !== undefined) return `${name} ${mistake}`;
+  }
+  const settings: TlsSettings = tls;
+  if (settings.cert !== undefined && settings.key === undefined) return 'cert is of no use without its key';
+  try {
+    createSecureContext(settings);
+    return undefined;
+  } catch (error) {
+    return `these settings cannot work: ${reasonOf(error)}`;
+  }
+}
+
+function isSetting(name: string): name is keyof TlsSettings {
+  return Object.hasOwn(KINDS, name);
+}
+
+function mistakeInSetting(name: keyof TlsSettings, value: unknown): string | undefined {
+  const kind = KINDS[name];
+  if (kind === 'whatever node:tls takes') return undefined;
+  if (kind !== 'PEM') return typeof value === kind ? undefined : `must be a ${kind}`;
+  for (const part of [value].flat()) {
+    const mistake = mistakeInPem(name, part);
+    if (mistake !== undefined) return mistake;
+  }
+  return undefined;
+}
+
+function mistakeInPem(name: keyof TlsSettings, part: unknown): string | undefined {
+  const text = textOf(part);
+  if (text === undefined) return 'must be PEM, a string or a Buffer';
+  if (!text.includes('-----BEGIN')) {
+    const advice = typeof part === 'string' ? 'is it a path? It must be what the file holds' : 'is it DER?';
+    return `is not PEM, it has no -----BEGIN: ${advice}`;
+  }
+  if (name !== 'ca') return undefined;
+  try {
+    // A secure context passes over an authority that it cannot read.
+    new X509Certificate(text);
+    return undefined;
+  } catch (error) {
+    return `cannot be read: ${reasonOf(error)}`;
+  }
+}
+
+/** A key may stand beside a passphrase of its own. */
+function textOf(part: unknown): string | undefined {
+  if (typeof part === 'string') return part;
+  if (ArrayBuffer.isView(part)) return Buffer.from(part.buffer, part.byteOffset, part.byteLength).toString('latin1');
+  return typeof part === 'object' && part !== null && 'pem' in part ? textOf(part.pem) : undefined;
+}
+
+/** Node ends its complaint of a wrong type with the value, which may be a passphrase. */
+function reasonOf(thrown: unknown): string {
+  return tlsReason(thrown as Error).replace(/\.? Received .*/s, '');
+}
