@@ -3,9 +3,12 @@ import { existsSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { performance } from 'node:perf_hooks';
+import { setTimeout as pause } from 'node:timers/promises';
 import { eventually, within } from '../../support/process/eventually.js';
 import { fourLetterWord } from '../../support/zookeeper/four-letter.js';
 import { ofType, startNodeChild } from '../../support/process/node-child.js';
+import { Stalls } from '../../support/process/stalls.js';
 
 const SCRIPT = new URL('./child-script.ts', import.meta.url);
 
@@ -79,7 +82,43 @@ describe('a process that forgets to stop what it started', () => {
   });
 });
 
+/** To the code of this process it is as if the machine had stood still. */
+function standStill(durationMs: number): void {
+  const from = performance.now();
+  while (performance.now() - from < durationMs);
+}
+
+describe('stalls', () => {
+  it('are counted at once, by each who watches from when it began, and not for longer than they were', async () => {
+    using stalls = Stalls.watch();
+    const startedAt = performance.now();
+    standStill(200);
+    expect(stalls.totalMs).toBeGreaterThan(180);
+    using later = Stalls.watch();
+    expect(later.totalMs).toBe(0);
+    await pause(30);
+    standStill(100);
+    await pause(30);
+    expect(later.totalMs).toBeGreaterThan(80);
+    expect(stalls.totalMs).toBeGreaterThan(260);
+    expect(stalls.totalMs).toBeLessThan(performance.now() - startedAt - 20);
+    stalls.forget();
+    expect(stalls.totalMs).toBe(0);
+    expect(later.totalMs).toBeGreaterThan(80);
+  });
+});
+
 describe('waiting', () => {
+  it('does not count how long the machine stood still', async () => {
+    const promise = pause(150);
+    const byDeadline = within(100, 'the promise', promise);
+    let isSo = false;
+    void promise.then(() => (isSo = true));
+    const byAsking = eventually('it is so', () => isSo, { withinMs: 100 });
+    standStill(300);
+    await Promise.all([byDeadline, byAsking]);
+  });
+
   it('names what it waited for, with the last failure as its cause', async () => {
     const probe = (): boolean => {
       throw new Error('not yet');

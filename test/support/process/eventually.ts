@@ -1,8 +1,9 @@
 import { performance } from 'node:perf_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
+import { Stalls } from './stalls.js';
 
 export interface EventuallyOptions {
-  /** How long to go on asking. @default 10_000 */
+  /** How long to go on asking, not counting how long the machine stood still. @default 10_000 */
   withinMs?: number;
   /** Pause between two questions. @default 25 */
   everyMs?: number;
@@ -25,6 +26,7 @@ export async function eventually<T>(
 ): Promise<Exclude<T, undefined | false>> {
   const { withinMs = 10_000, everyMs = 25, explain, giveUp } = options;
   const startedAt = performance.now();
+  using stalls = Stalls.watch();
   let lastFailure: unknown;
   for (;;) {
     try {
@@ -36,7 +38,7 @@ export async function eventually<T>(
     }
     const impossible = giveUp?.();
     if (impossible !== undefined) throw impossible;
-    if (performance.now() - startedAt >= withinMs) {
+    if (performance.now() - startedAt >= withinMs + stalls.totalMs) {
       const explanation = explain === undefined ? '' : `\n${explain()}`;
       throw new Error(`Not within ${withinMs} ms: ${what}.${explanation}`, { cause: lastFailure });
     }
@@ -44,11 +46,21 @@ export async function eventually<T>(
   }
 }
 
-/** Settles as `promise` does, or rejects with "Not within ... ms: what" when that takes too long. */
+/**
+ * Settles as `promise` does, or rejects with "Not within ... ms: what" when that takes too long. How long the machine stood
+ * still does not count: what is waited for stood still, too.
+ */
 export async function within<T>(withinMs: number, what: string, promise: Promise<T>): Promise<T> {
+  const startedAt = performance.now();
+  using stalls = Stalls.watch();
   let timer: NodeJS.Timeout | undefined;
   const tooLate = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error(`Not within ${withinMs} ms: ${what}.`)), withinMs);
+    const look = (): void => {
+      const leftMs = startedAt + withinMs + stalls.totalMs - performance.now();
+      if (leftMs > 0) timer = setTimeout(look, Math.ceil(leftMs));
+      else reject(new Error(`Not within ${withinMs} ms: ${what}.`));
+    };
+    look();
   });
   try {
     return await Promise.race([promise, tooLate]);
