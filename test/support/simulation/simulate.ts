@@ -1,13 +1,18 @@
-import { parseArgs } from 'node:util';
+import { positiveInteger, readCommandLine, refuse } from '../command-line/command-line.js';
 import { describeVerdict } from './describe-verdict.js';
-import { playDirected } from './directed.js';
+import { DIRECTED, playDirected } from './directed.js';
 import { runSeed, type Verdict } from './run-seed.js';
 
-/**
- * `npm run simulate -- --seeds 100000 [--from N]`, or `--seed N --trace` for one of them. `--keep-going` does not stop at
- * the first failure; `--directed <name>` plays a scenario in so many variations; `--json` is for programs.
- */
-const { values } = parseArgs({
+const USAGE = `npm run simulate -- [options]
+  --seeds N          how many seeds to play, 1000 by default
+  --from N           the first of them, 1 by default
+  --seed N           this one alone
+  --keep-going       do not stop at the first failure
+  --trace            print what happens, line by line
+  --directed NAME    a scenario in so many variations, not chance: ${Object.keys(DIRECTED).join(', ')}
+  --json             the result for programs`;
+
+const { values } = readCommandLine(USAGE, {
   options: {
     seeds: { type: 'string', default: '1000' },
     from: { type: 'string', default: '1' },
@@ -19,9 +24,15 @@ const { values } = parseArgs({
   },
 });
 
+const firstSeed = positiveInteger('--from', values.from);
+const seeds = positiveInteger('--seeds', values.seeds);
+const onlySeed = values.seed === undefined ? undefined : positiveInteger('--seed', values.seed);
+if (values.directed !== undefined && !(values.directed in DIRECTED))
+  refuse(`There is no scenario '${values.directed}'. There are: ${Object.keys(DIRECTED).join(', ')}`);
+
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
-const from = Number(values.seed ?? values.from);
-const count = values.seed === undefined ? Number(values.seeds) : 1;
+const from = onlySeed ?? firstSeed;
+const count = onlySeed === undefined ? seeds : 1;
 const startedAt = performance.now();
 const failed: Verdict[] = [];
 let grants = 0;

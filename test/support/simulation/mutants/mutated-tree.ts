@@ -7,7 +7,14 @@ import type { Edit } from './mutant.js';
 
 const REPOSITORY = fileURLToPath(new URL('../../../../', import.meta.url));
 /** What a schedule is made of, product and harness. */
-const SOURCES = ['lib/lock', 'lib/queue', 'lib/engine', 'lib/session', 'test/support/simulation'];
+const SOURCES = [
+  'lib/lock',
+  'lib/queue',
+  'lib/engine',
+  'lib/session',
+  'test/support/simulation',
+  'test/support/command-line',
+];
 
 /** The sources as plain JavaScript in a directory of their own, with mistakes built in. */
 export class MutatedTree implements Disposable {

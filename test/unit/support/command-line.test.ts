@@ -1,0 +1,49 @@
+import { spawn } from 'node:child_process';
+import { text } from 'node:stream/consumers';
+import { join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+
+const ROOT = join(import.meta.dirname, '..', '..', '..');
+const SCRIPTS = { simulate: 'test/support/simulation/simulate.ts', bench: 'test/bench/index.ts' };
+
+/** As `npm run` starts it. */
+async function run(script: keyof typeof SCRIPTS, ...args: string[]): Promise<unknown> {
+  const flags = ['--import', '@swc-node/register/esm-register', '--disable-warning=ExperimentalWarning'];
+  const child = spawn(process.execPath, [...flags, SCRIPTS[script], ...args], { cwd: ROOT });
+  const ended = new Promise((resolve) => child.once('close', resolve));
+  const [output, errors, code] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
+  return { output, errors, code };
+}
+
+/** One line, and nothing done. */
+function refusal(pattern: RegExp): unknown {
+  return {
+    output: '',
+    errors: expect.stringMatching(new RegExp(`^${pattern.source}.* \\(--help says what there is\\)\n$`)),
+    code: 2,
+  };
+}
+
+describe('the command line', () => {
+  it.each<[string, RegExp]>([
+    ['--seed abc', /--seed takes a whole number from 1 on, not 'abc'/],
+    ['--seeds=-5', /--seeds takes a whole number from 1 on, not '-5'/],
+    ['--sed 1', /Unknown option '--sed'/],
+  ])('of simulate: %s is refused in a line', async (args, pattern) => {
+    expect(await run('simulate', ...args.split(' '))).toEqual(refusal(pattern));
+  });
+
+  it('of simulate: what is right is done', async () => {
+    expect(await run('simulate', '--seeds', '2', '--from', '7')).toEqual({
+      output: expect.stringMatching(/^2 seeds, \d+ holds, 0 failed/),
+      errors: '',
+      code: 0,
+    });
+  });
+
+  it('of bench: no benchmark but those there are', async () => {
+    const [wrong, help] = await Promise.all([run('bench', 'nosuch'), run('bench', '--help')]);
+    expect(wrong).toEqual(refusal(/There is no benchmark 'nosuch'. There are: session, lock/));
+    expect(help).toMatchObject({ output: expect.stringContaining('[session|lock]'), code: 0 });
+  });
+});
