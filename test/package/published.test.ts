@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type PackedPackage, pack, root } from './support/pack.js';
+import { LEFTOVER, type PackedPackage, pack, root } from './support/pack.js';
 
 const run = promisify(execFile);
 const folder = mkdtempSync(join(tmpdir(), 'packed-'));
@@ -54,6 +54,7 @@ describe('the packed package', () => {
     expect(packed.files).toContain('docs/locks.md');
     expect(packed.files.filter((path) => !/\.(js|d\.ts|js\.map|md|json)$|LICENSE/.test(path))).toEqual([]);
     expect(packed.files.filter((path) => /\.test\.|sample-app/.test(path))).toEqual([]);
+    expect(packed.files.filter((path) => path.endsWith(LEFTOVER))).toEqual([]);
   });
 
   it('has every file that its exports name, and resolves each for the old resolver too', () => {

@@ -1,11 +1,14 @@
 import { execFile } from 'node:child_process';
-import { cpSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
 export const root = join(import.meta.dirname, '..', '..', '..');
+
+/** Of a build before this one: a module that the sources no longer have. */
+export const LEFTOVER = 'moved-away.js';
 
 export interface PackedPackage {
   readonly tarball: string;
@@ -14,8 +17,8 @@ export interface PackedPackage {
 }
 
 /**
- * Builds and packs the library into `folder`, from a copy of what the build needs: the build in the working tree may be
- * in use, and may be old.
+ * Builds and packs the library into `folder` as `npm pack` does, from a copy of what that needs: the build in the working
+ * tree may be in use, and may be old. The copy has something of an older one.
  */
 export async function pack(folder: string): Promise<PackedPackage> {
   const copy = join(folder, 'source');
@@ -26,12 +29,9 @@ export async function pack(folder: string): Promise<PackedPackage> {
     cpSync(join(root, name), join(copy, name), { recursive: true });
   }
   symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'), 'junction');
-  await run(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', 'tsconfig.lib.json'], {
-    cwd: copy,
-  });
-  const { stdout } = await run('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', folder], {
-    cwd: copy,
-  });
+  mkdirSync(join(copy, 'dist', 'lib'), { recursive: true });
+  writeFileSync(join(copy, 'dist', 'lib', LEFTOVER), '');
+  const { stdout } = await run('npm', ['pack', '--json', '--silent', '--pack-destination', folder], { cwd: copy });
   const [report] = JSON.parse(stdout) as { filename: string; files: { path: string }[] }[];
   if (report === undefined) throw new Error(`npm pack reported nothing: ${stdout}`);
   return { tarball: join(folder, report.filename), files: report.files.map(({ path }) => path) };
