@@ -12,9 +12,11 @@ async function whenReplaced(client: ContractClient, id: bigint): Promise<void> {
 }
 
 export function lossesContract(world: () => HarmableWorld): void {
+  const open = (): Promise<ContractClient> => world().open({ sessionTimeoutMs: world().shortTimeoutMs });
+
   describe('a session that the servers ended', () => {
     it('is told: lost, no identity, no certainty; then a new one, certain from its own beginning', async () => {
-      const client = await (await world().open()).whenUp();
+      const client = await (await open()).whenUp();
       const { id } = client.identity;
       const { stat } = await client.ask(create('/mine', 'ephemeral'));
       const since = client.session.certainSince();
@@ -32,7 +34,7 @@ export function lossesContract(world: () => HarmableWorld): void {
     });
 
     it('between the two nothing is certain, and nobody is connected', async () => {
-      const client = await (await world().open()).whenUp();
+      const client = await (await open()).whenUp();
       const { id } = client.identity;
       const seen: unknown[] = [];
       const watcher = {
@@ -52,7 +54,7 @@ export function lossesContract(world: () => HarmableWorld): void {
     });
 
     it('takes all its watches with it, each told so once', async () => {
-      const client = await (await world().open()).whenUp();
+      const client = await (await open()).whenUp();
       const { id } = client.identity;
       const watcher = client.watcher();
       await client.askAll([create('/node', 'persistent'), create('/tree', 'persistent')]);
@@ -71,7 +73,7 @@ export function lossesContract(world: () => HarmableWorld): void {
     });
 
     it('leaves no call open', async () => {
-      const client = await (await world().open()).whenUp();
+      const client = await (await open()).whenUp();
       const { id } = client.identity;
       await client.ask(create('/node', 'persistent'));
       client.link.blackHole('to-client');
@@ -89,7 +91,7 @@ export function lossesContract(world: () => HarmableWorld): void {
     });
 
     it('is believed to be ended when a server says so, also where that is not true', async () => {
-      const [client, other] = await Promise.all([world().open(), world().open()]);
+      const [client, other] = await Promise.all([open(), world().open()]);
       await client.whenUp();
       await other.whenUp();
       const { id } = client.identity;
@@ -113,7 +115,7 @@ export function lossesContract(world: () => HarmableWorld): void {
 
   describe('servers', () => {
     it('without a majority for three session time-outs: certainty goes, the session stays', async () => {
-      const client = await (await world().open()).whenUp();
+      const client = await (await open()).whenUp();
       const before = { ...client.identity };
       const { stat } = await client.ask(create('/mine', 'ephemeral'));
       client.session.keepCertain();
@@ -122,7 +124,7 @@ export function lossesContract(world: () => HarmableWorld): void {
       await world().dropQuorum();
       await client.whenState('lost');
       expect(client.isCertain).toBe(false);
-      await world().pass(2 * world().timeoutMs);
+      await world().pass(2 * world().shortTimeoutMs);
       expect(client.isCertain).toBe(false);
       const { ups } = client.log;
       await world().restoreQuorum();
@@ -133,11 +135,11 @@ export function lossesContract(world: () => HarmableWorld): void {
       expect(client.log.states.slice(-2)).toEqual(['lost', 'reconnected']);
       expect(await client.ask(exists('/mine'))).toEqual(stat);
       await world().until('it is certain again', () => client.isCertain);
-      expect(client.session.certainSince()).toBeGreaterThan(since + 3 * world().timeoutMs);
+      expect(client.session.certainSince()).toBeGreaterThan(since + 3 * world().shortTimeoutMs);
     });
 
     it('that lost all data: a new session when the old one has been out of touch for its time-out', async () => {
-      const client = await (await world().open()).whenUp();
+      const client = await (await open()).whenUp();
       const { id } = client.identity;
       for (let index = 0; index < 20; index += 1) await client.ask(create('/much-', 'persistent-sequential'));
       await client.ask(create('/lock', 'ephemeral'));

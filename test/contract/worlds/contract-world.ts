@@ -40,10 +40,8 @@ export interface ClientLink {
 export interface ContractWorld {
   readonly serverCount: number;
   readonly tickMs: number;
-  /** S: what clients of this world ask for and get. */
+  /** S of clients that ask for no other. Where time is real, it is so long that no session ends by accident. */
   readonly timeoutMs: number;
-  /** How late an event may be noticed here, when nothing goes wrong. */
-  readonly slackMs: number;
 
   now(): number;
   /** Lets so much time pass. */
@@ -61,6 +59,17 @@ export interface ContractWorld {
 
 /** A world whose servers a test may harm, and look into. */
 export interface HarmableWorld extends ContractWorld {
+  /** S for tests that wait for its end. Where time is real, it outlives a stall of two seconds. */
+  readonly shortTimeoutMs: number;
+  /** Whether nothing is late here but what a test delays. */
+  readonly isExact: boolean;
+  /** For how long the machine has stood still since the test began, and the clients and servers with it. */
+  readonly stalledMs: number;
+  /** How late an event may be noticed here, when nothing goes wrong: to be asked when it has been noticed. */
+  readonly slackMs: number;
+
+  /** For how much of the last so many milliseconds: what nobody could do meanwhile was not left undone. */
+  stalledLatelyMs(withinMs: number): number;
   roles(): Promise<{ readonly leader: number; readonly followers: readonly number[] }>;
   /** Watches set at all servers together. */
   watchCount(): Promise<number>;

@@ -4,6 +4,7 @@ import { systemClock } from '../../../lib/lock/clock.js';
 import { SessionClient } from '../../../lib/session/core/session-client.js';
 import { SocketDialer } from '../../../lib/session/wire/socket-link.js';
 import { eventually, within } from '../../support/process/eventually.js';
+import { Stalls } from '../../support/process/stalls.js';
 import { startProxy } from '../../support/proxy/fault-proxy.js';
 import { startEnsemble, type Ensemble } from '../../support/zookeeper/ensemble.js';
 import type { ServerOptions } from '../../support/zookeeper/options.js';
@@ -15,6 +16,7 @@ import { DEFAULTS } from './defaults.js';
 import { ProxiedLink } from './proxied-link.js';
 
 const TICK_MS = 500;
+const SLACK_MS = 500;
 
 interface OpenClient {
   readonly client: ContractClient;
@@ -24,8 +26,10 @@ interface OpenClient {
 /** The contract's world on servers of its own, with a proxy in front of each server for every client. */
 export class RealWorld implements HarmableWorld {
   readonly tickMs = TICK_MS;
-  readonly timeoutMs = 2_000;
-  readonly slackMs = 500;
+  readonly timeoutMs = 10_000;
+  readonly shortTimeoutMs = 3_000;
+  readonly isExact = false;
+  readonly #stalls = Stalls.watch();
   #open: OpenClient[] = [];
   #stopped: ZooKeeperServer[] = [];
   #isolated: ZooKeeperServer[] = [];
@@ -48,7 +52,20 @@ export class RealWorld implements HarmableWorld {
   }
 
   async stop(): Promise<void> {
+    this.#stalls[Symbol.dispose]();
     await this.stopServers();
+  }
+
+  get stalledMs(): number {
+    return this.#stalls.totalMs;
+  }
+
+  stalledLatelyMs(withinMs: number): number {
+    return this.#stalls.latelyMs(withinMs);
+  }
+
+  get slackMs(): number {
+    return SLACK_MS + this.stalledMs;
   }
 
   get serverCount(): number {
@@ -107,6 +124,7 @@ export class RealWorld implements HarmableWorld {
         await client.session.close();
         await link.stop();
       }
+      this.#stalls.forget();
     }
   }
 

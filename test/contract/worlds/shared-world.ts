@@ -19,7 +19,6 @@ export class SharedWorld implements ContractWorld {
   readonly serverCount = 1;
   readonly tickMs = 2_000;
   readonly timeoutMs = 10_000;
-  readonly slackMs = 1_000;
   readonly #chroot: string;
   readonly #servers: readonly Server[];
   readonly #dialer: (acl: readonly Acl[]) => Dialer;

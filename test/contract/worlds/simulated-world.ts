@@ -19,7 +19,10 @@ export interface SimulatedWorldOptions {
 /** The contract's world on the simulator, in virtual time. */
 export class SimulatedContractWorld implements HarmableWorld {
   readonly tickMs = 500;
-  readonly timeoutMs = 2_000;
+  readonly timeoutMs = 10_000;
+  readonly shortTimeoutMs = 2_000;
+  readonly isExact = true;
+  readonly stalledMs = 0;
   readonly slackMs = 20;
   readonly #world: SimulatedWorld;
   readonly #chroot: string;
@@ -38,6 +41,10 @@ export class SimulatedContractWorld implements HarmableWorld {
 
   get serverCount(): number {
     return this.#world.servers.length;
+  }
+
+  stalledLatelyMs(): number {
+    return this.stalledMs;
   }
 
   now(): number {

@@ -102,6 +102,7 @@ describe('stalls', () => {
     expect(later.totalMs).toBeGreaterThan(80);
     expect(stalls.totalMs).toBeGreaterThan(260);
     expect(stalls.totalMs).toBeLessThan(performance.now() - startedAt - 20);
+    expect(stalls.latelyMs(100)).toBeLessThan(stalls.totalMs - 150);
     stalls.forget();
     expect(stalls.totalMs).toBe(0);
     expect(later.totalMs).toBeGreaterThan(80);

@@ -7,12 +7,12 @@ const NOTICED_MS = 25;
 let watching = 0;
 let timer: NodeJS.Timeout | undefined;
 let lookedAt = 0;
-let stoodStillMs = 0;
+let seen: { readonly endedAt: number; readonly durationMs: number }[] = [];
 
 function look(): void {
   const now = performance.now();
   const lateMs = now - lookedAt - LOOK_EVERY_MS;
-  if (lateMs > NOTICED_MS) stoodStillMs += lateMs;
+  if (lateMs > NOTICED_MS) seen.push({ endedAt: now, durationMs: lateMs });
   lookedAt = now;
 }
 
@@ -23,17 +23,18 @@ function look(): void {
  * It is seen from the event loop, so code of our own that blocks the loop counts as well. Not for tests of just that.
  */
 export class Stalls implements Disposable {
-  #before: number;
+  #from: number;
   #isWatching = true;
 
   private constructor() {
     if (watching === 0) {
+      seen = [];
       lookedAt = performance.now();
       timer = setInterval(look, LOOK_EVERY_MS).unref();
     }
     watching += 1;
     look();
-    this.#before = stoodStillMs;
+    this.#from = performance.now();
   }
 
   static watch(): Stalls {
@@ -41,14 +42,18 @@ export class Stalls implements Disposable {
   }
 
   get totalMs(): number {
-    // The stall that has just ended was not looked at by any timer yet.
-    if (this.#isWatching) look();
-    return stoodStillMs - this.#before;
+    return this.#sumSince(this.#from);
+  }
+
+  /** The part of it that ended in the last so many milliseconds. */
+  latelyMs(withinMs: number): number {
+    return this.#sumSince(Math.max(this.#from, performance.now() - withinMs));
   }
 
   /** Begins anew. */
   forget(): void {
-    this.#before += this.totalMs;
+    look();
+    this.#from = performance.now();
   }
 
   [Symbol.dispose](): void {
@@ -56,5 +61,11 @@ export class Stalls implements Disposable {
     this.#isWatching = false;
     watching -= 1;
     if (watching === 0) clearInterval(timer);
+  }
+
+  #sumSince(from: number): number {
+    // The stall that has just ended was not looked at by any timer yet.
+    if (this.#isWatching) look();
+    return seen.reduce((sum, { endedAt, durationMs }) => (endedAt > from ? sum + durationMs : sum), 0);
   }
 }
