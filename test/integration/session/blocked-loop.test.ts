@@ -6,6 +6,8 @@ import { closeOpenSessions, openWire, untilUp } from '../../support/sessions/wir
 import { startZooKeeper, type StandaloneServer } from '../../support/zookeeper/start-zookeeper.js';
 
 const TIMEOUT_MS = 2_000;
+/** What the way to the server may take is left of it. */
+const LONGEST_PART = 0.93;
 
 /** Nothing else of this process runs meanwhile. */
 function blockUntil(at: number): void {
@@ -21,22 +23,25 @@ describe('an event loop that is blocked', () => {
   afterAll(() => server.stop());
 
   it.each([0.7, 0.9])('until %d S after the last request was sent does not cost the session', async (part) => {
-    const session = openWire([server.port], { sessionTimeoutMs: TIMEOUT_MS });
-    const log = new StateLog(session);
-    await untilUp(session);
-    const { path, stat } = await session.request(create('/blocked-', 'ephemeral-sequential'));
+    for (let rounds = 0; rounds < 3;) {
+      const session = openWire([server.port], { sessionTimeoutMs: TIMEOUT_MS });
+      const log = new StateLog(session);
+      await untilUp(session);
+      const { path, stat } = await session.request(create('/blocked-', 'ephemeral-sequential'));
 
-    for (let round = 0; round < 3; round += 1) {
       const sentAt = performance.now();
       const answer = session.request(get(path));
       await answer;
       blockUntil(sentAt + part * TIMEOUT_MS);
-      expect(await session.request(exists(path)).catch((error: unknown) => error)).toEqual(stat);
+      // If the machine stood still at its end, it was as good as blocked for S, and another round must tell.
+      if (performance.now() - sentAt < LONGEST_PART * TIMEOUT_MS) {
+        expect(await session.request(exists(path)).catch((error: unknown) => error)).toEqual(stat);
+        expect(session.identity?.id).toBe(stat.ephemeralOwner);
+        expect(log.states).toEqual(['connecting', 'connected']);
+        rounds += 1;
+      }
+      await session.close();
     }
-
-    expect(session.identity?.id).toBe(stat.ephemeralOwner);
-    expect(log.states).toEqual(['connecting', 'connected']);
-    await session.close();
   });
 
   it('for longer than S: the first line of code finds certainty gone, before any state has changed', async () => {

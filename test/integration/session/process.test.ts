@@ -4,7 +4,7 @@ import { ofType, startNodeChild } from '../../support/process/node-child.js';
 import { startFakeServer } from '../../support/sessions/wire-session.js';
 import { startZooKeeper, type StandaloneServer } from '../../support/zookeeper/start-zookeeper.js';
 
-const TIMEOUT_MS = 2_000;
+const TIMEOUT_MS = 3_000;
 
 describe('a process', () => {
   let server: StandaloneServer;
@@ -15,7 +15,9 @@ describe('a process', () => {
 
   it('that stood still for longer than S finds certainty gone in its first line of code, the node gone too', async () => {
     const script = new URL('./holder-script.ts', import.meta.url);
-    await using child = await startNodeChild(script, { args: [`${server.port}`, `${TIMEOUT_MS}`] });
+    await using child = await startNodeChild(script, {
+      args: [`${server.port}`, `${TIMEOUT_MS}`, `${0.75 * TIMEOUT_MS}`],
+    });
     const ready = await child.next('ready', ofType('ready'));
     expect(ready['certain']).toBe(true);
 
@@ -35,7 +37,7 @@ describe('a process', () => {
 
   it('that stood still for half of S keeps its session', async () => {
     const script = new URL('./holder-script.ts', import.meta.url);
-    await using child = await startNodeChild(script, { args: [`${server.port}`, '8000'] });
+    await using child = await startNodeChild(script, { args: [`${server.port}`, '8000', '3000'] });
     const ready = await child.next('ready', ofType('ready'));
 
     await child.pause();

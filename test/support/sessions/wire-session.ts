@@ -30,13 +30,13 @@ export function closedAfterwards(session: SessionClient): SessionClient {
 /** Takes the servers in the order in which they are listed: the shuffle then moves nothing. */
 export const IN_LISTED_ORDER = (): number => 1 - Number.EPSILON;
 
-/** A session over sockets, with the servers at these ports or of these names; for a tick of 500 ms and S of 2 s. */
+/** A session over sockets, with the servers at these ports or of these names; for a tick of 500 ms, and the most that it grants. */
 export function openWire(servers: readonly (number | Server)[], options: WireOptions = {}): SessionClient {
   const { dialer, ...overrides } = options;
   const settings: SessionSettings = {
     servers: servers.map((server) => (typeof server === 'number' ? { host: '127.0.0.1', port: server } : server)),
     chroot: '',
-    sessionTimeoutMs: 2_000,
+    sessionTimeoutMs: 10_000,
     serverTickMs: 500,
     namespace: '',
     auth: [],
