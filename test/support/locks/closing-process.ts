@@ -3,11 +3,12 @@ import { resolveOptions } from '../../../lib/options.js';
 import { type ConnectionState, isUp } from '../../../lib/session/connection-state.js';
 import type { LockHandle } from '../../../lib/lock/handle.js';
 import { onParentMessage, sendToParent } from '../process/parent.js';
+import { Stalls } from '../process/stalls.js';
 import { TICK_MS } from './times.js';
 
 /**
  * Uses a lock service, closes it in the state it is told, and ends by itself. What it prints at its end is all that may
- * ever be printed: what the promises came to, and how long that took.
+ * ever be printed: what the promises came to, and how long that took, stalls left out.
  */
 const [connect = '', key = '', state = '', sessionMs = ''] = process.argv.slice(2);
 process.exit = (): never => {
@@ -75,22 +76,30 @@ async function obey({ type }: { type: string }): Promise<void> {
   } else await close();
 }
 
+/** @returns how many milliseconds have passed since, of those in which the machine ran */
+function stopwatch(): () => number {
+  const stalls = Stalls.watch();
+  const startedAt = performance.now();
+  return () => Math.round(performance.now() - startedAt - stalls.totalMs);
+}
+
 async function close(): Promise<void> {
   stopListening();
-  const startedAt = performance.now();
+  const sinceCall = stopwatch();
   await service.close();
-  const closedAt = performance.now();
+  const closeMs = sinceCall();
+  const sinceClosed = stopwatch();
   await Promise.all(pending);
-  const settledMs = Math.round(performance.now() - closedAt);
+  const settledMs = sinceClosed();
   const report = {
     outcomes,
     state: service.connectionState,
     isHeld: lock?.isHeld() ?? false,
-    closeMs: Math.round(closedAt - startedAt),
+    closeMs,
     settledMs,
   };
   process.on('exit', (code) => {
-    process.stdout.write(JSON.stringify({ ...report, code, exitMs: Math.round(performance.now() - closedAt) }));
+    process.stdout.write(JSON.stringify({ ...report, code, exitMs: sinceClosed() }));
   });
   process.disconnect();
 }
