@@ -160,7 +160,7 @@ describe('what the sample application changes', () => {
 describe('a file that somebody holds', () => {
   it('is busy: 423 after the wait, and its holder is not disturbed', async () => {
     await using sample = await startSampleApp({ waitMs: 300 });
-    const holding = sample.post('/files/journal/hold?seconds=1');
+    const holding = sample.post('/files/journal/hold?seconds=4');
     await eventually('the file is held', async () => {
       const { state } = await sample.locks.inspect('/locks/files/journal');
       return state === 'HELD';

@@ -9,6 +9,7 @@ import { firstThatWorks } from '../../../support/find-zookeeper/first-that-works
 import { startOwnServer } from '../../../support/find-zookeeper/own-server.js';
 import { DEFAULT_TICK_TIME_MS } from '../../../support/zookeeper/options.js';
 import { eventually } from '../../../support/process/eventually.js';
+import { Stalls } from '../../../support/process/stalls.js';
 import { folderRemoved, removeWithUs } from '../../../support/process/reaper.js';
 import type { LockView } from '../../../../sample-app/locks/lock-view.js';
 import { append, AppendLog } from './appender.js';
@@ -76,12 +77,14 @@ async function demo([first, second, third]: Fleet, tickMs: number): Promise<bool
   const view = await holdWith(second, first);
   const [holder] = view.holders;
   tell(`${second.name} holds ${view.key} with token ${holder?.fencingToken}; ${view.queueLength} requests wait`);
+  using stalls = Stalls.watch();
   const killedAtMs = performance.now();
   await second.kill();
   tell(`${second.name} is killed (SIGKILL) with the lock in its hands; its session may live ${SESSION_TIMEOUT_MS} ms`);
 
   const next = await eventually('an append after the kill', () => log.firstAfter(killedAtMs), { withinMs: 30_000 });
   const handOverMs = Math.round(next.atMs - killedAtMs);
+  const stalledMs = stalls.totalMs;
   const heir = fleet.find(({ pid }) => pid === next.pid)?.name;
   tell(`${heir} has the lock, and has written with token ${next.fencingToken}: hand-over in ${handOverMs} ms`);
 
@@ -103,7 +106,7 @@ async function demo([first, second, third]: Fleet, tickMs: number): Promise<bool
     verdict.lost === 0 &&
     verdict.torn === 0 &&
     verdict.isInOrderOfTokens &&
-    handOverMs <= SESSION_TIMEOUT_MS + tickMs + HAND_OVER_ALLOWANCE_MS
+    handOverMs <= SESSION_TIMEOUT_MS + tickMs + HAND_OVER_ALLOWANCE_MS + stalledMs
   );
 }
 
