@@ -7,6 +7,8 @@ import { clearWorkspace, makeWorkspace } from '../../support/zookeeper/workspace
 import { type StandaloneServer, startZooKeeper } from '../../support/zookeeper/start-zookeeper.js';
 
 const SELLERS = 4;
+/** Of the one that will die, and of those that must not lose anything however long the machine stands still. */
+const [VICTIM_SESSION_MS, SESSION_MS] = [3_000, 10_000];
 
 /** Several servers sell from one stock, kept in a store without transactions. */
 describe('an inventory', () => {
@@ -21,8 +23,12 @@ describe('an inventory', () => {
     stockPath = join(folder, 'stock');
     ledgerPath = join(folder, 'ledger');
     const script = new URL('./seller-script.ts', import.meta.url);
-    const args = [server.connect, stockPath, ledgerPath];
-    sellers = await Promise.all(Array.from({ length: SELLERS }, () => startNodeChild(script, { args })));
+    sellers = await Promise.all(
+      Array.from({ length: SELLERS }, (_, index) => {
+        const sessionMs = index === 0 ? VICTIM_SESSION_MS : SESSION_MS;
+        return startNodeChild(script, { args: [server.connect, stockPath, ledgerPath, `${sessionMs}`] });
+      }),
+    );
     await Promise.all(sellers.map((seller) => seller.next('open', ofType('open'), 30_000)));
   }, 60_000);
   afterAll(async () => {

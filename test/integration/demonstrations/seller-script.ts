@@ -6,8 +6,13 @@ import { onParentMessage, sendToParent } from '../../support/process/parent.js';
  * One of several processes that sell from the same stock. The store is a number in a file, without transactions: what
  * somebody else writes between this one's reading and writing is lost.
  */
-const [connect = '', stockPath = '', ledgerPath = ''] = process.argv.slice(2);
-const locks = await createLockService({ connect, serverTickMs: 500, sessionTimeoutMs: 1_000, waitMs: 20_000 });
+const [connect = '', stockPath = '', ledgerPath = '', sessionMs = ''] = process.argv.slice(2);
+const locks = await createLockService({
+  connect,
+  serverTickMs: 500,
+  sessionTimeoutMs: Number(sessionMs),
+  waitMs: 20_000,
+});
 let goOn: () => void = () => undefined;
 
 async function sellOne(whileItIsDone: () => Promise<void>): Promise<boolean> {
