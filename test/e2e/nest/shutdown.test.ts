@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Controller, Get } from '@nestjs/common';
 import { createLockService, Locked, LockClosedError, LockLostError } from '../../../lib/index.js';
 import { eventually, within } from '../../support/process/eventually.js';
+import { Stalls } from '../../support/process/stalls.js';
 import { type NodeChild, ofType, startNodeChild } from '../../support/process/node-child.js';
 import { startZooKeeper, type StandaloneServer } from '../../support/zookeeper/start-zookeeper.js';
 import { startApplication } from '../support/application.js';
@@ -50,6 +51,7 @@ describe('an application on a real ZooKeeper that is told to end', () => {
     const finished = await holding;
     expect([finished.status, await finished.text()]).toEqual([200, 'held a']);
     const finishedAt = performance.now();
+    using stalls = Stalls.watch();
     await eventually('all its nodes are gone', async () => {
       const states = await Promise.all(
         ['/locks/a', '/locks/kept', '/locks/streamed'].map((key) => observer.inspect(key)),
@@ -57,7 +59,7 @@ describe('an application on a real ZooKeeper that is told to end', () => {
       return states.every(({ state, queueLength }) => state === 'FREE' && queueLength === 0);
     });
     // The grace for those that never give back comes first.
-    expect(performance.now() - finishedAt).toBeLessThan(GRACE_MS + NODES_GONE_WITHIN_MS);
+    expect(performance.now() - finishedAt).toBeLessThan(GRACE_MS + NODES_GONE_WITHIN_MS + stalls.totalMs);
     expect(await within(5_000, 'the stream ends', stream.ended)).toMatch(/event: error[^]*was lost[^]*was closed/);
     expect(await within(5_000, 'the process ends by itself', child.ended)).toEqual(ending);
   });
