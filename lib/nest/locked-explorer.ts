@@ -69,10 +69,13 @@ export class LockedExplorer implements OnModuleInit {
   #reach(): (module: NestModule | undefined) => boolean {
     const own = this.discovery.getProviders().find(({ instance }) => instance === this)?.host;
     const token = getLockServiceToken(this.name);
-    const isInReach = (module: NestModule | undefined): boolean =>
+    // Modules may import each other in a circle.
+    const isInReach = (module: NestModule | undefined, seen: ReadonlySet<unknown> = new Set()): boolean =>
       module === own ||
-      [...(module?.imports ?? [])].some((one) => one === own || (passesOn(one, own, token) && isInReach(one)));
-    return own === undefined || own.isGlobal ? () => true : isInReach;
+      [...(module?.imports ?? [])].some(
+        (one) => one === own || (!seen.has(one) && passesOn(one, own, token) && isInReach(one, new Set(seen).add(one))),
+      );
+    return own === undefined || own.isGlobal ? () => true : (module) => isInReach(module);
   }
 
   #serve(instance: object, prototype: object): void {

@@ -1,5 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
-import { Controller, type DynamicModule, Get, Inject, Injectable, Param, Scope } from '@nestjs/common';
+import {
+  Controller,
+  type DynamicModule,
+  forwardRef,
+  Get,
+  Inject,
+  Injectable,
+  Module,
+  Param,
+  Scope,
+} from '@nestjs/common';
 import { Test } from '@nestjs/testing';
 import { REQUEST } from '@nestjs/core';
 import {
@@ -141,6 +151,20 @@ describe('@Locked works on instances that Nest does not make', () => {
       subscription.unsubscribe();
       expect(keys).toEqual([`/locks/${label}`]);
     }
+    await module.close();
+  });
+
+  it('from a connection that another module passes on, where modules import each other in a circle', async () => {
+    const locks = DistributedLockModule.forRoot({ connect: memory(), isGlobal: false });
+    @Module({ imports: [forwardRef(() => Right), locks], exports: [DistributedLockModule] })
+    class Left {}
+    @Module({ imports: [forwardRef(() => Left), locks], exports: [DistributedLockModule] })
+    class Right {}
+    @Module({ imports: [Left], providers: [{ provide: 'made', useFactory: () => new Base() }] })
+    class Feature {}
+    const module = await boot([Feature, DistributedLockModule.forRoot({ connect: memory(), isGlobal: false })]);
+
+    expect(await module.get<Base>('made', { strict: false }).run('a')).toBe('a /locks/a');
     await module.close();
   });
 
