@@ -1,7 +1,7 @@
 import { LockConfigurationError, LockUnavailableError } from '../lock/errors.js';
 import { blocks, readQueue, refusalBy } from '../queue/decide.js';
 import { certaintyMarginMs } from '../session/certainty.js';
-import { failedWith, isAboutTheLink, SessionError } from '../session/errors.js';
+import { failedWith, isAboutAccess, SessionError } from '../session/errors.js';
 import {
   get,
   type GetRequest,
@@ -182,8 +182,8 @@ async function proveCertain(
     return isCertain(context, place);
   } catch (error) {
     if (!(error instanceof SessionError)) throw error;
-    // The servers answer too slowly, or somebody removes the heartbeat's node: the next try may do.
-    if (isAboutTheLink(error) || error.code === 'BAD_ARGUMENTS' || error.code === 'NO_NODE') return false;
+    // Whatever else it is (servers that are slow or short of something, a node that somebody removes): the next try may do.
+    if (!isAboutAccess(error)) return false;
     const text = `The lock ${key} cannot be held: ${describeRefusedHeartbeat(error)}`;
     throw new LockConfigurationError(text, key, { cause: error });
   }

@@ -32,14 +32,23 @@ export class LockedExplorer implements OnModuleInit {
     }
   }
 
-  onModuleInit(): void {
+  async onModuleInit(): Promise<void> {
+    try {
+      this.#explore();
+    } catch (error) {
+      if (this.service instanceof ManagedLockService) await this.service.abandonStart();
+      throw error;
+    }
+  }
+
+  #explore(): void {
     this.#checkThatItIsTheOnlyOne();
     const isInReach = this.#reach();
     for (const { instance, host } of this.#all() as { readonly instance: unknown; readonly host?: NestModule }[]) {
       if (!isObject(instance)) continue;
       for (const prototype of prototypesOf(instance)) {
         this.#check(prototype);
-        this.#checkConnections(prototype);
+        this.#checkConnections(instance, prototype);
         if (isInReach(host)) this.#serve(instance, prototype);
       }
     }
@@ -69,13 +78,15 @@ export class LockedExplorer implements OnModuleInit {
   #reach(): (module: NestModule | undefined) => boolean {
     const own = this.discovery.getProviders().find(({ instance }) => instance === this)?.host;
     const token = getLockServiceToken(this.name);
-    // Modules may import each other in a circle.
-    const isInReach = (module: NestModule | undefined, seen: ReadonlySet<unknown> = new Set()): boolean =>
+    // Each module is looked at once: they may import each other in circles.
+    const isInReach = (module: NestModule | undefined, seen: Set<NestModule>): boolean =>
       module === own ||
-      [...(module?.imports ?? [])].some(
-        (one) => one === own || (!seen.has(one) && passesOn(one, own, token) && isInReach(one, new Set(seen).add(one))),
-      );
-    return own === undefined || own.isGlobal ? () => true : (module) => isInReach(module);
+      [...(module?.imports ?? [])].some((one) => {
+        if (one === own) return true;
+        if (seen.has(one) || !passesOn(one, own, token)) return false;
+        return isInReach(one, seen.add(one));
+      });
+    return own === undefined || own.isGlobal ? () => true : (module) => isInReach(module, new Set());
   }
 
   #serve(instance: object, prototype: object): void {
@@ -83,9 +94,13 @@ export class LockedExplorer implements OnModuleInit {
   }
 
   /** Nest says so by itself of what it builds; not of what a factory made. */
-  #checkConnections(prototype: object): void {
+  #checkConnections(instance: object, prototype: object): void {
     const missing = lockedMethodsOf(prototype).find(
-      ({ name }) => name !== this.name && !this.#all().some(({ token }) => token === getLockServiceToken(name)),
+      ({ name, method }) =>
+        // A stub's own method stands in front of it.
+        Reflect.get(instance, method) === Reflect.get(prototype, method) &&
+        name !== this.name &&
+        !this.#all().some(({ token }) => token === getLockServiceToken(name)),
     );
     if (missing === undefined) return;
     refuse(

@@ -106,7 +106,7 @@ export class ManagedLockService
         this.#monitor.startedWithoutZooKeeper(error);
         return;
       }
-      await this.#abandonStart();
+      await this.abandonStart();
       if (!(error instanceof LockUnavailableError)) throw error;
       throw new LockUnavailableError(
         `DistributedLockModule '${this.name}' could not connect to ${this.options.connect}, so the application does not ` +
@@ -145,7 +145,7 @@ export class ManagedLockService
   }
 
   /** Nest runs no hook of an application that fails to start: a connection that is up would keep the process alive. */
-  async #abandonStart(): Promise<void> {
+  async abandonStart(): Promise<void> {
     const others = this.connections().filter((one) => one instanceof ManagedLockService);
     await Promise.all([this, ...others].map((one) => one.#close(0)));
   }

@@ -96,3 +96,8 @@ export function isAboutTheLink({ code }: SessionError): boolean {
       return false;
   }
 }
+
+/** Whether the servers refused it for who asked: trying again changes nothing. */
+export function isAboutAccess({ code }: SessionError): boolean {
+  return code === 'NO_AUTH' || code === 'AUTH_FAILED' || code === 'INVALID_ACL';
+}

@@ -37,5 +37,10 @@ export type TlsSettings = Pick<
   | 'servername'
   | 'rejectUnauthorized'
   | 'minVersion'
+  | 'maxVersion'
+  | 'ciphers'
+  | 'ecdhCurve'
+  | 'sigalgs'
+  | 'crl'
   | 'checkServerIdentity'
 >;

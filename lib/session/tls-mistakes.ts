@@ -15,6 +15,11 @@ const KINDS: Readonly<
   servername: 'string',
   rejectUnauthorized: 'boolean',
   minVersion: 'whatever node:tls takes',
+  maxVersion: 'whatever node:tls takes',
+  ciphers: 'string',
+  ecdhCurve: 'string',
+  sigalgs: 'string',
+  crl: 'whatever node:tls takes',
   checkServerIdentity: 'function',
 };
 
@@ -28,11 +33,12 @@ export function mistakeInTls(tls: unknown): string | undefined {
   }
   for (const [name, value] of Object.entries(tls)) {
     if (!isSetting(name)) return `${name} is no setting (there are: ${Object.keys(KINDS).join(', ')})`;
-    const mistake = value === undefined ? undefined : mistakeInSetting(name, value);
+    const mistake = (value ?? undefined) === undefined ? undefined : mistakeInSetting(name, value);
     if (mistake !== undefined) return `${name} ${mistake}`;
   }
   const settings: TlsSettings = tls;
-  if (settings.cert !== undefined && settings.key === undefined) return 'cert is of no use without its key';
+  if ((settings.cert ?? undefined) !== undefined && (settings.key ?? undefined) === undefined)
+    return 'cert is of no use without its key';
   try {
     createSecureContext(settings);
     return undefined;

@@ -2,6 +2,7 @@ import { type ArgumentsHost, Catch } from '@nestjs/common';
 import { type Observable, throwError } from 'rxjs';
 import { LockError } from '../../lock/errors.js';
 import { LockExceptionFilter } from '../../nest/lock-exception.filter.js';
+import { logConfigurationError } from '../../nest/log-configuration-error.js';
 
 /** gRPC's numbers, which never change: nothing of gRPC need be loaded for them. */
 const CANCELLED = 1;
@@ -33,6 +34,7 @@ const CODES: ReadonlyMap<number, number> = new Map([
 export class GrpcLockExceptionFilter extends LockExceptionFilter {
   override catch(error: LockError, host: ArgumentsHost): Observable<never> | undefined {
     if (host.getType() !== 'rpc') return super.catch(error, host);
+    logConfigurationError(error);
     const { statusCode, code, message } = this.bodyOf(error);
     return throwError(() => ({ code: CODES.get(statusCode) ?? INTERNAL, message: `${code}: ${message}` }));
   }

@@ -11,6 +11,11 @@ export class TestingLockService extends ManagedLockService {
     this.world = new TestingWorld(options);
   }
 
+  override async abandonStart(): Promise<void> {
+    await super.abandonStart();
+    await this.world.close();
+  }
+
   override async onApplicationShutdown(): Promise<void> {
     // A test may leave the connection suspended; the session ends at once only over a link.
     this.world.entrance.accept();

@@ -36,11 +36,11 @@ export async function runLocked<T>(
   signal?: AbortSignal,
 ): Promise<T | BusyInstead> {
   const { options, by } = plan;
-  const key = plan.keyOf.call(instance, args);
-  const service = serviceFor(instance, options.name, by);
   let isInside = false;
   let stopListening: (() => void) | undefined;
   try {
+    const key = plan.keyOf.call(instance, args);
+    const service = serviceFor(instance, options.name, by);
     return await service.withLock(
       key,
       (lock) => {

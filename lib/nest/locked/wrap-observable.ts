@@ -1,4 +1,4 @@
-import { from, isObservable, Observable, type ObservableInput, of, takeUntil } from 'rxjs';
+import { from, isObservable, Observable, type ObservableInput, of } from 'rxjs';
 import { BusyInstead, type LockedPlan, runLocked, settleAs } from './locked-call.js';
 
 /** Nothing happens before somebody subscribes; the lock is held until the stream ends or is unsubscribed from. */
@@ -7,8 +7,6 @@ export function wrapObservable(plan: LockedPlan): (...args: unknown[]) => Observ
     return new Observable((subscriber) => {
       const waiting = new AbortController();
       subscriber.add(() => waiting.abort());
-      // Also for a source that gives all it has while it is being subscribed to.
-      const left = new Observable<void>((told) => subscriber.add(() => told.next()));
       const running = runLocked(
         plan,
         this,
@@ -19,9 +17,11 @@ export function wrapObservable(plan: LockedPlan): (...args: unknown[]) => Observ
             // The one who leaves does not wait for the end. A stream that the loss has ended did not go on behind it.
             subscriber.add(() => settleAs(lock, end, fail));
             const source = from(plan.original.apply(this, filled) as ObservableInput<unknown>);
-            source
-              .pipe(takeUntil(left))
-              .subscribe({ next: (value) => subscriber.next(value), error: fail, complete: () => end() });
+            // Added before the source begins: it may give all it has while it is being subscribed to.
+            new Observable<unknown>((inner) => {
+              subscriber.add(inner);
+              return source.subscribe(inner);
+            }).subscribe({ next: (value) => subscriber.next(value), error: fail, complete: () => end() });
           }),
         waiting.signal,
       );

@@ -69,5 +69,6 @@ function refuseIterator({ by }: LockedPlan, result: unknown): unknown {
 function isLazy(result: unknown): boolean {
   if (typeof result !== 'object' || result === null) return false;
   if (Object.prototype.toString.call(result) === '[object Generator]') return true;
-  return Symbol.asyncIterator in result && !('pipe' in result) && !('getReader' in result);
+  // Not what only can be iterated: a page of results may offer that beside its data.
+  return Symbol.asyncIterator in result && 'next' in result && typeof result.next === 'function';
 }

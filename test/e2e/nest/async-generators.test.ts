@@ -155,11 +155,13 @@ describe('@Locked on an async generator', () => {
     function* soon(): Generator<string> {
       yield 'soon';
     }
-    const lazy = { [Symbol.asyncIterator]: later };
-    for (const result of [lazy, soon()]) {
+    const next = async (): Promise<object> => ({ done: true });
+    const lazy = { next, [Symbol.asyncIterator]: later };
+    for (const result of [lazy, soon(), later()]) {
       await expect(service.returned(result)).rejects.toThrow(/would run without the lock/);
     }
-    for (const result of [['a'], new Set(['a']), Readable.from(['a']), { a: 1 }, 'text', null]) {
+    const page = { data: ['a'], [Symbol.asyncIterator]: later };
+    for (const result of [page, ['a'], new Set(['a']), Readable.from(['a']), { a: 1 }, 'text', null]) {
       expect(await service.returned(result)).toBe(result);
     }
   });

@@ -71,6 +71,9 @@ describe('the application does not start', () => {
     await expect(startApplication({ providers: [made] })).rejects.toThrow(
       "@Locked on Service.run asks for the connection 'reprots', and no DistributedLockModule of the application has that name",
     );
+    const stub = Object.assign(Object.create(Service.prototype) as Service, { run: async () => undefined });
+    await using stubbed = await startApplication({ providers: [{ provide: 'stub', useValue: stub }] });
+    expect(await stubbed.get<Service>('stub').run()).toBeUndefined();
     const reports = DistributedLockModule.forRoot({ connect: memory(), name: 'reprots' });
     await using application = await startApplication({ providers: [made], imports: [reports] });
     await application.get<Service>('made').run();

@@ -74,6 +74,20 @@ describe('@Locked on a method that returns an Observable', () => {
     await untilFree(application.locks, '/locks/eager');
   });
 
+  it('lets an error of the end of a source come through, as without the lock', async () => {
+    const failing = new Observable<string>((subscriber) => {
+      subscriber.next('x');
+      return () => {
+        throw new Error('teardown failed');
+      };
+    });
+    const subscription = streams.from('failing', failing).subscribe();
+    await eventually('it runs', async () => (await application.locks.inspect('/locks/failing')).state === 'HELD');
+
+    expect(() => subscription.unsubscribe()).toThrow(/teardown failed/);
+    await untilFree(application.locks, '/locks/failing');
+  });
+
   it('does nothing before somebody subscribes, and locks each subscription', async () => {
     streams.calls = 0;
     const stream = streams.values();

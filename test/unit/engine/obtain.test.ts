@@ -6,6 +6,7 @@ import { obtain } from '../../../lib/engine/obtain.js';
 import type { LockRequest } from '../../../lib/engine/place.js';
 import { LockConfigurationError, LockLostError, LockUnavailableError } from '../../../lib/lock/errors.js';
 import type { LockEvent } from '../../../lib/lock/events.js';
+import { SessionError } from '../../../lib/session/errors.js';
 import { type Children, remove, type Reply, type Request, set, type Watcher } from '../../../lib/session/requests.js';
 import { ours } from '../queue/names.js';
 import { promisesSettled } from '../support/manual-clock.js';
@@ -35,6 +36,22 @@ function given(): { session: ScriptedSession; context: ReturnType<typeof buildCo
   const { process } = { process: new EngineWorld().world.process('settings') };
   return { session, context: buildContext(session.asSession, engineSettings(process)) };
 }
+
+describe('an acquire whose heartbeat is refused', () => {
+  it('for a while, for no fault of the caller, goes on', async () => {
+    const { session, context } = given();
+    let asked = 0;
+    session.proveLife = async () => {
+      asked += 1;
+      if (asked === 1) throw new SessionError('QUOTA_EXCEEDED', 'scripted');
+      session.certainUntilMs = session.clock.now() + 3_900;
+    };
+
+    const hold = await obtain(context, REQUEST, new Interrupt());
+    expect(hold.isHeld()).toBe(true);
+    expect(asked).toBe(2);
+  });
+});
 
 describe('an acquire never resolves with a lock that is not held', () => {
   it('when the proof of life is as good as used up by the time it is looked at', async () => {

@@ -54,7 +54,7 @@ describe('TLS settings that cannot work are told before a server is asked', () =
     ['nothing but a name', { ca: '' }, 'ca is not PEM'],
     ['DER', { cert: Buffer.from([0x30, 0x82]), key: newKey() }, 'cert is not PEM, it has no -----BEGIN: is it DER?'],
     ['a number', { key: 42 }, 'key must be PEM, a string or a Buffer'],
-    ['null', { ca: null }, 'ca must be PEM, a string or a Buffer'],
+    ['a choice of ciphers that is none', { ciphers: ['HIGH'] }, 'ciphers must be a string'],
     ['an authority whose line breaks were lost', { ca: broken }, 'ca cannot be read: no start line'],
     ['a certificate that is cut off', { cert: authority.slice(0, 400), key: newKey() }, 'cannot work: '],
     ['a certificate without a key', { cert: authority }, 'cert is of no use without its key'],
@@ -68,6 +68,11 @@ describe('TLS settings that cannot work are told before a server is asked', () =
   ])('%s', (_, settings, mistake) => {
     expect(mistakeInTls(settings)).toContain(mistake);
     expect(mistakeInTls(settings)).not.toMatch(/\n|error:/);
+  });
+
+  it('and what node:tls takes for nothing, or knows besides, is no mistake', () => {
+    expect(mistakeInTls({ ca: null, cert: null, key: null, passphrase: null })).toBeUndefined();
+    expect(mistakeInTls({ ciphers: 'HIGH', maxVersion: 'TLSv1.3' })).toBeUndefined();
   });
 
   it('without what they hold', () => {
