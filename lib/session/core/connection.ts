@@ -9,8 +9,10 @@ import { connectionLoss } from './outcome.js';
 
 /** How a connection ended, as far as it matters for what comes next. */
 export type Ending =
-  /** Not reached, or no answer in time. */
+  /** Not reached. */
   | 'unreachable'
+  /** Neither an answer nor a refusal within the patience there was. */
+  | 'silent'
   /** The server hung up on our handshake: it does not serve, or we have seen a newer state than it has. */
   | 'refused'
   /** It had been attached. */
@@ -67,7 +69,7 @@ export class Connection implements LinkListener {
   constructor(
     readonly server: Server,
     readonly offer: Handshake,
-    patienceMs: number,
+    readonly patienceMs: number,
     { clock, dialer, chroot, owner, traffic }: ConnectionContext,
   ) {
     this.#clock = clock;
@@ -75,7 +77,7 @@ export class Connection implements LinkListener {
     this.#traffic = traffic;
     this.#startedAt = clock.now();
     this.#patience = clock.setTimer(patienceMs, () => {
-      this.#end(new Error(this.#silence(patienceMs)), 'unreachable');
+      this.#end(new Error(this.#silence(patienceMs)), 'silent');
     });
     this.#link = dialer.dial(server, this);
     this.conversation = new Conversation(this.#link, {

@@ -63,6 +63,11 @@ export class Heartbeat {
     return this.#refusal;
   }
 
+  /** Whether somebody holds on to the session. */
+  get isNeeded(): boolean {
+    return this.#holders > 0;
+  }
+
   /** The link is up. */
   start(pulse: Pulse): void {
     this.#pulse = pulse;

@@ -13,6 +13,8 @@ export interface KeeperListener extends Traffic {
   /** A connection is attached. `fresh`: to a new session; all of an earlier one is gone. */
   onUp(connection: Connection, granted: Granted, fresh: boolean): void;
   onDown(cause: Error): void;
+  /** How much certainty is left while something is held; undefined when nothing is. */
+  certaintyAtStakeMs(): number | undefined;
   /** The link has been down for S: the servers may have ended the session. */
   onOutOfTouch(): void;
   /** The session is over; another will follow. */

@@ -1,6 +1,5 @@
 import type { Server } from './link.js';
 
-/** A server that is slow rather than dead is given more time in each further round. */
 const MIN_PATIENCE_MS = 250;
 const FIRST_PAUSE_MS = 50;
 const MAX_PAUSE_MS = 1_000;
@@ -27,6 +26,8 @@ export class ServerList {
   readonly #servers: readonly Server[];
   readonly #random: () => number;
   readonly #failures = new Map<string, string>();
+  /** How long a server was waited for in vain, at the longest, since the last success. */
+  readonly #ranOutAfterMs = new Map<Server, number>();
   #round: Server[] = [];
   #rounds = 0;
   #shortLives = 0;
@@ -45,6 +46,7 @@ export class ServerList {
   restart(lastChoice?: Server): void {
     this.#rounds = 0;
     this.#failures.clear();
+    this.#ranOutAfterMs.clear();
     this.#shuffle();
     const index = lastChoice === undefined ? -1 : this.#round.indexOf(lastChoice);
     if (index !== -1) this.#round.push(...this.#round.splice(index, 1));
@@ -58,10 +60,26 @@ export class ServerList {
     return pauseMs * (0.5 + this.#random() / 2);
   }
 
-  /** How long one attempt may take: in the first round all servers together get a third of the session's life. */
-  patienceMs(sessionTimeoutMs: number): number {
-    const firstMs = Math.max(MIN_PATIENCE_MS, sessionTimeoutMs / (3 * this.#servers.length));
-    return Math.min(Math.max(MIN_PATIENCE_MS, sessionTimeoutMs), firstMs * 2 ** this.#rounds);
+  /**
+   * How long one attempt may take. At first all servers together get a third of the session's life. A server that was
+   * silent for its whole time may be slow rather than dead, and gets twice as much; one that refuses at once is not slow.
+   *
+   * @param certainMs how much certainty of something that is held is left: an attempt takes a third of it at the most,
+   * so that other servers can still be tried
+   */
+  patienceMs(server: Server, sessionTimeoutMs: number, certainMs = 0): number {
+    const wantedMs = Math.max(this.firstPatienceMs(sessionTimeoutMs), 2 * (this.#ranOutAfterMs.get(server) ?? 0));
+    const mostMs = certainMs > 0 ? Math.min(sessionTimeoutMs, certainMs / 3) : sessionTimeoutMs;
+    return Math.max(MIN_PATIENCE_MS, Math.min(wantedMs, mostMs));
+  }
+
+  firstPatienceMs(sessionTimeoutMs: number): number {
+    return Math.max(MIN_PATIENCE_MS, sessionTimeoutMs / (3 * this.#servers.length));
+  }
+
+  /** An attempt at this server ended without an answer after so long. */
+  ranOut(server: Server, patienceMs: number): void {
+    this.#ranOutAfterMs.set(server, Math.max(patienceMs, this.#ranOutAfterMs.get(server) ?? 0));
   }
 
   /** Spreads the reconnects of a fleet whose server has just died; grows while connections do not last. */

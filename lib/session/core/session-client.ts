@@ -148,6 +148,10 @@ export class SessionClient implements Session, KeeperListener {
     if (isUp(this.state)) this.#become('suspended');
   }
 
+  certaintyAtStakeMs(): number | undefined {
+    return this.#heartbeat.isNeeded ? this.certainUntil() - this.clock.now() : undefined;
+  }
+
   onOutOfTouch(): void {
     if (this.state === 'suspended') this.#become('lost');
   }

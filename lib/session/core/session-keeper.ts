@@ -106,6 +106,7 @@ export class SessionKeeper implements ConnectionOwner {
 
   onEnded(connection: Connection, ending: Ending, cause: Error): void {
     this.#servers.failed(connection.server, cause.message);
+    if (ending === 'silent') this.#servers.ranOut(connection.server, connection.patienceMs);
     // A probe ends with its session, and goes on from there.
     if (this.#state === 'closed' || (ending === 'dropped' && connection === this.#probe)) return;
     this.#connection = undefined;
@@ -175,8 +176,9 @@ export class SessionKeeper implements ConnectionOwner {
   #abandon(): void {
     if (this.#granted === undefined) return;
     const { clock, servers } = this.#settings;
+    const patienceMs = this.#servers.firstPatienceMs(this.#granted.timeoutMs);
     this.#abandoned?.stop();
-    this.#abandoned = new AbandonedSession(this.#granted, clock, this.#dialer, servers, this.#patienceMs());
+    this.#abandoned = new AbandonedSession(this.#granted, clock, this.#dialer, servers, patienceMs);
     this.#endSession(
       'The servers refuse the session: they know less than it has seen. Was their data wiped or restored?',
     );
@@ -193,7 +195,9 @@ export class SessionKeeper implements ConnectionOwner {
     // What passes on a probe is about another session.
     const traffic = this.#doubt === 'probing' ? NO_TRAFFIC : this.#listener;
     const context = { clock, chroot, dialer: this.#dialer, owner: this, traffic };
-    this.#connection = new Connection(server, this.#offer(), this.#patienceMs(), context);
+    const atStakeMs = this.#listener.certaintyAtStakeMs();
+    const patienceMs = this.#servers.patienceMs(server, this.#timeoutMs(), atStakeMs);
+    this.#connection = new Connection(server, this.#offer(), patienceMs, context);
   }
 
   #offer(): Handshake {
@@ -207,10 +211,6 @@ export class SessionKeeper implements ConnectionOwner {
 
   #timeoutMs(): number {
     return this.#granted?.timeoutMs ?? this.#settings.sessionTimeoutMs;
-  }
-
-  #patienceMs(): number {
-    return this.#servers.patienceMs(this.#timeoutMs());
   }
 
   #inTouch(): void {

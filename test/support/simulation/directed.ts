@@ -2,6 +2,7 @@ import { list, remove } from '../../../lib/session/requests.js';
 import { drawScenario, type Scenario } from './scenario.js';
 import { Caller } from './caller.js';
 import { codeOf } from './app-process.js';
+import { oneIsSilentAfterAllRefused } from './directed-servers.js';
 import { checkRest } from './rest.js';
 import { Schedule } from './schedule.js';
 import type { Verdict } from './run-seed.js';
@@ -38,6 +39,10 @@ export const DIRECTED: Readonly<Record<string, Directed>> = {
       processes: 2,
     },
     play: counterAtItsCeiling,
+  },
+  'one is silent after all have refused': {
+    settings: { profile: 'servers', servers: 3, tickMs: 500, sessionTimeoutMs: 10_000, waitMs: 30_000, processes: 1 },
+    play: oneIsSilentAfterAllRefused,
   },
 };
 

@@ -116,6 +116,24 @@ export const MORE_MUTANTS: readonly Mutant[] = [
     breaks: ['every promise settles'],
     withinSeeds: 1_000,
   },
+  {
+    name: 'patience with a silent server that grows with the refusals of others',
+    edits: [
+      {
+        file: 'lib/session/core/server-list.ts',
+        find: '2 * (this.#ranOutAfterMs.get(server) ?? 0)',
+        replace: '(sessionTimeoutMs / (3 * this.#servers.length)) * 2 ** this.#rounds',
+      },
+      {
+        file: 'lib/session/core/server-list.ts',
+        find: 'certainMs > 0 ? Math.min(sessionTimeoutMs, certainMs / 3) : sessionTimeoutMs',
+        replace: 'certainMs > 0 ? sessionTimeoutMs : sessionTimeoutMs',
+      },
+    ],
+    breaks: ['no false loss'],
+    withinSeeds: 40,
+    directed: 'one is silent after all have refused',
+  },
 ];
 
 /** Those that it takes many schedules to meet. */

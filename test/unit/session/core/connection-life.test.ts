@@ -21,11 +21,11 @@ describe('How a connection begins', () => {
   it('is given up when it cannot be reached, or the handshake is not answered, within its patience', () => {
     const unreachable = new ConnectionProbe();
     unreachable.clock.pass(1_000);
-    expect(unreachable.told).toEqual(['unreachable: it could not be reached within 1000 ms']);
+    expect(unreachable.told).toEqual(['silent: it could not be reached within 1000 ms']);
     const silent = new ConnectionProbe();
     silent.link.open();
     silent.clock.pass(1_000);
-    expect(silent.told).toEqual(['unreachable: connected, no answer within 1000 ms']);
+    expect(silent.told).toEqual(['silent: connected, no answer within 1000 ms']);
     expect(silent.link.destroyed).toBe(true);
     expect(silent.clock.timers).toBe(0);
   });
@@ -40,7 +40,7 @@ describe('How a connection begins', () => {
     probe.clock.pass(400);
     expect(probe.connection.describeAttempt()).toBe(`${text} within 400 ms`);
     probe.clock.pass(600);
-    expect(probe.told).toEqual([`unreachable: ${text} within 1000 ms`]);
+    expect(probe.told).toEqual([`silent: ${text} within 1000 ms`]);
   });
 
   it('tells a refusal of the handshake from a server that is not there', () => {

@@ -126,6 +126,45 @@ describe('When the link stays down', () => {
   });
 });
 
+describe('A holder whose servers refused it for a while (they were restarting) and then serve again', () => {
+  it('is back at once although one of them is silent: refusals made nobody more patient with that one', async () => {
+    const world = SessionWorld.connected({ servers: THREE_SERVERS });
+    world.client.keepCertain();
+    world.dialer.onDial = (link) => link.refuse();
+    world.link.hangUp();
+    await world.clock.advance(2_000);
+    const silent = world.dialer.links[0]!.server;
+    world.dialer.onDial = (link) => (link.server === silent ? link.open() : link.grant(10_000));
+    await world.clock.advance(1_000 + 10_000 / 9);
+    expect(world.client.state).toBe('reconnected');
+    expect(world.client.certainUntil() - world.clock.now()).toBeGreaterThan(4_000);
+  });
+
+  it('spends at most a third of the certainty it has left on one that was silent before', async () => {
+    const world = SessionWorld.connected({ servers: THREE_SERVERS });
+    const letGo = world.client.keepCertain();
+    const attemptsMs = new Map<string, number[]>();
+    world.dialer.onDial = (link) => {
+      const destroy = link.destroy.bind(link);
+      const startedAt = world.clock.now();
+      const certainMs = world.client.certainUntil() - startedAt;
+      link.open();
+      link.destroy = () => {
+        const tookMs = world.clock.now() - startedAt;
+        attemptsMs.set(link.server.host, [...(attemptsMs.get(link.server.host) ?? []), tookMs]);
+        if (certainMs > 750) expect(tookMs).toBeLessThanOrEqual(certainMs / 3 + 0.001);
+        destroy();
+      };
+    };
+    world.link.hangUp();
+    await world.clock.advance(90_000);
+    const [first] = [...attemptsMs.values()];
+    // Nothing is at stake any more: whoever is slow gets the time that it needs.
+    expect(first!.at(-1)).toBeGreaterThan(4_000);
+    letGo();
+  });
+});
+
 describe('When a server says that the session has ended', () => {
   it('it is "lost", watches are told, and a new session with another identity follows at once', async () => {
     const world = SessionWorld.connected();
