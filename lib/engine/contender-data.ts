@@ -1,9 +1,11 @@
-import type { LockMode } from '../lock/mode.js';
+import { LOCK_MODES, type LockMode } from '../lock/mode.js';
 import type { ClientDescription } from '../lock/snapshot.js';
 import type { ClientIdentity } from './context.js';
 
-/** No node holds more, by the servers' own limit; an upgrade with very many readers comes near. */
-const MAX_BYTES = 2 ** 20;
+/** A label of the greatest length, all of it escaped, takes a tenth of this. */
+const MAX_BYTES = 16 * 1024;
+/** Longer than any name of a host, and than any label that this package writes. */
+const MAX_SHOWN_LENGTH = 255;
 
 export interface ContenderFacts {
   readonly owner: string;
@@ -31,35 +33,47 @@ export function encodeContender(client: ClientIdentity, facts: ContenderFacts): 
   return Buffer.from(`${text}}`);
 }
 
-/** @returns undefined for data that is not ours */
+/**
+ * Anybody who may write to the queue may have written this: what has the form that ours has is shown, the rest is not.
+ * @returns undefined for data that is not ours
+ */
 export function decodeContender(data: Uint8Array): ClientDescription | undefined {
   const value = parseObject(data);
-  if (value === undefined || typeof value.clientId !== 'string' || typeof value.owner !== 'string') return undefined;
+  const clientId = text(value?.clientId);
+  const owner = text(value?.owner);
+  if (value === undefined || clientId === undefined || owner === undefined) return undefined;
   return {
-    clientId: value.clientId,
-    owner: value.owner,
-    host: String(value.host),
-    pid: Number(value.pid),
-    label: optional(value.label, String),
-    mode: String(value.mode) as LockMode,
-    askedAt: Number(value.askedAt),
-    leaseMs: optional(value.leaseMs, Number),
-    lockDelayMs: optional(value.lockDelayMs, Number),
+    clientId,
+    owner,
+    host: text(value.host),
+    pid: number(value.pid),
+    label: text(value.label),
+    mode: LOCK_MODES.find((mode) => mode === value.mode),
+    askedAt: number(value.askedAt),
+    leaseMs: number(value.leaseMs),
+    lockDelayMs: number(value.lockDelayMs),
   };
 }
 
-/** @returns the object in the data, if there is one: others may have written anything */
-export function parseObject(data: Uint8Array): Record<string, unknown> | undefined {
-  if (data.length === 0 || data.length > MAX_BYTES) return undefined;
+/** @returns the object in the data, if there is one: others may have written anything, of any size and any depth */
+export function parseObject(data: Uint8Array, maxBytes = MAX_BYTES): Record<string, unknown> | undefined {
+  if (data.length === 0 || data.length > maxBytes) return undefined;
   try {
     const value: unknown = JSON.parse(Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString('utf8'));
     return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined;
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
+  } catch {
+    // A SyntaxError, or a RangeError where the parser's stack was too small for it.
+    return undefined;
   }
 }
 
-function optional<T>(value: unknown, convert: (value: unknown) => T): T | undefined {
-  return value === undefined || value === null ? undefined : convert(value);
+/** Never `String(value)`: what an object from JSON is turned into a text by is a part of the JSON. */
+function text(value: unknown): string | undefined {
+  if (typeof value !== 'string') return undefined;
+  return value.length <= MAX_SHOWN_LENGTH ? value : `${value.slice(0, MAX_SHOWN_LENGTH)}…`;
+}
+
+/** JSON can say `1e999`. */
+function number(value: unknown): number | undefined {
+  return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
 }

@@ -154,8 +154,8 @@ function encodeRecord(record: HolderRecord): Uint8Array {
 
 function parseRecord(data: Uint8Array): HolderRecord | undefined {
   const value = parseObject(data);
-  if (typeof value?.nodeName !== 'string' || typeof value.lockDelayMs !== 'number') return undefined;
-  return { nodeName: value.nodeName, lockDelayMs: value.lockDelayMs };
+  if (typeof value?.nodeName !== 'string' || !Number.isFinite(value.lockDelayMs)) return undefined;
+  return { nodeName: value.nodeName, lockDelayMs: Number(value.lockDelayMs) };
 }
 
 async function sleep({ alarms, clock }: EngineContext, durationMs: number, interrupt: Interrupt): Promise<void> {

@@ -21,18 +21,18 @@ export interface ContenderSnapshot {
   readonly client: ClientDescription | undefined;
 }
 
-/** What a contender of ours writes into its node. */
+/** What a contender of ours writes into its node. Who else wrote there may have left any of it out: that is undefined. */
 export interface ClientDescription {
   /** One lock service of one process. */
   readonly clientId: string;
-  readonly host: string;
-  readonly pid: number;
+  readonly host: string | undefined;
+  readonly pid: number | undefined;
   /** The logical caller: the same for all locks that one async context holds. */
   readonly owner: string;
   readonly label: string | undefined;
-  readonly mode: LockMode;
+  readonly mode: LockMode | undefined;
   /** By the client's wall clock, in milliseconds since 1970. */
-  readonly askedAt: number;
+  readonly askedAt: number | undefined;
   readonly leaseMs: number | undefined;
   /** What the next holder is to do should this one vanish: wait so long. */
   readonly lockDelayMs: number | undefined;

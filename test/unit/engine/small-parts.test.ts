@@ -91,14 +91,20 @@ describe('what a contender says of itself', () => {
     },
   );
 
-  it('is read from a view into a larger buffer, up to what a node can hold', () => {
+  it('is read from a view into a larger buffer', () => {
     const bytes = Buffer.from('xx{"a":1}yy');
     expect(parseObject(bytes.subarray(2, 9))).toEqual({ a: 1 });
-    expect(parseObject(Buffer.from(JSON.stringify({ a: 'x'.repeat(1_040_000) })))).toBeDefined();
   });
 });
 
 describe("an upgrade's intent", () => {
+  it('names as many readers as a node can hold', () => {
+    const names = Array.from({ length: 16_000 }, (_, index) => ours('read', index));
+    const data = encodeIntent(names);
+    expect(data.length).toBeGreaterThan(900_000);
+    expect(namesReader(data, names.at(-1)!)).toBe(true);
+  });
+
   it('names the readers that are inside, and no others', () => {
     const data = encodeIntent([ours('read', 1), ours('read', 2)]);
     expect([1, 2, 3].map((sequence) => namesReader(data, ours('read', sequence)))).toEqual([true, true, false]);
