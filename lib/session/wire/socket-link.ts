@@ -7,6 +7,7 @@ import { AddressBook } from './address-book.js';
 import { asError, brokenConnection, hangUp, serverName, unreadableReply, unresolvedName } from './connection-causes.js';
 import { FrameInput } from './frame-input.js';
 import { FrameOutput } from './frame-output.js';
+import { RememberingResolver } from './remembering-resolver.js';
 import { addressesWithoutAsking, SystemNameResolver, type NameResolver, type Resolution } from './resolve.js';
 import { SocketRace } from './socket-race.js';
 
@@ -36,7 +37,7 @@ export class SocketDialer implements Dialer {
 
   constructor(settings: DialerSettings) {
     this.acl = settings.acl;
-    this.resolver = settings.resolver ?? new SystemNameResolver();
+    this.resolver = new RememberingResolver(settings.resolver ?? new SystemNameResolver());
     this.addresses = new AddressBook(settings.random ?? Math.random);
     this.secure = settings.tls !== undefined;
     this.#tls = settings.tls;

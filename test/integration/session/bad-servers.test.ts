@@ -10,6 +10,7 @@ import {
   IN_LISTED_ORDER,
   openWire,
   startFakeServer,
+  untilState,
   untilUp,
   type FakeServer,
 } from '../../support/sessions/wire-session.js';
@@ -116,5 +117,35 @@ describe('a list in which only the last server is good', () => {
     const calledAt = performance.now();
     await hopeless.close(500);
     expect(performance.now() - calledAt).toBeLessThan(250 + stalls.totalMs);
+  });
+});
+
+describe('name servers that are away after the first connection', () => {
+  it.each(['fail', 'are silent'])('and %s: the addresses that the name had last are tried', async (how) => {
+    const server = await startZooKeeper({ tickTimeMs: 500 });
+    let asked = 0;
+    let cancelled = 0;
+    const resolver: NameResolver = {
+      resolve(_host, listener) {
+        asked += 1;
+        if (asked === 1) setImmediate(() => listener.onResolved(['127.0.0.1']));
+        else if (how === 'fail') setImmediate(() => listener.onUnresolved(new Error('EAI_AGAIN')));
+        return { cancel: () => void (cancelled += 1) };
+      },
+    };
+    const session = openWire([{ host: 'zk.invalid', port: server.port }], { dialer: { resolver } });
+    await untilUp(session);
+    const { identity } = session;
+    await server.kill();
+    await untilState(session, 'suspended');
+    await server.start();
+
+    await untilUp(session);
+
+    expect(session.identity).toBe(identity);
+    expect(asked).toBeGreaterThan(1);
+    await session.close();
+    if (how === 'are silent') expect(cancelled).toBeGreaterThan(0);
+    await server.stop();
   });
 });
