@@ -1,3 +1,4 @@
+import { answerWithinMs } from '../lock/deadline.js';
 import type { MultiPart } from '../session/requests.js';
 import type { EngineContext } from './context.js';
 import { OwnWatch, type Place } from './place.js';
@@ -37,12 +38,12 @@ export class HoldNodes {
     this.#intent?.watch.takeBack(session);
   }
 
-  /** `also` is done in the same transaction. Resolves within the module's `waitMs`; the removal goes on for as long as it takes. */
+  /** `also` is done in the same transaction. Resolves within the module's `waitMs` (an answer's time where that is 0); the removal goes on for as long as it takes. */
   remove(also: readonly MultiPart[]): Promise<void> {
     const { janitor, alarms, settings } = this.#context;
     const { path } = this.#place;
     const paths = this.#intent === undefined ? [path] : [this.#intent.path, path];
-    return alarms.atMost(settings.waitMs, janitor.remove(paths, also));
+    return alarms.atMost(answerWithinMs(settings.waitMs), janitor.remove(paths, also));
   }
 
   #adopt(watch: OwnWatch): void {

@@ -12,13 +12,14 @@ import { HoldNodes } from './hold-nodes.js';
 import { detached } from './owner-context.js';
 import type { LockRequest, Place } from './place.js';
 import type { Member } from './roster.js';
+import type { Footing } from './until-done-or-lost.js';
 import { UpgradeTurns } from './upgrade-turns.js';
 
 type State =
   { readonly name: 'held' } | { readonly name: 'lost'; readonly error: LockLostError } | { readonly name: 'released' };
 
 /** One lock that was granted, shared by all handles that re-entered it. The only writer of whether it is still ours. */
-export class Hold implements Member {
+export class Hold implements Member, Footing {
   rosterIndex = -1;
   /** Set and cancelled by `Holders`. */
   watchAlarm: Alarm | undefined;
@@ -62,6 +63,10 @@ export class Hold implements Member {
 
   get isLost(): boolean {
     return this.#state.name === 'lost';
+  }
+
+  get lostHold(): Hold | undefined {
+    return this.isLost ? this : undefined;
   }
 
   get isReleased(): boolean {

@@ -6,6 +6,7 @@ import type { LockEvent } from '../lock/events.js';
 import type { LockHandle } from '../lock/handle.js';
 import type { EngineContext } from './context.js';
 import type { Interrupt } from './interrupt.js';
+import { suspectDeadlock, type Suspicion } from './deadlock-suspicion.js';
 import { raiseOnAbort } from './interrupts.js';
 import { checkKey } from './key.js';
 import { obtain, tryObtain } from './obtain.js';
@@ -24,6 +25,8 @@ export interface CallFacts {
   readonly owner?: string;
   /** Aborts when what the lock was to be a part of is over. Its reason is the `LockError` that ends the wait. */
   readonly end?: AbortSignal;
+  /** For a wait that may be one in a circle. */
+  readonly suspicion?: Suspicion | undefined;
 }
 
 /** Takes locks for callers: what can be checked before any I/O, re-entry, the deadline, the lock that stands in. */
@@ -53,6 +56,7 @@ export class LockTaker {
     const interrupt = this.#interrupt(key, call, options.signal);
     try {
       if (interrupt.error !== undefined) throw interrupt.error;
+      if (call.suspicion !== undefined) suspectDeadlock(this.#context, call.suspicion, interrupt);
       if (this.#local !== undefined) limitPatience(this.#context, key, call.deadline, interrupt);
       const hold = await obtain(this.#context, request, interrupt);
       return { hold, handle: hold.share() };

@@ -6,12 +6,16 @@ import type { LockTransaction } from './lock-service.js';
 import type { CallFacts, LockTaker } from './lock-taker.js';
 import { frameFor, type OwnedLock, runInFrame } from './owner-context.js';
 import { GrowingTransaction } from './transaction.js';
+import { untilDoneOrLost } from './until-done-or-lost.js';
 
 const MAX_PAUSE_MS = 100;
 
 export type TransactionWork<T> = (tx: LockTransaction) => T | PromiseLike<T>;
 
-/** Runs `work` as a transaction, again and again while it is a deadlock's victim and time is left. */
+/**
+ * Runs `work` as a transaction, again and again while it is a deadlock's victim and time is left; once where the module's
+ * `waitMs` is 0, as it waits for nothing then.
+ */
 export async function runTransaction<T>(
   context: EngineContext,
   taker: LockTaker,
@@ -23,14 +27,14 @@ export async function runTransaction<T>(
     try {
       return await runOnce(context, taker, work, call);
     } catch (error) {
-      if (!(error instanceof DeadlockError) || call.deadline.hasPassed()) throw error;
+      if (!(error instanceof DeadlockError) || settings.waitMs === 0 || call.deadline.hasPassed()) throw error;
     }
     await alarms.pause(settings.random() * Math.min(MAX_PAUSE_MS, call.deadline.remainingMs()));
   }
 }
 
 async function runOnce<T>(
-  { clock, settings, identifiers, uplink }: EngineContext,
+  { clock, settings, identifiers, uplink, events }: EngineContext,
   taker: LockTaker,
   work: TransactionWork<T>,
   { service, deadline }: CallFacts,
@@ -41,13 +45,15 @@ async function runOnce<T>(
   const tx = new GrowingTransaction(
     locks,
     deadline,
-    (key, mode, waitMs, end) =>
-      taker.take(key, { mode }, { service, deadline: Deadline.after(clock, waitMs), owner, end }),
+    (key, mode, end, suspicion) => {
+      const rest = Deadline.after(clock, deadline.remainingMs());
+      return taker.take(key, { mode }, { service, deadline: rest, owner, end, suspicion });
+    },
     settings.random,
   );
   try {
-    const result = await runInFrame(frame, () => work(tx));
-    tx.signal.throwIfAborted();
+    const running = runInFrame(frame, () => work(tx));
+    const result = await untilDoneOrLost(running, tx, events);
     for (const { handle } of locks) handle.assertHeld();
     return result;
   } finally {

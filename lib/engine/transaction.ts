@@ -1,13 +1,16 @@
-import { DeadlockError, LockAbortedError, type LockLostError, LockTimeoutError } from '../lock/errors.js';
+import { DeadlockError, LockAbortedError, type LockLostError } from '../lock/errors.js';
 import type { Deadline } from '../lock/deadline.js';
 import type { LockHandle } from '../lock/handle.js';
 import { covers, type LockMode } from '../lock/mode.js';
+import type { Suspicion } from './deadlock-suspicion.js';
 import type { Hold } from './hold.js';
 import type { LockTransaction } from './lock-service.js';
 import { SharedFate } from './multi-lock.js';
+import { onAbort } from './on-abort.js';
 import type { OwnedLock } from './owner-context.js';
+import type { Footing } from './until-done-or-lost.js';
 
-/** A wait inside a transaction that already holds something is cut short, as it may be a wait in a circle. */
+/** A wait behind others inside a transaction that already holds something is cut short, as it may be a wait in a circle. */
 const SHORTEST_WAIT_PART = 0.05;
 const LONGEST_WAIT_PART = 0.2;
 
@@ -15,15 +18,15 @@ const LONGEST_WAIT_PART = 0.2;
 export type TakeLock = (
   key: string,
   mode: LockMode,
-  waitMs: number,
   end: AbortSignal,
+  suspicion: Suspicion | undefined,
 ) => Promise<{ hold: Hold; handle: LockHandle }>;
 
 /**
  * The growing phase of strict two-phase locking. Locks are kept in `locks`, which is also what code inside re-enters, and
  * given back by whoever made this.
  */
-export class GrowingTransaction implements LockTransaction {
+export class GrowingTransaction implements LockTransaction, Footing {
   readonly #locks: OwnedLock[];
   readonly #deadline: Deadline;
   readonly #take: TakeLock;
@@ -31,6 +34,7 @@ export class GrowingTransaction implements LockTransaction {
   readonly #controller = new AbortController();
   readonly #fate = new SharedFate((error) => this.#lose(error));
   #isOver = false;
+  #lostHold: Hold | undefined;
   #last: Promise<unknown> = Promise.resolve();
   /** Ends the wait for the lock that is being taken. */
   #endWait: (loss?: LockLostError) => void = () => undefined;
@@ -46,6 +50,21 @@ export class GrowingTransaction implements LockTransaction {
     return this.#controller.signal;
   }
 
+  /** The one whose loss was the end of the others. */
+  get lostHold(): Hold | undefined {
+    return this.#lostHold;
+  }
+
+  onLost(listener: (error: LockLostError) => void): () => void {
+    return onAbort(this.signal, () => listener(this.signal.reason as LockLostError));
+  }
+
+  /** Asks the clock for each: whoever finds one lost is told as all others are. */
+  lossError(): LockLostError | undefined {
+    for (const { hold } of this.#locks) if (!hold.isReleased) hold.lossError();
+    return this.signal.aborted ? (this.signal.reason as LockLostError) : undefined;
+  }
+
   /** One after the other, also when asked for together: what is held already decides how long the next may wait. */
   lock(key: string, mode: LockMode = 'exclusive'): Promise<LockHandle> {
     const locked = this.#last.then(() => this.#lock(key, mode));
@@ -58,26 +77,18 @@ export class GrowingTransaction implements LockTransaction {
     if (this.#isOver) throw endedError(key);
     const known = this.#locks.find(({ handle }) => handle.key === key && covers(handle.mode, mode));
     if (known !== undefined) return known.handle;
-    const first = this.#locks.length === 0;
-    const remainingMs = this.#deadline.remainingMs();
-    const waitMs = first ? remainingMs : Math.min(remainingMs, this.#cautiousWaitMs());
     const controller = new AbortController();
     this.#endWait = (loss) => controller.abort(loss ?? endedError(key));
-    try {
-      const taken = await this.#take(key, mode, waitMs, controller.signal);
-      // Too late to end the wait, which was over just before.
-      if (this.#isOver) {
-        void taken.handle.release();
-        throw endedError(key);
-      }
-      this.#locks.push(taken);
-      this.#fate.join(taken.hold);
-      return taken.handle;
-    } catch (error) {
-      if (first || this.#isOver || !(error instanceof LockTimeoutError) || this.#deadline.hasPassed()) throw error;
-      const held = this.#locks.map(({ handle }) => handle.key).join(', ');
-      throw new DeadlockError(`Taken for a deadlock: waited for ${key} while holding ${held}`, key, { cause: error });
+    const taken = await this.#take(key, mode, controller.signal, this.#suspicion(key));
+    // Too late to end the wait, which was over just before.
+    if (this.#isOver || this.signal.aborted) {
+      void taken.handle.release();
+      this.signal.throwIfAborted();
+      throw endedError(key);
     }
+    this.#locks.push(taken);
+    this.#fate.join(taken.hold);
+    return taken.handle;
   }
 
   /** No more locks: the ones there are go now, and nobody is left to wait for another. */
@@ -87,15 +98,23 @@ export class GrowingTransaction implements LockTransaction {
     this.#endWait();
   }
 
+  /** Losing one loses all, so that nobody works on a part; those that others share are given back. */
   #lose(error: LockLostError): void {
+    if (this.signal.aborted) return;
+    this.#lostHold = this.#locks.find(({ hold }) => hold.isLost)?.hold;
     this.#controller.abort(error);
     this.#endWait(error);
+    for (const { hold } of this.#locks) hold.loseWithSiblings();
   }
 
-  /** Different each time, so that of two that wait for each other one gives way first. */
-  #cautiousWaitMs(): number {
+  /** The first lock waits in no circle. Different each time, so that of two that wait for each other one gives way first. */
+  #suspicion(key: string): Suspicion | undefined {
+    if (this.#locks.length === 0) return undefined;
     const totalMs = this.#deadline.at - this.#deadline.startedAt;
-    return totalMs * (SHORTEST_WAIT_PART + this.#random() * (LONGEST_WAIT_PART - SHORTEST_WAIT_PART));
+    const afterMs = totalMs * (SHORTEST_WAIT_PART + this.#random() * (LONGEST_WAIT_PART - SHORTEST_WAIT_PART));
+    const held = this.#locks.map(({ handle }) => handle.key).join(', ');
+    const text = `Taken for a deadlock: waited for ${key} for ${Math.round(afterMs)} ms while holding ${held}`;
+    return { afterMs, error: () => new DeadlockError(text, key) };
   }
 }
 

@@ -1,26 +1,37 @@
 import type { Subject } from 'rxjs';
+import type { LockLostError } from '../lock/errors.js';
 import type { LockEvent } from '../lock/events.js';
 import type { Hold } from './hold.js';
 
+/** What work stands on: a hold, or all those of a transaction. */
+export interface Footing {
+  /** @returns how to stop listening */
+  onLost(listener: (error: LockLostError) => void): () => void;
+  /** Asks the clock, and not only what has been told. */
+  lossError(): LockLostError | undefined;
+  /** The hold that was lost, once it is known. */
+  readonly lostHold: Hold | undefined;
+}
+
 /**
- * Settles as the work does, or rejects with the loss of the lock as soon as that is known: work that goes on without the
+ * Settles as the work does, or rejects with the loss of its lock as soon as that is known: work that goes on without the
  * lock must not pass for a success. What it comes to then is reported as an event. An error of the work itself is never
  * replaced.
  */
-export async function untilDoneOrLost<T>(work: Promise<T>, hold: Hold, events: Subject<LockEvent>): Promise<T> {
+export async function untilDoneOrLost<T>(work: Promise<T>, footing: Footing, events: Subject<LockEvent>): Promise<T> {
   const reportIfLate = (error: unknown): void => {
-    if (!hold.isLost) return;
-    events.next({ ...hold.facts(), type: 'late-result', error });
+    const hold = footing.lostHold;
+    if (hold !== undefined) events.next({ ...hold.facts(), type: 'late-result', error });
   };
   let stopListening: () => void = () => undefined;
   const lost = new Promise<never>((_resolve, reject) => {
-    stopListening = hold.onLost(reject);
+    stopListening = footing.onLost(reject);
   });
   try {
     const result = await Promise.race([work, lost]);
-    const loss = hold.lossError();
+    const loss = footing.lossError();
     // Work may give its lock back before it ends.
-    if (loss !== undefined && !hold.isReleased) throw loss;
+    if (loss !== undefined && footing.lostHold !== undefined) throw loss;
     return result;
   } finally {
     stopListening();
