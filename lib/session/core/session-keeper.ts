@@ -4,6 +4,7 @@ import { serverError, SessionError } from '../errors.js';
 import type { SessionSettings } from '../options.js';
 import { AbandonedSession, closed, closeSession, NO_TRAFFIC } from './abandoned-session.js';
 import { Connection, type ConnectionOwner, type Ending } from './connection.js';
+import { uselessTimeout } from './granted-timeout.js';
 import type { Granted, KeeperListener } from './keeper-listener.js';
 import type { Dialer, Handshake, HandshakeReply, Server } from './link.js';
 import { ServerList } from './server-list.js';
@@ -88,8 +89,9 @@ export class SessionKeeper implements ConnectionOwner {
       return;
     }
     this.#state = 'attached';
-    if (reply.timeoutMs < 2 * serverTickMs) {
-      this.fail(tooShort(reply.timeoutMs, serverTickMs));
+    const useless = uselessTimeout(reply.timeoutMs, serverTickMs);
+    if (useless !== undefined) {
+      this.fail(useless);
       return;
     }
     this.#inTouch();
@@ -242,11 +244,4 @@ export class SessionKeeper implements ConnectionOwner {
     this.#connection = undefined;
     this.#listener.onClosed();
   }
-}
-
-function tooShort(grantedMs: number, tickMs: number): LockConfigurationError {
-  return new LockConfigurationError(
-    `sessionTimeoutMs: the servers granted ${grantedMs} ms, less than two of their ticks (serverTickMs: ${tickMs} ms). ` +
-      "Raise the servers' maxSessionTimeout, or set serverTickMs to their real tickTime",
-  );
 }

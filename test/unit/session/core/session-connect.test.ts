@@ -105,6 +105,24 @@ describe('Servers that make locks impossible close the session for good', () => 
     await world.client.close();
   });
 
+  it.each([
+    [300, 150],
+    [200, 100],
+    [200, 50],
+    [100, 10],
+  ])('%d ms with ticks of %d ms leave nothing in which a lock is certain: it says what to set', (grantedMs, tickMs) => {
+    const world = new SessionWorld({ sessionTimeoutMs: grantedMs, serverTickMs: tickMs });
+    world.link.grant(grantedMs);
+    expect(world.link.operations()).toEqual(['closeSession']);
+    expect(world.client.failure).toBeInstanceOf(LockConfigurationError);
+    const text = world.client.failure?.message;
+    expect(text).toMatch(new RegExp(`^sessionTimeoutMs: .*${grantedMs} ms.*serverTickMs is ${tickMs} ms`));
+    const leastMs = Number(/(\d+) ms at the least/.exec(text ?? '')?.[1]);
+    const mended = new SessionWorld({ sessionTimeoutMs: leastMs, serverTickMs: tickMs });
+    mended.link.grant(leastMs);
+    expect(mended.client.state).toBe('connected');
+  });
+
   it('two ticks are enough', () => {
     const world = new SessionWorld({ serverTickMs: 2_000 });
     world.link.grant(4_000);

@@ -86,10 +86,10 @@ describe('the entrances of an embedded ensemble', () => {
   });
 
   it('grant sessions by the tick they were given', async () => {
-    const session = open(new EmbeddedEnsemble({ tickMs: 20 }), 100);
+    const session = open(new EmbeddedEnsemble({ tickMs: 20 }), 300);
     await until(session, 'connected');
 
-    expect(session.identity?.timeoutMs).toBe(100);
+    expect(session.identity?.timeoutMs).toBe(300);
     await session.close();
   });
 

@@ -1,0 +1,23 @@
+import { LockConfigurationError } from '../../lock/errors.js';
+import { certaintyMarginMs } from '../certainty.js';
+
+/** One margin before the end the loss is signalled, one is for the write that renews, one for clocks that differ. */
+const MARGINS = 3;
+
+/** @returns why no lock could be held in a session with the time-out that the servers granted, if that is so */
+export function uselessTimeout(grantedMs: number, tickMs: number): LockConfigurationError | undefined {
+  const granted = `sessionTimeoutMs: the servers granted ${grantedMs} ms`;
+  if (grantedMs < 2 * tickMs) {
+    return new LockConfigurationError(
+      `${granted}, less than two of their ticks (serverTickMs: ${tickMs} ms). ` +
+        "Raise the servers' maxSessionTimeout, or set serverTickMs to their real tickTime",
+    );
+  }
+  const marginsMs = MARGINS * certaintyMarginMs(grantedMs);
+  if (grantedMs - tickMs > marginsMs) return undefined;
+  return new LockConfigurationError(
+    `${granted}, and serverTickMs is ${tickMs} ms: less a tick and the margins of ${marginsMs} ms nothing is left in which a ` +
+      `lock could be certain. Set sessionTimeoutMs to four ticks or more, and to ${2 * (tickMs + marginsMs)} ms at the least; ` +
+      "the servers' maxSessionTimeout must allow it",
+  );
+}
