@@ -46,6 +46,17 @@ export class ConnectionMonitor {
     });
   }
 
+  /** Once, at the start of the application: what works, and may not be what was meant. */
+  judgeOptions(): void {
+    const { auth, tls, connect } = this.#options;
+    // The ensemble in memory has no network.
+    if (auth.length === 0 || tls !== undefined || connect.trim().startsWith('memory:')) return;
+    this.#logger.warn(
+      `${this.#connection}: auth is set and tls is not, so the password goes over the network as it is. Whoever listens has ` +
+        "it: connect to the servers' secureClientPort with tls",
+    );
+  }
+
   startedWithoutZooKeeper(error: Error): void {
     this.#logger.warn(`${this.#connection}: starting without ZooKeeper (whenUnavailable: 'local'). ${error.message}`);
   }

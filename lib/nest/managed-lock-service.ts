@@ -98,6 +98,7 @@ export class ManagedLockService
   /** @throws LockUnavailableError where `startup` is `eager` and no ZooKeeper answers in time */
   async onModuleInit(): Promise<void> {
     startedLiveLockService(this);
+    this.#monitor.judgeOptions();
     if (this.options.startup === 'lazy') return;
     try {
       await whenUp(this.#open().session, answerWithinMs(this.options.waitMs));

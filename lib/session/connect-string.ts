@@ -52,6 +52,11 @@ function readServer(connect: string, text: string): Server {
   return { host, port };
 }
 
+/** What stands in front of an @ may be a password: neither it nor anything around it is shown. */
 function refusal(connect: string, reason: string): LockConfigurationError {
+  if (connect.includes('@')) {
+    const advice = 'credentials do not belong here: give them as the option auth: { username, password }';
+    return new LockConfigurationError(`connect: ${advice} (what it holds is not shown, as it has an @; ${EXAMPLE})`);
+  }
   return new LockConfigurationError(`connect: ${reason} (in ${JSON.stringify(connect)}; ${EXAMPLE})`);
 }

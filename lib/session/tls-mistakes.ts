@@ -31,6 +31,10 @@ export function mistakeInTls(tls: unknown): string | undefined {
   if (typeof tls !== 'object' || tls === null || Array.isArray(tls)) {
     return 'must be an object such as { ca, cert, key }, as tls.connect() takes it';
   }
+  if ('checkServerIdentity' in tls && (tls.checkServerIdentity ?? undefined) === undefined) {
+    // It takes the place of the check that node:tls has, and is called all the same.
+    return 'checkServerIdentity must be a function, or not be there: without it the name of the server is checked as usual';
+  }
   for (const [name, value] of Object.entries(tls)) {
     if (!isSetting(name)) return `${name} is no setting (there are: ${Object.keys(KINDS).join(', ')})`;
     const mistake = (value ?? undefined) === undefined ? undefined : mistakeInSetting(name, value);

@@ -46,6 +46,8 @@ export class Conversation {
   readonly #pending = new PendingCalls();
   readonly #pingsSentAt: number[] = [];
   readonly #settingWatches = new PendingCalls();
+  /** Credentials that were sent and not answered. */
+  #unansweredAuths = 0;
   /** Watches the server would have been told to forget, had not a request for another on the same path been under way. */
   readonly skippedRemovals = new Set<string>();
   #xid = 0;
@@ -77,6 +79,7 @@ export class Conversation {
   }
 
   sendAuth(scheme: string, credential: Uint8Array): void {
+    this.#unansweredAuths += 1;
     this.#link.send(AUTH_XID, { op: 'auth', scheme, credential }, '');
   }
 
@@ -121,6 +124,9 @@ export class Conversation {
         return;
       }
       case AUTH_XID:
+        // What nobody asked for is said of no credentials, and must not end the client for good.
+        if (this.#unansweredAuths === 0) return onBroken(new Error('it answered credentials that were not sent'));
+        this.#unansweredAuths -= 1;
         if (errorNumber !== 0) onAuthFailed(errorNumber);
         return;
       case SET_WATCHES_XID: {

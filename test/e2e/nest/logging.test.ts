@@ -109,6 +109,22 @@ describe('the log', () => {
     expect(long.recorder.find('waitMs')).toEqual([]);
   });
 
+  it('warns once, at boot, of credentials without tls, and not where no network is', async () => {
+    const auth = { username: 'app', password: 'correct horse battery staple' };
+    const connect = `127.0.0.1:${await freePort()}`;
+    await using open = await startRecorded({ connect, auth, startup: 'lazy', waitMs: 100 });
+    const told = "warn: Connection 'default': auth is set and tls is not";
+    expect(open.recorder.find(told)).toHaveLength(1);
+    await open.locks.acquire('/locks/a').catch(() => undefined);
+    expect(open.recorder.find(told)).toHaveLength(1);
+    expect(open.recorder.find(auth.password)).toEqual([]);
+
+    await using safe = await startRecorded({ connect, auth, tls: {}, startup: 'lazy' });
+    await using memory = await startRecorded({ auth });
+    await using anonymous = await startRecorded({ connect, startup: 'lazy' });
+    for (const { recorder } of [safe, memory, anonymous]) expect(recorder.find('tls is not')).toEqual([]);
+  });
+
   it('warns of the event loop also where the block has cost the lock', async () => {
     await using application = await startWithTesting();
     const lock = await application.locks.acquire('/locks/a');

@@ -73,7 +73,6 @@ describe('Anything else is a configuration error that quotes it', () => {
     '::1',
     '[::1',
     '[]:2181',
-    'user@zk1',
     'zookeeper://zk1:2181',
     'zk1/a/',
     'zk1//a',
@@ -87,6 +86,26 @@ describe('Anything else is a configuration error that quotes it', () => {
 
   it('that is a URL: its scheme is what is wrong', () => {
     expect(() => parseConnectString('zookeeper://zk1:2181')).toThrow('connect: it is no URL, so it has no scheme');
+  });
+
+  it.each([
+    'user@zk1',
+    'user:secret@zk1:2181',
+    'user:secret@zk1:2181,zk2:2181/app',
+    'zk1:2181,user:secret@zk2:2181',
+    'user:sec/ret@zk1:2181',
+    'user:sec,ret@zk1',
+    'user:secret@',
+    'zookeeper://user:secret@zk1:2181',
+    'memory:a b@secret',
+  ])('%j: credentials are refused, and not one character of them is shown', (connect) => {
+    expect(() => parseConnectString(connect)).toThrow(LockConfigurationError);
+    expect(() => parseConnectString(connect)).toThrow('give them as the option auth: { username, password }');
+    expect(() => parseConnectString(connect)).not.toThrow(/user:|sec|ret/);
+  });
+
+  it('and an @ in a chroot is a part of it', () => {
+    expect(parseConnectString('zk1/app@1')).toMatchObject({ kind: 'ensemble', chroot: '/app@1' });
   });
 
   it.each(['zk1:2181/app,zk2:2181/app', 'zk1/app,zk2', 'zk1/a,b'])(

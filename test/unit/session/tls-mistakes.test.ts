@@ -64,6 +64,8 @@ describe('TLS settings that cannot work are told before a server is asked', () =
     ['a version that there is not', { minVersion: 'TLSv9' }, 'cannot work: "TLSv9" is not a valid'],
     ['a passphrase that is no text', { passphrase: 42 }, 'passphrase must be a string'],
     ['no by its name', { rejectUnauthorized: 'false' }, 'rejectUnauthorized must be a boolean'],
+    ['a check that is nothing', { checkServerIdentity: undefined }, 'checkServerIdentity must be a function, or not'],
+    ['a check that is null', { checkServerIdentity: null }, 'checkServerIdentity must be a function, or not'],
     ['a check that is none', { checkServerIdentity: true }, 'checkServerIdentity must be a function'],
   ])('%s', (_, settings, mistake) => {
     expect(mistakeInTls(settings)).toContain(mistake);

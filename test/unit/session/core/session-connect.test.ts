@@ -129,6 +129,25 @@ describe('Servers that make locks impossible close the session for good', () => 
     expect(world.client.state).toBe('connected');
   });
 
+  it('an answer to credentials that were never sent, or that were accepted before, costs that connection alone', async () => {
+    const credential = new TextEncoder().encode('user:secret');
+    for (const auth of [[], [{ scheme: 'digest', credential }]]) {
+      const world = new SessionWorld({ auth });
+      world.link.grant(8_000);
+      for (const answer of auth.length > 0 ? [undefined, stat()] : []) world.link.answer(answer);
+      await promisesSettled();
+      expect(world.client.state).toBe('connected');
+      world.link.reply(AUTH_XID, -115);
+      expect(world.states).toEqual(['connecting', 'connected', 'suspended']);
+      expect(world.client.describeFailures()).toContain('it answered credentials that were not sent');
+      (await world.nextLink()).grant(8_000);
+      for (const answer of auth.length > 0 ? [undefined, stat()] : []) world.link.answer(answer);
+      await promisesSettled();
+      expect(world.client.state).toBe('reconnected');
+      expect(world.client.failure).toBeUndefined();
+    }
+  });
+
   it('refused credentials: every call settles, and the reason is kept without the credentials', async () => {
     const credential = new TextEncoder().encode('user:secret');
     const world = new SessionWorld({ auth: [{ scheme: 'digest', credential }] });
