@@ -37,6 +37,13 @@ export function unescapeBytes(escaped: Buffer): Buffer | undefined {
   return bytes.subarray(0, length);
 }
 
+/** Of what may be cut off anywhere, be it behind the first half of an escape. */
+export function unescapedLength(escaped: Uint8Array): number {
+  let length = 0;
+  for (let at = 0; at < escaped.length; at += escaped[at] === BACKSLASH ? 2 : 1) length += 1;
+  return length;
+}
+
 function countEscapes(bytes: Uint8Array): number {
   let escapes = 0;
   for (let at = 0; at < bytes.length; at += 1) if (needsEscape(bytes[at]!)) escapes += 1;

@@ -7,6 +7,7 @@ import { JournalState, type Verdict } from './journal-state.js';
 import { type Line, LineReader } from './line-reader.js';
 import { encodeRecord, type JournalRecord, parseLine } from './record.js';
 import type { Room } from './room.js';
+import { Soundness, type Span } from './soundness.js';
 
 /** Never made by opening: a journal begins with its `base` or not at all. For reading too: an overlay file system gives those
  * who only read another file than those who write. */
@@ -31,6 +32,7 @@ interface Identity {
 export class Journal {
   readonly state = new JournalState();
   readonly #lines: LineReader;
+  readonly #soundness = new Soundness();
   /** What is known to outlast a power failure. */
   #durableTo = 0;
   /** The line without which nothing else may be believed. */
@@ -72,7 +74,7 @@ export class Journal {
   /** Reads what others have added. */
   async catchUp(): Promise<void> {
     for await (const line of this.#lines.newLines()) this.#apply(line);
-    if (!this.#hasBase) throw damaged(this.path);
+    if (!this.#hasBase) throw withoutBase(this.path);
   }
 
   /** Whoever is told of a record may rely on it: this is for those that another process has written, and maybe not synced yet. */
@@ -87,9 +89,9 @@ export class Journal {
    * Adds a record and looks where it came to stand: nothing else tells whether it counts. When this resolves, it and all
    * before it outlast a power failure.
    */
-  async append(record: Omit<JournalRecord, 'id'>): Promise<Outcome> {
+  async append(record: Omit<JournalRecord, 'id' | 'seen'>): Promise<Outcome> {
     const id = randomUUID();
-    const bytes = encodeRecord({ ...record, id });
+    const bytes = encodeRecord({ ...record, id, seen: this.#soundness.seenTo(this.#lines.readTo) });
     if (bytes.length > LARGE_RECORD_BYTES) await this.room.assertFor(bytes.length);
     const { bytesWritten } = await this.file.write(bytes, 0, bytes.length, null);
     if (bytesWritten < bytes.length) throw cutShort(this.path, bytesWritten, bytes.length);
@@ -110,11 +112,16 @@ export class Journal {
     await this.file.close().catch(() => undefined);
   }
 
-  #apply({ bytes }: Line): { readonly id: string; readonly verdict: Verdict } | undefined {
-    const record = parseLine(bytes);
-    if (record === undefined) return undefined;
-    if ((record.kind === 'base') === this.#hasBase) throw damaged(this.path);
+  #apply(line: Line): { readonly id: string; readonly verdict: Verdict } | undefined {
+    const record = parseLine(line.bytes);
+    if (record === undefined) {
+      this.#soundness.passOver(line);
+      return undefined;
+    }
+    if ((record.kind === 'base') === this.#hasBase) throw withoutBase(this.path);
     this.#hasBase = true;
+    const damage = this.#soundness.add(line, record.seen);
+    if (damage !== undefined) throw damaged(this.path, damage, line);
     return { id: record.id, verdict: this.state.apply(record) };
   }
 }
@@ -133,7 +140,15 @@ function notFound(path: string): LockConfigurationError {
   );
 }
 
-function damaged(path: string): LockConfigurationError {
+function damaged(path: string, { from, to }: Span, { startsAt }: Line): LockConfigurationError {
+  return new LockConfigurationError(
+    `${path} is damaged between byte ${from} and byte ${to}: whole records follow (at byte ${startsAt}), so this is not what a ` +
+      'crash leaves, and a change or a token that was acknowledged may be gone. Nothing of it is read or written. Stop all ' +
+      'writers, then restore its folder from a backup (docs/fencing.md, "Damage")',
+  );
+}
+
+function withoutBase(path: string): LockConfigurationError {
   return new LockConfigurationError(
     `${path} is damaged: it must begin with the state of the file, and have it once. No process leaves it like this. ` +
       'Stop all writers, then restore its folder from a backup, or move the folder away to begin the file anew',

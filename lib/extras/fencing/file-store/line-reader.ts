@@ -6,6 +6,7 @@ const LARGEST_READ = 4 * 1024 * 1024;
 
 export interface Line {
   readonly bytes: Buffer;
+  readonly startsAt: number;
   /** Where the next line begins. */
   readonly endsAt: number;
 }
@@ -46,7 +47,8 @@ export class LineReader {
       const line = this.#pending.length === 0 ? tail : Buffer.concat([...this.#pending, tail]);
       this.#pending = [];
       from = end + 1;
-      yield { bytes: line, endsAt: startsAt + from };
+      const endsAt = startsAt + from;
+      yield { bytes: line, startsAt: endsAt - line.length - 1, endsAt };
     }
     if (from < bytes.length) this.#pending.push(bytes.subarray(from));
   }

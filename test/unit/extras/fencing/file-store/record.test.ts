@@ -31,6 +31,7 @@ const anyRecord: fc.Arbitrary<JournalRecord> = fc.record({
   token: fc.bigInt({ min: 0n, max: HIGHEST }),
   id: fc.uuid(),
   onlyAfter: fc.option(fc.uuid(), { nil: undefined }),
+  seen: fc.record({ to: fc.maxSafeNat(), records: fc.nat() }),
   payload: anyPayload,
 });
 
@@ -51,7 +52,7 @@ describe('the records of a journal', () => {
 
   it('are one line each, between the lines that begin them', () => {
     const text = encodeRecord({ kind: 'append', token: HIGHEST, id: 'x', payload: Buffer.from('a\nb\\') }).toString();
-    expect(text).toMatch(/^!\n9223372036854775807 append x \* 4 [0-9a-f]{8} a\\nb\\\\;\n$/);
+    expect(text).toMatch(/^!\n9223372036854775807 append x \* 0 0 4 [0-9a-f]{8} a\\nb\\\\;\n$/);
   });
 
   it.each(['', 'hi!', 'ends with a backslash\\', 'ends with a line\n', 'a;', '!', ';', '!\n;\n'])(
@@ -79,7 +80,8 @@ describe('the records of a journal', () => {
   });
 
   it('are no records with any byte changed', () => {
-    const record: JournalRecord = { kind: 'write', token: 71n, id: 'one', payload: Buffer.from('content') };
+    const seen = { to: 4_711, records: 23 };
+    const record: JournalRecord = { kind: 'write', token: 71n, id: 'one', seen, payload: Buffer.from('content') };
     const line = encodeRecord(record).subarray(2, -1);
     for (let at = 0; at < line.length; at += 1) {
       const changed = Buffer.from(line);
