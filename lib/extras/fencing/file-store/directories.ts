@@ -1,6 +1,15 @@
 import { constants } from 'node:fs';
-import { lstat, mkdir, open } from 'node:fs/promises';
+import { chmod, lstat, mkdir, open } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
+
+/** Who may do what with the files and folders that are made. */
+export interface Modes {
+  readonly file: number;
+  readonly folder: number;
+}
+
+/** The tokens are what keeps writers out, and who can change a journal changes tokens: nobody else may as much as look. */
+export const PRIVATE: Modes = { file: 0o600, folder: 0o700 };
 
 /** What was made, linked or renamed in the folder outlasts a power failure from now on. */
 export async function syncDirectory(path: string): Promise<void> {
@@ -12,10 +21,11 @@ export async function syncDirectory(path: string): Promise<void> {
   }
 }
 
-/** Makes a folder, and those above it where they are missing, so that they last. */
-export async function makeDirectory(path: string): Promise<void> {
-  const first = await mkdir(path, { recursive: true });
+/** Makes a folder, and those above it where they are missing, so that they last. One that is there keeps its mode. */
+export async function makeDirectory(path: string, mode = PRIVATE.folder): Promise<void> {
+  const first = await mkdir(path, { recursive: true, mode });
   if (first === undefined) return;
+  await chmod(path, mode);
   let folder = dirname(first);
   await syncDirectory(folder);
   for (const name of relative(folder, dirname(path)).split(sep)) {

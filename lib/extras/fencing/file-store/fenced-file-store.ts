@@ -4,7 +4,7 @@ import { LockClosedError, LockConfigurationError } from '../../../lock/errors.js
 import { checkResource } from '../check-resource.js';
 import { type Fence, type FenceSettings, tokenToCompare } from '../fence.js';
 import { checkOptions } from './check-options.js';
-import { makeDirectory, unlessMissing } from './directories.js';
+import { makeDirectory, type Modes, PRIVATE, unlessMissing } from './directories.js';
 import { type Change, FencedFile } from './fenced-file.js';
 import { refuseUnfitFileSystem, refuseWithoutLinks } from './file-system.js';
 import { folderNameOf, resourceOf } from './folder-name.js';
@@ -12,12 +12,17 @@ import { Generations, NEW_FOLDER } from './generations.js';
 import type { JournalState } from './journal-state.js';
 import { bytesOf, type NewContent } from '../new-content.js';
 import { OpenFiles } from './open-files.js';
+import { Room } from './room.js';
 
 export interface FencedFileStoreOptions extends FenceSettings {
   /** The folder of the store, on a file system that one kernel has mounted. It is made if it is missing. */
   readonly root: string;
   /** Do not refuse a file system that several hosts can mount: you know that it appends atomically. @default false */
   readonly trustFileSystem?: boolean;
+  /** Of the files that are made, whatever the umask is. Those that are there keep theirs. @default 0o600 */
+  readonly fileMode?: number;
+  /** Of the folders that are made, the root included; 0o2770 lets them have the group of the root. @default 0o700 */
+  readonly folderMode?: number;
 }
 
 /** For tests. @internal */
@@ -53,11 +58,13 @@ export class FencedFileStore implements AsyncDisposable {
   private constructor(
     private readonly root: string,
     private readonly settings: FenceSettings,
+    modes: Modes,
     { minJournalBytes, maxOpenFiles }: FileStoreLimits,
   ) {
     this.#files = new OpenFiles(maxOpenFiles, (resource) => {
       const { folder, nameInside } = folderNameOf(resource);
-      return new FencedFile(resource, new Generations(join(root, folder), nameInside), minJournalBytes);
+      const generations = new Generations(join(root, folder), nameInside, new Room(root), modes);
+      return new FencedFile(resource, generations, minJournalBytes);
     });
   }
 
@@ -69,13 +76,14 @@ export class FencedFileStore implements AsyncDisposable {
   /** @internal */
   static async openWith(options: FencedFileStoreOptions, limits: Partial<FileStoreLimits>): Promise<FencedFileStore> {
     checkOptions(options);
-    const { root, trustFileSystem = false, ...settings } = options;
-    await makeDirectory(root);
+    const { root, trustFileSystem = false, fileMode, folderMode, ...settings } = options;
+    const modes: Modes = { file: fileMode ?? PRIVATE.file, folder: folderMode ?? PRIVATE.folder };
+    await makeDirectory(root, modes.folder);
     const place = await realpath(root);
     if (!trustFileSystem) await refuseUnfitFileSystem(place);
     await removeLeftBehind(place);
     await refuseWithoutLinks(place);
-    return new FencedFileStore(place, settings, { ...LIMITS, ...limits });
+    return new FencedFileStore(place, settings, modes, { ...LIMITS, ...limits });
   }
 
   /**

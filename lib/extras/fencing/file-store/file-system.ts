@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { link, mkdir, rm, statfs, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { LockConfigurationError } from '../../../lock/errors.js';
+import { PRIVATE } from './directories.js';
 import { NEW_FOLDER } from './generations.js';
 import { isLackOfRoom } from './room.js';
 
@@ -47,8 +48,8 @@ export async function refuseUnfitFileSystem(
 export async function refuseWithoutLinks(root: string, tryLink: typeof link = link): Promise<void> {
   const folder = join(root, `${NEW_FOLDER}${randomUUID()}`);
   try {
-    await mkdir(folder);
-    await writeFile(join(folder, 'one'), '');
+    await mkdir(folder, PRIVATE.folder);
+    await writeFile(join(folder, 'one'), '', { mode: PRIVATE.file });
     await tryLink(join(folder, 'one'), join(folder, 'another')).catch((error: unknown) => {
       if (!isLackOfRoom(error)) throw withoutLinks(root, error);
     });

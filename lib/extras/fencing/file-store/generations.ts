@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { link, lstat, mkdir, open, readdir, rename, rm, rmdir, unlink } from 'node:fs/promises';
+import { chmod, link, lstat, mkdir, open, readdir, rename, rm, rmdir, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { LockConfigurationError } from '../../../lock/errors.js';
-import { exists, syncDirectory, unlessCode, unlessMissing } from './directories.js';
+import { exists, type Modes, PRIVATE, syncDirectory, unlessCode, unlessMissing } from './directories.js';
 import { NAME_FILE } from './folder-name.js';
 import { Journal } from './journal.js';
 import { JournalState } from './journal-state.js';
@@ -36,6 +36,7 @@ export class Generations {
     readonly folder: string,
     private readonly nameInside?: string,
     private readonly room: Room = new Room(dirname(folder)),
+    private readonly modes: Modes = PRIVATE,
   ) {}
 
   /** The highest journal, or `undefined` where the file has never been made. */
@@ -58,8 +59,9 @@ export class Generations {
   async create(): Promise<void> {
     const root = dirname(this.folder);
     const temporary = join(root, `${NEW_FOLDER}${randomUUID()}`);
-    await mkdir(temporary);
+    await mkdir(temporary, PRIVATE.folder);
     try {
+      await chmod(temporary, this.modes.folder);
       // Not there any more: this process was stopped for so long that it was taken for dead (fenced-file-store.ts).
       await unlessCode(['ENOTEMPTY', 'EEXIST', 'ENOENT'], this.#createIn(temporary));
     } finally {
@@ -75,7 +77,7 @@ export class Generations {
     const bytes = encodeRecord(sealed.state.toBase());
     await this.room.assertFor(bytes.length);
     try {
-      await writeDurably(temporary, bytes);
+      await writeDurably(temporary, bytes, this.modes.file);
       if (!(await sealed.isInPlace())) return;
       await unlessCode(['EEXIST', 'ENOENT'], link(temporary, this.#path(next)));
     } finally {
@@ -100,8 +102,11 @@ export class Generations {
   }
 
   async #createIn(temporary: string): Promise<void> {
-    await writeDurably(join(temporary, 'journal.0'), encodeRecord(new JournalState().toBase()));
-    if (this.nameInside !== undefined) await writeDurably(join(temporary, NAME_FILE), Buffer.from(this.nameInside));
+    const { file } = this.modes;
+    await writeDurably(join(temporary, 'journal.0'), encodeRecord(new JournalState().toBase()), file);
+    if (this.nameInside !== undefined) {
+      await writeDurably(join(temporary, NAME_FILE), Buffer.from(this.nameInside), file);
+    }
     await syncDirectory(temporary);
     // It replaces an empty folder and no other.
     await rename(temporary, this.folder);
@@ -178,9 +183,11 @@ function highestOf(names: readonly string[]): number | undefined {
   return journalsIn(names).at(-1);
 }
 
-async function writeDurably(path: string, bytes: Uint8Array): Promise<void> {
-  const file = await open(path, 'wx');
+async function writeDurably(path: string, bytes: Uint8Array, mode: number): Promise<void> {
+  const file = await open(path, 'wx', PRIVATE.file);
   try {
+    // Not by opening: the umask of the process would take rights away.
+    await file.chmod(mode);
     await file.writeFile(bytes);
     await file.sync();
   } finally {

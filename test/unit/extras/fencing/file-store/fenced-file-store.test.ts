@@ -117,13 +117,18 @@ describe('content', () => {
 
 describe('the options of a FencedFileStore', () => {
   it.each<[string, object]>([
-    ['key: is no option (there are: root, trustFileSystem, keys, lockKey)', { key: {} }],
+    ['key: is no option (there are: root, trustFileSystem, fileMode, folderMode, keys, lockKey)', { key: {} }],
     ['lockkey: is no option', { lockkey: () => '' }],
     ['root: must be', { root: undefined }],
     ['root: must be', { root: '' }],
     ['keys: must be', { keys: [] }],
     ['lockKey: must be', { lockKey: '/locks/a' }],
     ['trustFileSystem: must be', { trustFileSystem: 'yes' }],
+    ['fileMode: must be', { fileMode: '0600' }],
+    ['fileMode: must be', { fileMode: 0o400 }],
+    ['fileMode: must be', { fileMode: 0o1600 }],
+    ['folderMode: must be', { folderMode: 0o600 }],
+    ['folderMode: must be', { folderMode: -1 }],
   ])('are refused where they are wrong: %s', async (reason, wrong) => {
     const opening = FencedFileStore.open({ root: temporaryRoot(), ...wrong });
     await expect(opening).rejects.toThrow(LockConfigurationError);
