@@ -1,9 +1,11 @@
 import { lstat, readdir, realpath, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { types } from 'node:util';
 import { LockClosedError, LockConfigurationError } from '../../../lock/errors.js';
 import { checkResource } from '../check-resource.js';
 import { type Fence, type FenceSettings, tokenToCompare } from '../fence.js';
 import { checkOptions } from './check-options.js';
+import { assertFits } from './content.js';
 import { makeDirectory, type Modes, PRIVATE, unlessMissing } from './directories.js';
 import { type Change, FencedFile } from './fenced-file.js';
 import { refuseUnfitFileSystem, refuseWithoutLinks } from './file-system.js';
@@ -131,7 +133,7 @@ export class FencedFileStore implements AsyncDisposable {
       await this.#change(resource, 'claim', fence, NOTHING);
       for (let times = 0; times < MAX_REPEATS; times += 1) {
         const before = await this.#look(resource, (state) => ({ file: storedFileOf(state), is: state.lastChange }));
-        const content = bytesOf(
+        const content = bytesToKeep(
           await change(before?.file?.content),
           resource,
           'what the function of update() returned',
@@ -172,7 +174,7 @@ export class FencedFileStore implements AsyncDisposable {
 
   async #runChange(resource: string, kind: Change['kind'], fence: Fence, content: NewContent): Promise<void> {
     await this.#runOn(resource, () => {
-      return this.#change(resource, kind, fence, bytesOf(content, resource, 'what was given'));
+      return this.#change(resource, kind, fence, bytesToKeep(content, resource, 'what was given'));
     });
   }
 
@@ -208,6 +210,13 @@ export class FencedFileStore implements AsyncDisposable {
     const token = await tokenToCompare(fence, resource, this.settings);
     return this.#files.use(resource, (file) => file.change({ kind, token, payload, onlyAfter }));
   }
+}
+
+/** What is too large is refused before a copy is made of it. */
+function bytesToKeep(content: NewContent, resource: string, source: string): Buffer {
+  const isKnown = typeof content === 'string' || types.isUint8Array(content);
+  if (isKnown) assertFits(resource, Buffer.byteLength(content));
+  return bytesOf(content, resource, source);
 }
 
 function storedFileOf({ content, writtenUnder }: JournalState): StoredFile | undefined {

@@ -1,12 +1,11 @@
 import { LockConfigurationError, StaleFencingTokenError } from '../../../lock/errors.js';
 import { isStale, staleToken } from '../rule.js';
+import { assertFits } from './content.js';
 import type { Generations } from './generations.js';
 import type { Journal } from './journal.js';
 import type { JournalState } from './journal-state.js';
 import { isLackOfRoom } from './room.js';
 
-/** Of one file. The whole is kept in memory, and a journal begins with all of it. */
-const MAX_CONTENT_BYTES = 256 * 1024 * 1024;
 /** A journal may be that much larger than what it amounts to. */
 const GROWTH = 4;
 
@@ -67,7 +66,7 @@ export class FencedFile {
           await journal.makeDurable();
           return true;
         }
-        this.#assertFits(payload.length + (kind === 'append' ? (content?.length ?? 0) : 0));
+        assertFits(this.resource, payload.length + (kind === 'append' ? (content?.length ?? 0) : 0));
         // A sealed journal without a successor takes no more changes: where there is no room for one, better it grows.
         if (journal.size > this.#limitOf(journal.state) && (await this.generations.hasRoomAfter(journal.state))) {
           await journal.append({ kind: 'seal', token: mark, payload: new Uint8Array() });
@@ -164,15 +163,6 @@ export class FencedFile {
 
   #limitOf({ content }: JournalState): number {
     return Math.max(this.minJournalBytes, GROWTH * (content?.length ?? 0));
-  }
-
-  #assertFits(bytes: number): void {
-    if (bytes <= MAX_CONTENT_BYTES) return;
-    throw new LockConfigurationError(
-      `${this.resource} would have ${bytes} bytes; FencedFileStore takes ${MAX_CONTENT_BYTES} at most, as it keeps each file ` +
-        'in memory. Nothing was written. Split it, or keep the content elsewhere under a name of its own and write that name',
-      this.resource,
-    );
   }
 }
 

@@ -115,6 +115,33 @@ describe('content', () => {
   });
 });
 
+describe('a file', () => {
+  const LARGEST = 16 * 1024 * 1024;
+
+  it('has 16 MiB at most, as each record is made and read in one go: more is refused, and changes nothing', async () => {
+    const root = temporaryRoot();
+    await using store = await FencedFileStore.open({ root });
+    await store.write('a', 'small', 1n);
+    const tooLarge = 'line\n'.repeat(LARGEST / 5 + 1);
+    const refusals = [
+      store.write('a', tooLarge, 2n),
+      store.write('a', Buffer.alloc(LARGEST + 1), 2n),
+      store.append('a', 'x'.repeat(LARGEST - 4), 2n),
+      store.append('a', 'é'.repeat(LARGEST / 2 + 1), 2n),
+    ];
+    for (const refused of refusals) {
+      await expect(refused).rejects.toThrow(/^a would have 1677\d{4} bytes; FencedFileStore takes 16777216 at most/);
+    }
+    expect(await store.read('a')).toEqual({ content: Buffer.from('small'), fencingToken: 1n });
+    await expect(store.update('a', 2n, () => tooLarge)).rejects.toThrow('takes 16777216 at most');
+
+    const largest = Buffer.alloc(LARGEST, 'a line\n');
+    await store.write('a', largest, 3n);
+    await using again = await FencedFileStore.open({ root });
+    expect((await again.read('a'))?.content.equals(largest)).toBe(true);
+  });
+});
+
 describe('the options of a FencedFileStore', () => {
   it.each<[string, object]>([
     ['key: is no option (there are: root, trustFileSystem, fileMode, folderMode, keys, lockKey)', { key: {} }],
