@@ -6,6 +6,7 @@ import { ZookeeperLockService } from './engine/zookeeper-lock-service.js';
 import { systemClock } from './lock/clock.js';
 import { answerWithinMs } from './lock/deadline.js';
 import { LockUnavailableError } from './lock/errors.js';
+import { outsideCalls } from './lock/outside-calls.js';
 import { type DistributedLockOptions, type ResolvedOptions, resolveOptions } from './options.js';
 import { parseConnectString } from './session/connect-string.js';
 import { isUp } from './session/connection-state.js';
@@ -42,8 +43,12 @@ export async function createLockService(options: DistributedLockOptions): Promis
   return service;
 }
 
-/** Starts a lock service; it connects in the background. */
+/** Starts a lock service; it connects in the background, and is no part of the call that needed it first. */
 export function openLockService(options: ResolvedOptions): { service: ZookeeperLockService; session: SessionClient } {
+  return outsideCalls(() => buildLockService(options));
+}
+
+function buildLockService(options: ResolvedOptions): ReturnType<typeof openLockService> {
   const session = openSession(options);
   const settings: EngineSettings = {
     scope: 'fleet',
@@ -64,6 +69,10 @@ export function openLockService(options: ResolvedOptions): { service: ZookeeperL
 
 /** Starts a session; it connects in the background. The only place that knows which kinds of session there are. */
 export function openSession(options: ResolvedOptions): SessionClient {
+  return outsideCalls(() => buildSession(options));
+}
+
+function buildSession(options: ResolvedOptions): SessionClient {
   const target = parseConnectString(options.connect);
   const settings = sessionSettings(options, target.chroot);
   if (target.kind === 'ensemble') {

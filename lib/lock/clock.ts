@@ -1,3 +1,5 @@
+import { outsideCalls } from './outside-calls.js';
+
 /** A timer that has been set; cancelling one that fired does nothing. */
 export interface Timer {
   cancel(): void;
@@ -10,7 +12,7 @@ export interface Timer {
 export interface Clock {
   /** Milliseconds on a monotonic clock; only differences mean anything. */
   now(): number;
-  /** Calls `callback` once, not earlier than `delayMs` from now. */
+  /** Calls `callback` once, not earlier than `delayMs` from now, and as a part of no call: many may share a timer. */
   setTimer(delayMs: number, callback: () => void): Timer;
 }
 
@@ -47,5 +49,5 @@ class SystemTimer implements Timer {
 /** The process's own monotonic clock. It stands still while the machine sleeps (Linux): fencing tokens cover that. */
 export const systemClock: Clock = {
   now: () => performance.now(),
-  setTimer: (delayMs, callback) => new SystemTimer(delayMs, callback),
+  setTimer: (delayMs, callback) => outsideCalls(() => new SystemTimer(delayMs, callback)),
 };

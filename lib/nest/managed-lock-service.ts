@@ -13,6 +13,7 @@ import { answerWithinMs } from '../lock/deadline.js';
 import { LockClosedError, LockUnavailableError } from '../lock/errors.js';
 import type { LockEvent } from '../lock/events.js';
 import type { LockHandle, MultiLockHandle } from '../lock/handle.js';
+import { outsideCalls } from '../lock/outside-calls.js';
 import type { LockSnapshot } from '../lock/snapshot.js';
 import { openLockService, whenUp } from '../open.js';
 import type { ResolvedOptions } from '../options.js';
@@ -136,6 +137,11 @@ export class ManagedLockService
   #open(): Opened {
     if (this.#opened !== undefined) return this.#opened;
     if (this.#isClosing) throw new LockClosedError('The lock service is closed: the application has shut down');
+    // It outlives the call that happens to be the first, and must keep nothing of it.
+    return outsideCalls(() => this.#openNow());
+  }
+
+  #openNow(): Opened {
     const opened = openLockService(this.options);
     this.#opened = opened;
     startedLiveLockService(this);

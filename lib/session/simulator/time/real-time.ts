@@ -1,5 +1,6 @@
 import { clearImmediate, setImmediate } from 'node:timers';
 import type { Timer } from '../../../lock/clock.js';
+import { outsideCalls } from '../../../lock/outside-calls.js';
 import type { Timeline } from './timeline.js';
 
 const LONGEST_INTERVAL_MS = 0x7fff_ffff;
@@ -20,6 +21,10 @@ export class RealTime implements Timeline {
   }
 
   after(delayMs: number, run: () => void): Timer {
+    return outsideCalls(() => this.#after(delayMs, run));
+  }
+
+  #after(delayMs: number, run: () => void): Timer {
     if (delayMs <= 0) {
       // Not `unref`: such an immediate does not wake an event loop that has nothing else to do.
       const immediate = setImmediate(run);
@@ -30,7 +35,7 @@ export class RealTime implements Timeline {
   }
 
   keepAlive(): Timer {
-    const handle = setInterval(() => undefined, LONGEST_INTERVAL_MS);
+    const handle = outsideCalls(() => setInterval(() => undefined, LONGEST_INTERVAL_MS));
     return { cancel: () => clearInterval(handle) };
   }
 
