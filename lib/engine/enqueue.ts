@@ -24,7 +24,7 @@ export async function enqueue(context: EngineContext, request: LockRequest, inte
   const { session, uplink, parents, janitor, identifiers } = context;
   const { queuePath } = request;
   for (;;) {
-    if (!uplink.isUp) await interrupt.guard(uplink.whenUp());
+    if (!uplink.isUp) await uplink.whenUp(interrupt);
     const { identity } = session;
     if (identity === undefined) throw new LockUnavailableError('The session has ended just now', request.key);
     const id = identifiers.next();
@@ -97,7 +97,7 @@ async function findAgain(
   const { session, uplink, janitor } = context;
   try {
     for (;;) {
-      await interrupt.guard(uplink.whenUp());
+      await uplink.whenUp(interrupt);
       if (session.identity !== identity) break;
       const listed = await interrupt.guard(listBehindWrites(session, queuePath, id));
       if (failedWith(listed, 'NO_NODE')) return undefined;

@@ -74,7 +74,7 @@ export class HeldLock extends LockHandle {
     this.#waits.add(interrupt);
     try {
       for (;;) {
-        await interrupt.guard(uplink.whenUp());
+        await uplink.whenUp(interrupt);
         try {
           await interrupt.guard(session.proveLife());
           this.assertHeld();

@@ -43,7 +43,8 @@ export class HoldNodes {
     const { janitor, alarms, settings } = this.#context;
     const { path } = this.#place;
     const paths = this.#intent === undefined ? [path] : [this.#intent.path, path];
-    return alarms.atMost(answerWithinMs(settings.waitMs), janitor.remove(paths, also));
+    const { done, forget } = janitor.begin(paths, also);
+    return alarms.atMost(answerWithinMs(settings.waitMs), done).finally(forget);
   }
 
   #adopt(watch: OwnWatch): void {

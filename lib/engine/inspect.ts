@@ -24,7 +24,7 @@ export async function inspectKey(
   interrupt: Interrupt,
 ): Promise<LockSnapshot> {
   for (let looks = 1; ; looks += 1) {
-    await interrupt.guard(context.uplink.whenUp());
+    await context.uplink.whenUp(interrupt);
     const requests = [sync(queuePath), list(queuePath), get(queuePath)] as const;
     const [synced, listed, parent] = await interrupt.guard(context.session.batch(requests));
     if (failedWith(listed, 'NO_NODE')) return describe(context, key, queuePath, [], new Map(), undefined);

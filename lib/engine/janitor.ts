@@ -1,4 +1,5 @@
 import type { Timer } from '../lock/clock.js';
+import { outsideCalls } from '../lock/outside-calls.js';
 import { isAboutTheLink, SessionError } from '../session/errors.js';
 import { isUp } from '../session/connection-state.js';
 import { multi, remove, type MultiPart } from '../session/requests.js';
@@ -21,12 +22,21 @@ type Result = 'done' | 'again' | Refusal;
 
 interface Task extends Member {
   attempt(): Promise<Result>;
-  readonly done: () => void;
-  readonly promise: Promise<void>;
+  /** Tells who waits for it, if anybody still does. */
+  done: () => void;
   /** How often the servers refused it. */
   refusals: number;
   retry: Timer | undefined;
 }
+
+/** A removal that was begun, and goes on in any case. */
+export interface Removal {
+  readonly done: Promise<void>;
+  /** Nobody waits for it any more: what waited is kept no longer. */
+  readonly forget: () => void;
+}
+
+const nobodyWaits = (): void => undefined;
 
 /**
  * Removes what requests leave behind, until the servers have confirmed it: a removal that cannot be sent now, or whose
@@ -37,6 +47,7 @@ export class Janitor {
   readonly #session: Session;
   readonly #onRefused: (path: string, error: SessionError) => void;
   readonly #tasks = new Roster<Task>();
+  #idlers: (() => void)[] = [];
 
   constructor(session: Session, uplink: Uplink, onRefused: (path: string, error: SessionError) => void) {
     this.#session = session;
@@ -56,6 +67,11 @@ export class Janitor {
    * only being found out, the nodes stay.
    */
   remove(paths: readonly string[], also: readonly MultiPart[] | Promise<readonly MultiPart[]> = []): Promise<void> {
+    return this.begin(paths, also).done;
+  }
+
+  /** As `remove`, for who waits for a limited time. */
+  begin(paths: readonly string[], also: readonly MultiPart[] | Promise<readonly MultiPart[]>): Removal {
     if (paths.length === 1 && !(also instanceof Promise) && also.length === 0)
       return this.#add(() => this.#removeEach(paths));
     return this.#add(async () => {
@@ -69,28 +85,29 @@ export class Janitor {
 
   /** Resolves when no node with this in its name is there. For creates of which nobody knows whether they happened. */
   sweep(queuePath: string, marker: string): Promise<void> {
-    return this.#add(async () => {
+    const task = this.#add(async () => {
       const listed = await listBehindWrites(this.#session, queuePath, marker);
       if (listed instanceof SessionError) return isAboutTheLink(listed) ? 'again' : 'done';
       const left = listed.children.filter((name) => name.includes(marker));
       return this.#removeEach(left.map((name) => `${queuePath}/${name}`));
     });
+    return task.done;
   }
 
   /** Resolves when nothing is left to remove. */
   async idle(): Promise<void> {
-    while (this.#tasks.size > 0) await Promise.all(this.#tasks.all().map(({ promise }) => promise));
+    while (this.#tasks.size > 0) await new Promise<void>((resolve) => this.#idlers.push(resolve));
   }
 
-  #add(attempt: () => Promise<Result>): Promise<void> {
+  #add(attempt: () => Promise<Result>): Removal {
     // What is left goes with the session, and no link will come back to remove it on.
-    if (this.#session.state === 'closed') return Promise.resolve();
-    let done!: () => void;
-    const promise = new Promise<void>((resolve) => (done = resolve));
-    const task: Task = { attempt, done, promise, refusals: 0, retry: undefined, rosterIndex: -1 };
+    if (this.#session.state === 'closed') return { done: Promise.resolve(), forget: nobodyWaits };
+    const task: Task = { attempt, done: nobodyWaits, refusals: 0, retry: undefined, rosterIndex: -1 };
+    // It may take until the link is back: longer than the call that it is made in.
+    const done = outsideCalls(() => new Promise<void>((resolve) => (task.done = resolve)));
     this.#tasks.add(task);
     this.#run(task);
-    return promise;
+    return { done, forget: () => (task.done = nobodyWaits) };
   }
 
   #run(task: Task): void {
@@ -114,7 +131,9 @@ export class Janitor {
 
   #finish(task: Task): void {
     task.retry?.cancel();
-    if (this.#tasks.delete(task)) task.done();
+    if (!this.#tasks.delete(task)) return;
+    task.done();
+    if (this.#tasks.size === 0) for (const idler of this.#idlers.splice(0)) idler();
   }
 
   async #removeEach(paths: readonly string[]): Promise<Result> {

@@ -57,7 +57,7 @@ export async function tryObtain(
   const { session, uplink, settings } = context;
   const { key, queuePath, mode } = request;
   // The first connection is only being made: that is no trouble yet.
-  if (session.state === 'connecting') await interrupt.guard(uplink.whenUp());
+  if (session.state === 'connecting') await uplink.whenUp(interrupt);
   if (!uplink.isUp) throw new LockUnavailableError(`There is no connection to ZooKeeper to try ${key} on`, key);
   if (!isDoorOpen(context, key, mode)) return undefined;
   const reads = settings.lockDelayMs > 0 ? [get(queuePath)] : [];

@@ -62,7 +62,7 @@ export async function look(
   interrupt: Interrupt,
 ): Promise<readonly string[] | undefined> {
   for (;;) {
-    await interrupt.guard(uplink.whenUp());
+    await uplink.whenUp(interrupt);
     if (session.identity !== place.session) return undefined;
     const [listed] = await interrupt.guard(session.batch([list(queuePath)]));
     if (!(listed instanceof SessionError)) return listed.children;

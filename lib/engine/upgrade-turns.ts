@@ -1,12 +1,12 @@
-/** An upgrade's turn: it waits for `before`, and says when nothing of it is left that another could take for its own. */
-export interface UpgradeTurn {
-  readonly before: Promise<void>;
-  readonly leave: (when: Promise<void> | undefined) => void;
-}
+import { outsideCalls } from '../lock/outside-calls.js';
+import type { Interrupt } from './interrupt.js';
 
 /** Upgrades of one hold take turns: they share its place in the queue, and with that the name of their intents. */
 export class UpgradeTurns {
-  #last: Promise<void> = Promise.resolve();
+  /** Those that wait, in order. Not a chain of promises: while the link is down, each that gave up would stay in it. */
+  readonly #waiting = new Set<() => void>();
+  /** Whether one has the turn, or what it left is still being removed. */
+  #isBusy = false;
   #under = 0;
 
   /** Whether one is under way; one that has failed and only cleans up is not. */
@@ -14,15 +14,44 @@ export class UpgradeTurns {
     return this.#under > 0;
   }
 
-  queue(): UpgradeTurn {
-    const before = this.#last;
-    let end!: (when: Promise<void> | undefined) => void;
-    this.#last = new Promise<void>((resolve) => (end = resolve as typeof end));
+  /** Waits for the turn. @returns how it ends: once nothing is left of it that another could take for its own */
+  async take(interrupt: Interrupt): Promise<(whenRemoved: Promise<void> | undefined) => void> {
     this.#under += 1;
-    const leave = (when: Promise<void> | undefined): void => {
+    try {
+      if (this.#isBusy) await this.#turn(interrupt);
+      else if (interrupt.error !== undefined) throw interrupt.error;
+    } catch (error) {
       this.#under -= 1;
-      end(when);
+      throw error;
+    }
+    this.#isBusy = true;
+    return (whenRemoved) => {
+      this.#under -= 1;
+      if (whenRemoved === undefined) this.#pass();
+      else void outsideCalls(() => whenRemoved.then(() => this.#pass()));
     };
-    return { before, leave };
+  }
+
+  async #turn(interrupt: Interrupt): Promise<void> {
+    let begin: () => void = () => undefined;
+    const turn = new Promise<void>((resolve) => {
+      begin = resolve;
+      this.#waiting.add(begin);
+    });
+    try {
+      await interrupt.guard(turn);
+    } catch (error) {
+      // The turn may have come in the moment in which the wait was ended.
+      if (!this.#waiting.delete(begin)) this.#pass();
+      throw error;
+    }
+  }
+
+  #pass(): void {
+    const [next] = this.#waiting;
+    this.#isBusy = next !== undefined;
+    if (next === undefined) return;
+    this.#waiting.delete(next);
+    next();
   }
 }

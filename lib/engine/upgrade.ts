@@ -28,37 +28,48 @@ export async function upgradeHold(
 ): Promise<void> {
   if (ifBusy !== undefined && (hold.upgrades.isTaken || !context.uplink.isUp)) throw ifBusy();
   const stopListening = hold.onEnd((error) => interrupt.raise(error));
-  const { before, leave } = hold.upgrades.queue();
-  let left: Promise<void> | undefined = before;
-  let intent: Intent | undefined;
   try {
-    await interrupt.guard(before);
-    left = undefined;
-    if (hold.mode === 'write') return;
-    intent = await placeIntent(context, hold, interrupt);
-    if (ifBusy !== undefined && intent.readers.length > 0) throw ifBusy();
-    await nameReaders(context, hold, intent, interrupt);
-    interrupt.isBehindOthers = intent.readers.length > 0;
-    for (const name of intent.readers) await untilGone(context, `${hold.request.queuePath}/${name}`, hold, interrupt);
-    do {
-      // Readers of the other queue of this process are no part of this one.
-      while (!isDoorOpen(context, hold.request.key, 'write', hold)) {
-        if (ifBusy !== undefined) throw ifBusy();
-        await waitAtDoor(context, hold.request.key, interrupt);
-      }
-      await passLockDelayAsWriter(context, hold, interrupt);
-    } while (!isDoorOpen(context, hold.request.key, 'write', hold));
-    const lost = hold.lossError();
-    if (lost !== undefined) throw lost;
-    hold.upgraded(intent.path);
-  } catch (error) {
-    // One that never had its turn has no intent: what stands there is another's.
-    left ??= takeBack(context, hold, intent);
-    throw error;
+    const leave = await hold.upgrades.take(interrupt);
+    let removed: Promise<void> | undefined;
+    let intent: Intent | undefined;
+    try {
+      if (hold.mode === 'write') return;
+      intent = await placeIntent(context, hold, interrupt);
+      await becomeWriter(context, hold, intent, interrupt, ifBusy);
+    } catch (error) {
+      removed = takeBack(context, hold, intent);
+      throw error;
+    } finally {
+      leave(removed);
+    }
   } finally {
     stopListening();
-    leave(left);
   }
+}
+
+/** Lets the readers that are inside leave, and nobody else enter. */
+async function becomeWriter(
+  context: EngineContext,
+  hold: Hold,
+  intent: Intent,
+  interrupt: Interrupt,
+  ifBusy: (() => Error) | undefined,
+): Promise<void> {
+  if (ifBusy !== undefined && intent.readers.length > 0) throw ifBusy();
+  await nameReaders(context, hold, intent, interrupt);
+  interrupt.isBehindOthers = intent.readers.length > 0;
+  for (const name of intent.readers) await untilGone(context, `${hold.request.queuePath}/${name}`, hold, interrupt);
+  do {
+    // Readers of the other queue of this process are no part of this one.
+    while (!isDoorOpen(context, hold.request.key, 'write', hold)) {
+      if (ifBusy !== undefined) throw ifBusy();
+      await waitAtDoor(context, hold.request.key, interrupt);
+    }
+    await passLockDelayAsWriter(context, hold, interrupt);
+  } while (!isDoorOpen(context, hold.request.key, 'write', hold));
+  const lost = hold.lossError();
+  if (lost !== undefined) throw lost;
+  hold.upgraded(intent.path);
 }
 
 async function passLockDelayAsWriter(context: EngineContext, hold: Hold, interrupt: Interrupt): Promise<void> {
@@ -66,7 +77,7 @@ async function passLockDelayAsWriter(context: EngineContext, hold: Hold, interru
   // From the first time that its name may stand in the record, also if it never comes to write.
   if (context.settings.lockDelayMs > 0) hold.releaseWith(clearing(request.queuePath));
   for (;;) {
-    await interrupt.guard(context.uplink.whenUp());
+    await context.uplink.whenUp(interrupt);
     const passed = await passLockDelay(context, { ...request, mode: 'write' }, place, interrupt, 'waits');
     if (passed !== undefined) return;
   }
@@ -92,7 +103,7 @@ async function placeIntent(context: EngineContext, hold: Hold, interrupt: Interr
   const { queuePath, key } = hold.request;
   const prefix = namePrefix('write', hold.place.id);
   for (;;) {
-    await interrupt.guard(uplink.whenUp());
+    await uplink.whenUp(interrupt);
     const seen = await interrupt.guard(listBehindWrites(session, queuePath, prefix));
     const there = seen instanceof SessionError ? undefined : seen.children.find((name) => name.startsWith(prefix));
     if (seen instanceof SessionError) {
@@ -126,7 +137,7 @@ async function nameReaders(context: EngineContext, hold: Hold, intent: Intent, i
   const { session, uplink } = context;
   if (intent.readers.length === 0) return;
   for (;;) {
-    await interrupt.guard(uplink.whenUp());
+    await uplink.whenUp(interrupt);
     const [written] = await interrupt.guard(session.batch([set(intent.path, encodeIntent(intent.readers))]));
     if (!(written instanceof SessionError)) return;
     if (!isAboutTheLink(written)) throw refusal(written, hold.request.key);
@@ -136,7 +147,7 @@ async function nameReaders(context: EngineContext, hold: Hold, intent: Intent, i
 async function untilGone(context: EngineContext, path: string, hold: Hold, interrupt: Interrupt): Promise<void> {
   const { session, uplink } = context;
   for (;;) {
-    await interrupt.guard(uplink.whenUp());
+    await uplink.whenUp(interrupt);
     const bell = new Bell();
     const watcher = { onWatchEvent: (): void => bell.ring() };
     const stopListening = uplink.onChange(() => bell.ring());

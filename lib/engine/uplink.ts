@@ -1,12 +1,12 @@
 import { LockClosedError } from '../lock/errors.js';
 import { type ConnectionState, isUp } from '../session/connection-state.js';
 import type { Session } from '../session/session.js';
+import type { Interrupt } from './interrupt.js';
 
 /** The one subscription to the session's state: tells whoever waits for the link, and whoever must look again. */
 export class Uplink {
   readonly #session: Session;
   readonly #listeners = new Set<(state: ConnectionState) => void>();
-  #whenUp: Promise<void> | undefined;
 
   constructor(session: Session) {
     this.#session = session;
@@ -25,23 +25,28 @@ export class Uplink {
     return () => void this.#listeners.delete(listener);
   }
 
-  /** Resolves when the link is up, at once if it is; shared by all who wait. Rejects when the session is closed. */
-  whenUp(): Promise<void> {
-    if (this.isUp) return Promise.resolve();
-    // Its state follows when it is closed: who looks again until then would look for ever, and keep it from closing.
-    if (this.#session.isClosing) return Promise.reject(this.closedError());
-    this.#whenUp ??= new Promise<void>((resolve, reject) => {
+  /**
+   * Resolves when the link is up, at once if it is. Rejects when the wait is interrupted, or the session is closed. There is
+   * no promise that all who wait share: while the link is down, each that gave up would stay among its reactions.
+   */
+  async whenUp(interrupt: Interrupt): Promise<void> {
+    if (interrupt.error !== undefined) throw interrupt.error;
+    if (this.isUp) return;
+    let stopListening: (() => void) | undefined;
+    const up = new Promise<void>((resolve, reject) => {
       const look = (state: ConnectionState): void => {
-        if (isUp(state)) resolve();
-        else if (state === 'closed') reject(this.closedError());
-        else return;
-        this.#whenUp = undefined;
-        stop();
+        if (this.isUp) resolve();
+        // Its state follows when it is closed: who looks again until then would look for ever, and keep it from closing.
+        else if (state === 'closed' || this.#session.isClosing) reject(this.closedError());
       };
-      const stop = this.onChange(look);
+      stopListening = this.onChange(look);
       look(this.#session.state);
     });
-    return this.#whenUp;
+    try {
+      await interrupt.guard(up);
+    } finally {
+      stopListening?.();
+    }
   }
 
   closedError(): Error {

@@ -3,9 +3,10 @@ import { Bell } from '../../../lib/engine/bell.js';
 import { decodeContender, encodeContender, parseObject } from '../../../lib/engine/contender-data.js';
 import { HoldHistory } from '../../../lib/engine/hold-history.js';
 import { checkKey } from '../../../lib/engine/key.js';
+import { Interrupt } from '../../../lib/engine/interrupt.js';
 import { Uplink } from '../../../lib/engine/uplink.js';
 import { encodeIntent, namesReader } from '../../../lib/engine/upgrade-intent.js';
-import { InvalidLockKeyError, LockClosedError } from '../../../lib/lock/errors.js';
+import { InvalidLockKeyError, LockClosedError, LockTimeoutError } from '../../../lib/lock/errors.js';
 import { LOCK_MODES } from '../../../lib/lock/mode.js';
 import { ours } from '../queue/names.js';
 import { rejection } from './support/engine-world.js';
@@ -145,14 +146,14 @@ describe('the uplink', () => {
 
   it('resolves at once while the link is up, and for all who wait when it comes back', async () => {
     const { session, uplink } = given();
-    await uplink.whenUp();
+    await uplink.whenUp(new Interrupt());
     session.state$.next('suspended');
-    const waiting = [uplink.whenUp(), uplink.whenUp()];
+    const waiting = [uplink.whenUp(new Interrupt()), uplink.whenUp(new Interrupt())];
     session.state$.next('lost');
     session.state$.next('reconnected');
     await Promise.all(waiting);
     session.state$.next('suspended');
-    const again = uplink.whenUp();
+    const again = uplink.whenUp(new Interrupt());
     session.state$.next('reconnected');
     await again;
   });
@@ -160,10 +161,22 @@ describe('the uplink', () => {
   it('rejects for all who wait, and who ask later, when the session is closed', async () => {
     const { session, uplink } = given();
     session.state$.next('suspended');
-    const waiting = rejection(uplink.whenUp());
+    const waiting = rejection(uplink.whenUp(new Interrupt()));
     session.state$.next('closed');
     expect(await waiting).toBeInstanceOf(LockClosedError);
-    expect(await rejection(uplink.whenUp())).toBeInstanceOf(LockClosedError);
+    expect(await rejection(uplink.whenUp(new Interrupt()))).toBeInstanceOf(LockClosedError);
+  });
+
+  it('rejects for who is interrupted, also when it is up', async () => {
+    const { session, uplink } = given();
+    const interrupt = new Interrupt();
+    session.state$.next('suspended');
+    const waiting = rejection(uplink.whenUp(interrupt));
+    const reason = new LockTimeoutError('too late');
+    interrupt.raise(reason);
+    session.state$.next('reconnected');
+    expect(await waiting).toBe(reason);
+    expect(await rejection(uplink.whenUp(interrupt))).toBe(reason);
   });
 
   it('tells every change to those who listen, until they stop', () => {

@@ -51,8 +51,8 @@ export const MORE_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'lib/engine/hold-nodes.ts',
-        find: 'alarms.atMost(settings.waitMs, janitor.remove(paths, also));',
-        replace: 'janitor.remove(paths, also);',
+        find: 'alarms.atMost(answerWithinMs(settings.waitMs), done).finally(forget);',
+        replace: 'done;',
       },
     ],
     breaks: ['every promise settles'],
