@@ -78,6 +78,17 @@ export class Alarms {
   #fire(): void {
     this.#timer = undefined;
     this.#timerAt = Infinity;
+    try {
+      this.#fireDue();
+    } finally {
+      // An error of one is an error of the timer: the process hears of it as of any uncaught one. Those behind it, which may
+      // be due as well and are the business of other calls, go off in the next turn.
+      const next = this.#heap[0];
+      if (next !== undefined && next.at < this.#timerAt) this.#arm(next.at);
+    }
+  }
+
+  #fireDue(): void {
     const now = this.#clock.now();
     for (
       let next = this.#heap[0];
@@ -91,8 +102,6 @@ export class Alarms {
       this.#live -= 1;
       callback();
     }
-    const next = this.#heap[0];
-    if (next !== undefined && next.at < this.#timerAt) this.#arm(next.at);
   }
 
   #arm(at: number): void {

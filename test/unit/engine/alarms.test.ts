@@ -102,6 +102,24 @@ describe('alarms', () => {
     expect([fired, clock.timers]).toEqual([['first', 'at once', 'soon'], 0]);
   });
 
+  it('go off although one before them throws, and what it throws goes the way of every timer', () => {
+    const clock = new ManualClock(0);
+    const alarms = new Alarms(clock);
+    const fired: number[] = [];
+    const failure = new Error('of one callback');
+    alarms.set(10, () => fired.push(10));
+    alarms.set(20, () => {
+      throw failure;
+    });
+    for (const at of [20, 20, 30, 500]) alarms.set(at, () => fired.push(at));
+    clock.block(100);
+    expect(() => clock.pass(1)).toThrow(failure);
+    clock.pass(1);
+    expect([fired, clock.timers]).toEqual([[10, 20, 20, 30], 1]);
+    clock.pass(1_000);
+    expect([fired.at(-1), clock.timers]).toEqual([500, 0]);
+  });
+
   it('that fell due while the event loop was blocked go off together, in order', () => {
     const clock = new ManualClock(0);
     const alarms = new Alarms(clock);
