@@ -73,7 +73,7 @@ export class EngineWorld {
       random: process.random,
       ...overrides,
     };
-    return new SessionClient(settings, process.dialer());
+    return new SessionClient(settings, process.dialer(settings.acl));
   }
 
   runFor(durationMs: number): Promise<void> {
