@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { closed } from '../../../../lib/session/core/abandoned-session.js';
 import { SilentCall } from '../../../../lib/session/core/call.js';
-import { PING_XID } from '../../../../lib/session/core/link.js';
+import { PING_XID, SET_WATCHES_XID } from '../../../../lib/session/core/link.js';
 import { create, get, list, multi, remove, set, sync, type Request } from '../../../../lib/session/requests.js';
 import { stat } from '../../support/session-world.js';
 import { ConnectionProbe, NEW_SESSION, OLD_SESSION } from './connection-probe.js';
@@ -107,6 +107,47 @@ describe('What proves life', () => {
     probe.clock.pass(30);
     probe.link.reply(PING_XID, undefined);
     expect(probe.answered).toEqual([{ sentAt: 3_000, answeredAt: 3_030, committed: false }]);
+  });
+});
+
+describe('A pong', () => {
+  /** Two pings under way: at 3 000, and, as a notification kept the socket alive, at 5 000. */
+  function withTwoPings(): ConnectionProbe {
+    const probe = ConnectionProbe.attached();
+    probe.clock.pass(3_000);
+    probe.link.event('changed', '/a');
+    probe.clock.pass(1_000);
+    expect(probe.link.operations()).toEqual(['ping', 'ping']);
+    return probe;
+  }
+
+  it('answers the oldest ping under way: taken for the newer one it would prove what no server has seen', () => {
+    const probe = withTwoPings();
+    probe.clock.pass(30);
+    probe.link.reply(PING_XID, undefined);
+    expect(probe.answered).toEqual([{ sentAt: 3_000, answeredAt: 5_030, committed: false }]);
+    probe.clock.pass(20);
+    probe.link.reply(PING_XID, undefined);
+    expect(probe.answered.slice(1)).toEqual([{ sentAt: 5_000, answeredAt: 5_050, committed: false }]);
+  });
+
+  it('that answers no ping proves nothing, and harms nothing', () => {
+    const probe = withTwoPings();
+    for (let count = 0; count < 3; count += 1) probe.link.reply(PING_XID, undefined);
+    expect(probe.answered.map(({ sentAt }) => sentAt)).toEqual([3_000, 5_000]);
+    expect(probe.told).toEqual(['attached', 'event']);
+  });
+
+  it('behind a ping and two frames of watches: each answer counts from when its own request was sent', () => {
+    const probe = ConnectionProbe.attached();
+    const watches = { op: 'setWatches', relativeZxid: 0n, data: ['/a'], exists: [], children: [], trees: [] } as const;
+    probe.connection.conversation.sendWatches(watches);
+    probe.clock.pass(500);
+    probe.connection.conversation.sendWatches(watches);
+    probe.clock.pass(2_000);
+    expect(probe.link.operations()).toEqual(['setWatches', 'setWatches', 'ping']);
+    for (const xid of [SET_WATCHES_XID, SET_WATCHES_XID, PING_XID]) probe.link.reply(xid, undefined);
+    expect(probe.answered.map(({ sentAt }) => sentAt)).toEqual([1_000, 1_500, 3_500]);
   });
 });
 
