@@ -79,17 +79,49 @@ describe('TLS', () => {
     await Promise.all([owner.close(), other.close()]);
   });
 
+  /** Every name is this machine. */
+  const everywhere: NameResolver = {
+    resolve(_, listener) {
+      process.nextTick(() => listener.onResolved(['127.0.0.1']));
+      return { cancel: () => undefined };
+    },
+  };
+
   it.each(['zk1.test', 'zk1.test.'])('works with the name %s, with or without the dot of the root', async (host) => {
-    const resolver: NameResolver = {
-      resolve(_, listener) {
-        process.nextTick(() => listener.onResolved(['127.0.0.1']));
-        return { cancel: () => undefined };
-      },
-    };
-    const dialer = { tls: { ca: certificates.ca }, resolver };
+    const dialer = { tls: { ca: certificates.ca }, resolver: everywhere };
     const session = openWire([{ host, port: open.securePort }], { dialer });
 
     await untilUp(session);
+    await session.close();
+  });
+
+  it('checks the certificate for the servername that was given, not for the name that was dialled', async () => {
+    const tls = { ca: certificates.ca, servername: 'zk1.test' };
+    const session = openWire([{ host: 'elsewhere.test', port: open.securePort }], {
+      dialer: { tls, resolver: everywhere },
+    });
+
+    await untilUp(session);
+    await session.close();
+  });
+
+  it('refuses a server that has another name than the servername, although it has the one that was dialled', async () => {
+    const connect = `127.0.0.1:${open.securePort}`;
+    const { ca } = certificates;
+
+    const session = openSecure({ connect, tls: { ca, servername: 'localhost' } });
+    await whenUp(session, 10_000);
+    await session.close();
+    expect(await failure({ connect, tls: { ca, servername: 'zk2.test' } })).toMatch(/zk2\.test/);
+  });
+
+  it('refuses a server that has another name than the one that was dialled', async () => {
+    const dialer = { tls: { ca: certificates.ca }, resolver: everywhere };
+    const session = openWire([{ host: 'elsewhere.test', port: open.securePort }], { dialer });
+
+    const error: unknown = await whenUp(session, 1_500).catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(LockUnavailableError);
+    expect((error as Error).message).toMatch(/elsewhere\.test/);
     await session.close();
   });
 
