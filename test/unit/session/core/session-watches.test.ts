@@ -163,6 +163,103 @@ describe('Taking a watch back', () => {
     expect(removals(world)).toEqual(['data /a']);
   });
 
+  it.each([
+    ['is refused', -102],
+    ['is put off by a server that is busy', -127],
+    ['finds no node', NO_NODE],
+  ])("while somebody else's get on the same path is under way, which %s: the removal is made up for", (_how, error) => {
+    const world = SessionWorld.connected();
+    const [mine, theirs] = [new Recorder(), new Recorder()];
+    ask(world, get('/a', mine));
+    world.link.answer(NODE);
+    ask(world, get('/a', theirs));
+    world.client.unwatch('/a', mine);
+    expect(removals(world)).toEqual([]);
+    world.link.answer(error);
+    expect(removals(world)).toEqual(['data /a']);
+    world.link.event('changed', '/a');
+    expect([mine.events, theirs.events]).toEqual([[], []]);
+  });
+
+  it.each([
+    ['succeeds', NODE],
+    ['is refused', -102],
+  ])(
+    "while somebody else's get is under way, which is taken back, too, and %s: the server forgets both",
+    (_, answer) => {
+      const world = SessionWorld.connected();
+      const [mine, theirs] = [new Recorder(), new Recorder()];
+      ask(world, get('/a', mine));
+      world.link.answer(NODE);
+      ask(world, get('/a', theirs));
+      world.client.unwatch('/a', mine);
+      world.client.unwatch('/a', theirs);
+      world.link.answer(answer);
+      expect(removals(world)).toEqual(['data /a']);
+    },
+  );
+
+  it('put off for the sake of two others, it is made up for when neither has set it', () => {
+    const world = SessionWorld.connected();
+    const [mine, second, third] = [new Recorder(), new Recorder(), new Recorder()];
+    ask(world, get('/a', mine));
+    world.link.answer(NODE);
+    ask(world, get('/a', second));
+    ask(world, get('/a', third));
+    world.client.unwatch('/a', mine);
+    world.link.answer(-102);
+    expect(removals(world)).toEqual([]);
+    world.link.answer(-102);
+    expect(removals(world)).toEqual(['data /a']);
+  });
+
+  it('put off for the sake of two others, it is not made up for when the second has set it', () => {
+    const world = SessionWorld.connected();
+    const [mine, second, third] = [new Recorder(), new Recorder(), new Recorder()];
+    ask(world, get('/a', mine));
+    world.link.answer(NODE);
+    ask(world, get('/a', second));
+    ask(world, get('/a', third));
+    world.client.unwatch('/a', mine);
+    world.link.answer(-102);
+    world.link.answer(NODE);
+    expect(removals(world)).toEqual([]);
+    world.link.event('changed', '/a');
+    expect([mine.events, second.events, third.events]).toEqual([[], [], ['changed /a']]);
+  });
+
+  it.each([
+    ['list', list, CHILDREN, 'children /a'],
+    ['watchTree', watchTree, undefined, 'any /a'],
+  ] as const)('put off for the sake of a %s that fails, it is made up for, too', (_op, request, answer, removal) => {
+    const world = SessionWorld.connected();
+    const [mine, theirs] = [new Recorder(), new Recorder()];
+    ask(world, request('/a', mine));
+    world.link.answer(answer);
+    ask(world, request('/a', theirs));
+    world.client.unwatch('/a', mine);
+    expect(removals(world)).toEqual([]);
+    world.link.answer(-102);
+    expect(removals(world)).toEqual([removal]);
+  });
+
+  it('put off, it is not set again with the next link', async () => {
+    const world = SessionWorld.connected();
+    const [mine, theirs] = [new Recorder(), new Recorder()];
+    ask(world, get('/a', mine));
+    world.link.answer(NODE);
+    ask(world, get('/a', theirs));
+    world.client.unwatch('/a', mine);
+    world.link.hangUp();
+    const link = await world.nextLink();
+    link.grant(10_000);
+    expect(link.sent).toEqual([]);
+    // What was put off on the old link is no business of the new one.
+    ask(world, get('/a'));
+    link.answer(-102);
+    expect(removals(world)).toEqual([]);
+  });
+
   it('asked for again right after it was taken back, it is set behind the removal and lives', () => {
     const world = SessionWorld.connected();
     const watcher = new Recorder();
