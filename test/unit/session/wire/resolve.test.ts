@@ -163,4 +163,49 @@ describe('SystemNameResolver', () => {
     expect(queries[0]?.cancelled).toBe(true);
     expect(system.asked).toEqual(['zk2']);
   });
+
+  it('looks up no name whose asker has gone while it waited for its turn', () => {
+    const { system, queries, resolver } = setUp();
+    const told = [new Told(), new Told(), new Told()] as const;
+    resolver.resolve('dead', told[0]);
+    const gone = resolver.resolve('zk2', told[1]);
+    resolver.resolve('zk3', told[2]);
+    for (const query of queries) query.answer([], false);
+    gone.cancel();
+    system.fail('timed out');
+
+    expect(system.asked).toEqual(['dead', 'zk3']);
+    system.answer(['10.0.0.3']);
+    expect([told[1], told[2].addresses]).toMatchObject([{ addresses: [], causes: [] }, [['10.0.0.3']]]);
+    expect(system.asked).toEqual(['dead', 'zk3']);
+  });
+
+  it('looks a name up that somebody still asks for, when another who did has gone', () => {
+    const { system, queries, resolver } = setUp();
+    const [left, stays] = [new Told(), new Told()];
+    resolver.resolve('dead', new Told());
+    const gone = resolver.resolve('zk2', left);
+    resolver.resolve('zk2', stays);
+    for (const query of queries) query.answer([], false);
+    gone.cancel();
+    system.fail('timed out');
+    system.answer(['10.0.0.2']);
+
+    expect(system.asked).toEqual(['dead', 'zk2']);
+    expect([left.addresses, stays.addresses]).toEqual([[], [['10.0.0.2']]]);
+  });
+
+  it('shares a look-up under way with who asks next, although nobody waits for it any more', () => {
+    const { system, queries, resolver } = setUp();
+    const told = [new Told(), new Told()] as const;
+    const gone = resolver.resolve('zk1', told[0]);
+    queries[0]?.answer([], false);
+    gone.cancel();
+    resolver.resolve('zk1', told[1]);
+    queries[1]?.answer([], false);
+    system.answer(['10.0.0.1']);
+
+    expect(system.asked).toEqual(['zk1']);
+    expect([told[0].addresses, told[1].addresses]).toEqual([[], [['10.0.0.1']]]);
+  });
 });
