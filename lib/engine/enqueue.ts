@@ -55,7 +55,8 @@ export async function enqueue(context: EngineContext, request: LockRequest, inte
       if (found !== undefined) return { place: found, children: undefined };
       // Others may have seen it in the queue, where it is no more.
       if (session.identity !== identity) tellRequeued(context, request, 'session-ended');
-    } else if (created.code !== 'NOT_CONNECTED') throw refusal(created, request.key);
+      // Neither reached the queue, or was carried out: the next try may.
+    } else if (created.code !== 'NOT_CONNECTED' && created.code !== 'THROTTLED') throw refusal(created, request.key);
   }
 }
 
@@ -153,6 +154,20 @@ export function refusal(error: SessionError, key: string): LockConfigurationErro
     case 'NO_CHILDREN_FOR_EPHEMERALS':
       return new LockConfigurationError(
         `A part of the key ${key} is an ephemeral node, under which nothing can queue`,
+        key,
+        cause,
+      );
+    case 'LOCAL_SESSION':
+      return new LockConfigurationError(
+        `Nobody can queue on ${key}: the servers have localSessionsEnabled, and a local session can own no place in a queue. ` +
+          'Set localSessionsUpgradingEnabled=true in their zoo.cfg, or localSessionsEnabled=false',
+        key,
+        cause,
+      );
+    case 'READ_ONLY':
+      return new LockConfigurationError(
+        `Nobody can queue on ${key}: the server is read-only (readonlymode.enabled, and it has no quorum). Take that flag off, ` +
+          'or let connect name servers of the quorum alone',
         key,
         cause,
       );

@@ -6,6 +6,9 @@
  * - `SESSION_EXPIRED`: the session has ended; its ephemeral nodes are gone or going
  * - `CLOSED`: this client was closed; where the request had been sent, its outcome is unknown
  * - `TOO_LARGE`: refused here, because the server answers a frame over its limit by cutting the connection
+ * - `THROTTLED`: the server is too busy and has done nothing; told after a pause, so that nobody asks again at once
+ * - `READ_ONLY`: the server has no quorum, and serves reads alone
+ * - `LOCAL_SESSION`: the session is known to one server alone, and may own no ephemeral node
  * - `ROLLED_BACK`: a part of a multi that failed because of another part
  */
 export type SessionErrorCode =
@@ -27,6 +30,8 @@ export type SessionErrorCode =
   | 'QUOTA_EXCEEDED'
   | 'THROTTLED'
   | 'UNIMPLEMENTED'
+  | 'READ_ONLY'
+  | 'LOCAL_SESSION'
   | 'ROLLED_BACK'
   | 'SERVER_ERROR';
 
@@ -46,6 +51,8 @@ const CODE_BY_NUMBER: ReadonlyMap<number, SessionErrorCode> = new Map([
   [-114, 'INVALID_ACL'],
   [-115, 'AUTH_FAILED'],
   [-118, 'CONNECTION_LOSS'],
+  [-119, 'READ_ONLY'],
+  [-120, 'LOCAL_SESSION'],
   [-121, 'NO_WATCHER'],
   [-124, 'AUTH_FAILED'],
   [-125, 'QUOTA_EXCEEDED'],

@@ -1,5 +1,5 @@
 import type { Clock } from '../../lock/clock.js';
-import { SessionError } from '../errors.js';
+import { failedWith, SessionError } from '../errors.js';
 import type { Reply, WatchEvent, Watcher } from '../requests.js';
 import { type Call, nextXid, SilentCall } from './call.js';
 import {
@@ -14,6 +14,7 @@ import {
 } from './link.js';
 import { connectionLoss, readOutcome } from './outcome.js';
 import { PendingCalls } from './pending-calls.js';
+import { ThrottledAnswers } from './throttled-answers.js';
 import { watchConflict } from './watch-registry.js';
 
 /** Told what passes over an attached connection. */
@@ -44,6 +45,7 @@ export class Conversation {
   readonly #context: ConversationContext;
   readonly #link: Link;
   readonly #pending = new PendingCalls();
+  readonly #throttled: ThrottledAnswers;
   readonly #pingsSentAt: number[] = [];
   readonly #settingWatches = new PendingCalls();
   /** Credentials that were sent and not answered. */
@@ -57,6 +59,7 @@ export class Conversation {
   constructor(link: Link, context: ConversationContext) {
     this.#link = link;
     this.#context = context;
+    this.#throttled = new ThrottledAnswers(context.clock);
   }
 
   /** Sends a call; its `settle` tells what came of it. Only the chroot itself is made with a path from the root. */
@@ -112,6 +115,7 @@ export class Conversation {
   }
 
   settleAll(error: (call: Call) => SessionError): void {
+    this.#throttled.settleAll();
     this.#pending.settleAll(error);
   }
 
@@ -182,7 +186,8 @@ export class Conversation {
     traffic.onAnswered(call.sentAt, readAt, !failed && isWrite(call.request));
     if (!failed && call.watcher !== undefined) traffic.onWatchSet(call, outcome !== undefined);
     else if (failed && this.skippedRemovals.size > 0) traffic.onWatchNotSet(call);
-    call.settle(outcome);
+    if (failedWith(outcome, 'THROTTLED')) this.#throttled.add(call, outcome);
+    else call.settle(outcome);
     // Said of the link or the session, not of the request: the next one would get the same, a handshake will tell more.
     if (outcome instanceof SessionError && outcome.outcomeUnknown) onBroken(outcome);
   }

@@ -209,3 +209,32 @@ describe('When a server says that the session has ended', () => {
     await expect(world.client.proveLife()).rejects.toMatchObject({ code: 'NOT_CONNECTED' });
   });
 });
+
+describe('When a server is too busy (THROTTLED)', () => {
+  it('its answer is told after a pause, one after the other, and does not hold up those behind it', async () => {
+    const world = SessionWorld.connected();
+    const told: string[] = [];
+    const note = (name: string): void => void told.push(`${name} ${world.clock.now() - 1_000}`);
+    for (const name of ['a', 'b']) world.client.request(get(`/${name}`)).catch(() => note(name));
+    void world.client.request(sync('/')).then(() => note('c'));
+    world.link.answer(-127);
+    world.link.answer(-127);
+    world.link.answer();
+    await world.clock.advance(1_000);
+    expect(told).toEqual(['c 0', 'a 200', 'b 202']);
+  });
+
+  it('it is told at once when the link goes away, or the client is closed: nothing stays behind', async () => {
+    for (const end of ['hangUp', 'close'] as const) {
+      const world = SessionWorld.connected();
+      const failed = expect(world.client.request(get('/a'))).rejects.toMatchObject({ code: 'THROTTLED' });
+      world.link.answer(-127);
+      if (end === 'hangUp') world.link.hangUp();
+      const closed = world.client.close(0);
+      await world.clock.advance(0);
+      await failed;
+      await closed;
+      expect(world.clock.timers).toBe(0);
+    }
+  });
+});

@@ -1,0 +1,103 @@
+import { describe, expect, it } from '@jest/globals';
+import { LockConfigurationError } from '../../../lib/lock/errors.js';
+import type { LinkRequest } from '../../../lib/session/core/link.js';
+import { type Client, EngineWorld } from './support/engine-world.js';
+import { RefusingDialer, THROTTLED } from './support/refusing-dialer.js';
+
+const KEY = '/locks/a';
+const BUSY_MS = 3_000;
+/** One try in 200 ms, each of at most four requests. */
+const MOST_TRIES = 4 * (BUSY_MS / 200 + 2);
+
+async function given(errorNumber = THROTTLED) {
+  const engine = new EngineWorld();
+  const process = engine.world.process('one');
+  const dialer = new RefusingDialer(process.dialer(), errorNumber);
+  process.dialer = () => dialer;
+  const one = await engine.client('one', { waitMs: 30_000 });
+  const other = await engine.client('other');
+  return { engine, one, other, dialer };
+}
+
+type Scene = (one: Client, other: Client, settle: EngineWorld['settle']) => Promise<{ work: () => Promise<unknown> }>;
+
+const acquireFree: Scene = async (one) => ({ work: () => one.locks.acquire(KEY) });
+const acquireHeld: Scene = async (one, other, settle) => {
+  const lock = await settle(other.locks.acquire(KEY));
+  return {
+    work: async () => {
+      other.process.clock.setTimer(1_000, () => void lock.release());
+      return one.locks.acquire(KEY);
+    },
+  };
+};
+const inspect: Scene = async (one) => ({ work: () => one.locks.inspect(KEY) });
+const inspectHeld: Scene = async (one, other, settle) => {
+  await settle(other.locks.acquire(KEY));
+  return { work: () => one.locks.inspect(KEY) };
+};
+const release: Scene = async (one, _other, settle) => {
+  const lock = await settle(one.locks.acquire(KEY));
+  return { work: () => lock.release() };
+};
+const upgrade: Scene = async (one, other, settle) => {
+  const reader = await settle(other.locks.acquire(KEY, { mode: 'read' }));
+  const lock = await settle(one.locks.acquire(KEY, { mode: 'upgradeable' }));
+  return {
+    work: async () => {
+      other.process.clock.setTimer(1_000, () => void reader.release());
+      return lock.upgrade();
+    },
+  };
+};
+
+describe('a server that is too busy (it answers THROTTLED) is asked again after a pause, and never in a loop', () => {
+  it.each<[string, LinkRequest['op'][], Scene]>([
+    ['acquire, when it takes its place', ['create'], acquireFree],
+    ['acquire, when it looks', ['list'], acquireHeld],
+    ['acquire, when it watches who is ahead', ['get'], acquireHeld],
+    ['acquire, when it proves its life', ['set'], acquireFree],
+    ['acquire, at all', ['create', 'list', 'get', 'set'], acquireHeld],
+    ['inspect', ['sync', 'list'], inspect],
+    ['inspect, when it reads the nodes', ['get'], inspectHeld],
+    ['release', ['delete', 'multi'], release],
+    ['upgrade, when it puts its intent', ['create'], upgrade],
+    ['upgrade, when it looks', ['list', 'delete'], upgrade],
+    ['upgrade, when it names the readers', ['set'], upgrade],
+    ['upgrade, when it waits for a reader', ['get'], upgrade],
+  ])('%s', async (_name, operations, scene) => {
+    const { engine, one, other, dialer } = await given();
+    const { work } = await scene(one, other, (promise) => engine.settle(promise));
+    for (const operation of operations) dialer.refused.add(operation);
+    const done = work();
+    done.catch(() => undefined);
+    await engine.runFor(BUSY_MS);
+    expect(dialer.count).toBeLessThanOrEqual(MOST_TRIES);
+    dialer.refused.clear();
+    await engine.settle(done);
+    await engine.end();
+  });
+
+  it('a try once, as it waits for nothing', async () => {
+    const { engine, one, dialer } = await given();
+    dialer.refused.add('list');
+    expect(await engine.failure(one.locks.tryAcquire(KEY))).toMatchObject({ code: 'LOCK_UNAVAILABLE' });
+    expect(dialer.count).toBe(1);
+    await engine.end();
+  });
+});
+
+describe('servers that can give nobody a lock', () => {
+  it.each([
+    [-120, /localSessionsEnabled.*localSessionsUpgradingEnabled=true/],
+    [-119, /read-only.*readonlymode\.enabled/],
+  ])('%d is a configuration error that says what to set', async (errorNumber, text) => {
+    const { engine, one, dialer } = await given(errorNumber);
+    dialer.refused.add('create');
+    const error = await engine.failure(one.locks.acquire(KEY));
+    expect(error).toBeInstanceOf(LockConfigurationError);
+    expect(error.message).toMatch(text);
+    expect(error.cause).toMatchObject({ code: expect.stringMatching(/^(READ_ONLY|LOCAL_SESSION)$/) });
+    await engine.end();
+  });
+});
