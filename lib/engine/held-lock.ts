@@ -93,7 +93,7 @@ export class HeldLock extends LockHandle {
   extend(leaseMs: number): void {
     checkLeaseMs(leaseMs, this.key);
     this.assertHeld();
-    this.#hold.extend(leaseMs);
+    this.#hold.extend(this, leaseMs);
   }
 
   async upgrade(options: UpgradeOptions = {}): Promise<void> {
@@ -122,7 +122,7 @@ export class HeldLock extends LockHandle {
 
   release(): Promise<void> {
     if (this.#released === undefined) {
-      this.#released = this.#hold.removeHandle();
+      this.#released = this.#hold.removeHandle(this);
       for (const wait of this.#waits) wait.raise(this.#releasedError());
     }
     return this.#released;

@@ -9,6 +9,7 @@ import type { EngineContext } from './context.js';
 import { lossError } from './describe-loss.js';
 import { HeldLock } from './held-lock.js';
 import { HoldNodes } from './hold-nodes.js';
+import { Leases } from './leases.js';
 import { detached } from './owner-context.js';
 import type { LockRequest, Place } from './place.js';
 import type { Member } from './roster.js';
@@ -36,8 +37,8 @@ export class Hold implements Member, Footing {
   #mode: LockMode;
   #handles = 0;
   #controller: AbortController | undefined;
-  #leaseEndsAt = Infinity;
-  #leaseAlarm: Alarm | undefined;
+  /** Most locks have no end of their own. */
+  #leases: Leases | undefined;
   #onOrderlyRelease: readonly MultiPart[];
 
   constructor(context: EngineContext, request: LockRequest, place: Place, onOrderlyRelease: readonly MultiPart[]) {
@@ -50,7 +51,7 @@ export class Hold implements Member, Footing {
     this.#mode = request.mode;
     this.#onOrderlyRelease = onOrderlyRelease;
     context.holders.add(this);
-    if (request.options.leaseMs !== undefined) this.extend(request.options.leaseMs);
+    if (request.options.leaseMs !== undefined) this.lease(this, request.options.leaseMs);
     if (context.events.observed) {
       context.events.next({ ...this.facts(), type: 'acquired', waitedMs: this.grantedAt - request.askedAt });
     }
@@ -98,7 +99,7 @@ export class Hold implements Member, Footing {
 
   remainingMs(): number {
     if (!this.isHeld()) return 0;
-    return Math.min(this.#context.session.certainUntil(), this.#leaseEndsAt) - this.#context.clock.now();
+    return Math.min(this.#context.session.certainUntil(), this.#leaseEndsAt()) - this.#context.clock.now();
   }
 
   /** @returns how to stop listening */
@@ -133,8 +134,9 @@ export class Hold implements Member, Footing {
   }
 
   /** One handle is done; the last one gives the lock back. Resolves when the node is gone, or when waiting makes no sense. */
-  removeHandle(): Promise<void> {
+  removeHandle(handle: LockHandle): Promise<void> {
     this.#handles -= 1;
+    this.#leases?.delete(handle);
     if (this.#handles > 0 || !this.isHeld()) return Promise.resolve();
     const { clock, history, events } = this.#context;
     const heldMs = clock.now() - this.grantedAt;
@@ -145,15 +147,21 @@ export class Hold implements Member, Footing {
     return this.#nodes.remove(this.#onOrderlyRelease);
   }
 
-  extend(leaseMs: number): void {
-    if (this.#leaseEndsAt === Infinity && this.request.options.leaseMs === undefined) {
+  /** Sets an end, on behalf of the call that took it (the hold itself stands for that) or of one that shares it. */
+  lease(owner: Hold | LockHandle, leaseMs: number): void {
+    if (this.#state.name !== 'held') return;
+    this.#leases ??= new Leases(this.#context.alarms, () => this.lose('lease-ended'));
+    this.#leases.set(owner, this.#context.clock.now() + leaseMs);
+  }
+
+  /** Puts off the end that the handle has set; where it has set none, that of the call which took the lock. */
+  extend(handle: LockHandle, leaseMs: number): void {
+    const owner = [handle, this].find((one) => this.#leases?.has(one));
+    if (owner === undefined) {
       const text = `The lock ${this.request.key} was acquired without leaseMs: it has no lease to extend`;
       throw new LockConfigurationError(text, this.request.key);
     }
-    const { clock, alarms } = this.#context;
-    this.#leaseEndsAt = clock.now() + leaseMs;
-    this.#leaseAlarm?.cancel();
-    this.#leaseAlarm = alarms.set(this.#leaseEndsAt, () => this.lose('lease-ended'));
+    this.lease(owner, leaseMs);
   }
 
   /** What is to be done in the transaction that removes the node when it is given back in good order. */
@@ -201,12 +209,16 @@ export class Hold implements Member, Footing {
     if (session.identity !== this.place.session) return 'session-ended';
     const now = clock.now();
     if (now >= session.certainUntil() || session.certainSince() > this.grantedAt) return 'uncertain';
-    return now >= this.#leaseEndsAt ? 'lease-ended' : undefined;
+    return now >= this.#leaseEndsAt() ? 'lease-ended' : undefined;
+  }
+
+  #leaseEndsAt(): number {
+    return this.#leases?.earliest ?? Infinity;
   }
 
   #end(state: State): void {
     this.#state = state;
-    this.#leaseAlarm?.cancel();
+    this.#leases?.clear();
     this.#context.holders.remove(this);
     this.#nodes.unwatch();
   }

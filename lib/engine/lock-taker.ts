@@ -51,7 +51,7 @@ export class LockTaker {
       throw error;
     }
     const around = this.#around(key, options, call);
-    if (around !== undefined) return this.#share(around, call, options.signal);
+    if (around !== undefined) return this.#share(around, call, options);
     const request = this.#build(key, options, call.owner);
     const interrupt = this.#interrupt(key, call, options.signal);
     try {
@@ -73,7 +73,7 @@ export class LockTaker {
   /** @returns undefined when the lock is busy */
   async tryTake(key: string, options: AcquireOptions, call: CallFacts): Promise<OwnedLock | undefined> {
     const around = this.#around(key, options, call);
-    if (around !== undefined) return this.#share(around, call, options.signal);
+    if (around !== undefined) return this.#share(around, call, options);
     const request = this.#build(key, options, call.owner);
     try {
       const hold = await this.interruptibly(key, call, options.signal, (interrupt) =>
@@ -147,10 +147,11 @@ export class LockTaker {
   }
 
   /** Another handle on a lock the caller has around it; waits for proof while the link is down. */
-  async #share({ hold }: OwnedLock, call: CallFacts, signal: AbortSignal | undefined): Promise<OwnedLock> {
+  async #share({ hold }: OwnedLock, call: CallFacts, { signal, leaseMs }: AcquireOptions): Promise<OwnedLock> {
     const handle: LockHandle = hold.share();
     try {
       await this.interruptibly(handle.key, call, signal, (interrupt) => interrupt.guard(handle.whenSure()));
+      if (leaseMs !== undefined) hold.lease(handle, leaseMs);
       return { hold, handle };
     } catch (error) {
       void handle.release();

@@ -11,7 +11,10 @@ export interface AcquireOptions {
   readonly waitMs?: number;
   /** Ends the wait, not the hold. */
   readonly signal?: AbortSignal;
-  /** The longest the lock is held without an `extend`, in milliseconds. @default no limit */
+  /**
+   * The longest the lock is held without an `extend`, in milliseconds. A call inside the same lock that shares it brings an
+   * end of its own, which goes with that call: the one that comes first counts. @default no limit
+   */
   readonly leaseMs?: number;
   /** Whether a call that runs under this key's lock already shares it. false: such a call is refused. @default true */
   readonly reentrant?: boolean;

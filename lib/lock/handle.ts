@@ -34,7 +34,8 @@ export abstract class LockHandle implements AsyncDisposable {
    */
   abstract whenSure(): Promise<void>;
   /**
-   * Lets the hold go on for `leaseMs` from now. Only for a lock that was acquired with a lease.
+   * Lets the hold go on for `leaseMs` from now. Only for a lock that was acquired with a lease. On a handle that shares a
+   * lock it puts off the lease of that handle; where it has none, the lease with which the lock was taken.
    * @throws LockLostError when it is not held any more
    */
   abstract extend(leaseMs: number): void;
