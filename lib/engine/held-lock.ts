@@ -115,6 +115,8 @@ export class HeldLock extends LockHandle {
     };
     try {
       await upgradeHold(this.#context, this.#hold, interrupt, waitMs === 0 ? busy : undefined);
+      // Another's upgrade, which this one waited for, may have been long ago: whoever was told of it first may block the loop.
+      this.assertHeld();
     } finally {
       interrupt.dispose();
     }

@@ -73,10 +73,15 @@ export class GrowingTransaction implements LockTransaction, Footing {
   }
 
   async #lock(key: string, mode: LockMode): Promise<LockHandle> {
-    this.signal.throwIfAborted();
+    const loss = this.lossError();
+    if (loss !== undefined) throw loss;
     if (this.#isOver) throw endedError(key);
     const known = this.#locks.find(({ handle }) => handle.key === key && covers(handle.mode, mode));
-    if (known !== undefined) return known.handle;
+    if (known !== undefined) {
+      // The work may have given it back before the end.
+      known.handle.assertHeld();
+      return known.handle;
+    }
     const controller = new AbortController();
     this.#endWait = (loss) => controller.abort(loss ?? endedError(key));
     const taken = await this.#take(key, mode, controller.signal, this.#suspicion(key));

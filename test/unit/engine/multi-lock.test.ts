@@ -14,22 +14,24 @@ class SharedLock {
   readonly listeners = new Set<(error: LockLostError) => void>();
   readonly #controller = new AbortController();
   readonly owned: OwnedLock;
+  releases = 0;
   #error: LockLostError | undefined;
 
   constructor(readonly key: string) {
-    const hold: Pick<Hold, 'onLost' | 'loseWithSiblings'> = {
+    const hold: Pick<Hold, 'onLost' | 'lossError' | 'loseWithSiblings'> = {
       onLost: (listener) => {
         if (this.#error === undefined) this.listeners.add(listener);
         else listener(this.#error);
         return () => void this.listeners.delete(listener);
       },
+      lossError: () => this.#error,
       loseWithSiblings: () => undefined,
     };
     const handle: Pick<LockHandle, 'key' | 'mode' | 'signal' | 'release'> = {
       key,
       mode: 'exclusive',
       signal: this.#controller.signal,
-      release: () => Promise.resolve(),
+      release: async () => void (this.releases += 1),
     };
     this.owned = { hold: hold as Hold, handle: handle as LockHandle };
   }
@@ -105,5 +107,26 @@ describe('a transaction that has ended', () => {
     expect(counts([a, b])).toEqual([0, 0]);
     b.lose();
     expect(tx.signal.aborted).toBe(false);
+  });
+
+  it.each([
+    ['its end', false],
+    ['the loss of another of its locks', true],
+  ])('keeps no lock that is granted in the very turn of %s', async (_what, isLost) => {
+    const [a, b] = locks();
+    let grant: (owned: OwnedLock) => void = () => undefined;
+    const granted = new Promise<OwnedLock>((resolve) => (grant = resolve));
+    const kept: OwnedLock[] = [];
+    const deadline = Deadline.after(new ManualClock(), 1_000);
+    const take = (key: string): Promise<OwnedLock> => (key === '/a' ? Promise.resolve(a.owned) : granted);
+    const tx = new GrowingTransaction(kept, deadline, take, Math.random);
+    await tx.lock('/a');
+    const late = tx.lock('/b').catch(({ message }: Error) => message);
+    await Promise.resolve();
+    grant(b.owned);
+    if (isLost) a.lose();
+    else tx.end();
+    expect(await late).toBe(isLost ? '/a was lost' : 'The transaction has ended; it cannot take /b any more');
+    expect([kept, b.releases]).toEqual([[a.owned], 1]);
   });
 });

@@ -16,6 +16,7 @@ export class ScriptedSession {
   readonly sent: Request[] = [];
   unwatched = 0;
   certainUntilMs = 0;
+  certainSinceMs = 0;
   proveLife: () => Promise<void> = async () => undefined;
   answer: (request: Request) => Reply | SessionErrorCode = () => undefined;
 
@@ -37,7 +38,7 @@ export class ScriptedSession {
   }
 
   certainSince(): number {
-    return 0;
+    return this.certainSinceMs;
   }
 
   keepCertain(): () => void {
