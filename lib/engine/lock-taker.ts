@@ -147,7 +147,8 @@ export class LockTaker {
   }
 
   /** Another handle on a lock the caller has around it; waits for proof while the link is down. */
-  async #share({ hold }: OwnedLock, call: CallFacts, { signal, leaseMs }: AcquireOptions): Promise<OwnedLock> {
+  async #share({ hold }: OwnedLock, call: CallFacts, options: AcquireOptions): Promise<OwnedLock> {
+    const { signal, leaseMs } = options;
     const handle: LockHandle = hold.share();
     try {
       await this.interruptibly(handle.key, call, signal, (interrupt) => interrupt.guard(handle.whenSure()));
@@ -155,6 +156,7 @@ export class LockTaker {
       return { hold, handle };
     } catch (error) {
       void handle.release();
+      this.#report(handle.key, options, error as Error, call.deadline);
       throw error;
     }
   }

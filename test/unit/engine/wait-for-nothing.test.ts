@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { LockTimeoutError, LockUnavailableError } from '../../../lib/lock/errors.js';
-import { EngineWorld, rejection } from './support/engine-world.js';
+import { type Client, EngineWorld, rejection } from './support/engine-world.js';
 
 const KEY = '/locks/a';
 
@@ -39,6 +39,34 @@ describe('waitMs: 0 means: try once', () => {
     // For tryAcquire() busy is a result.
     expect(await world.settle(other.locks.tryAcquire(KEY))).toBeUndefined();
     expect(other.events).toHaveLength(1);
+  });
+
+  it.each([
+    ['acquire() with waitMs: 0', ({ locks }: Client) => locks.acquire(KEY, { waitMs: 0, label: 'report' })],
+    ['withLock() with waitMs: 0', ({ locks }: Client) => locks.withLock(KEY, () => 1, { waitMs: 0, label: 'report' })],
+    ['tryAcquire()', ({ locks }: Client) => locks.tryAcquire(KEY, { label: 'report' })],
+  ])('a try that fails is told of once on the event stream, as any other: %s', async (_what, attempt) => {
+    const world = new EngineWorld();
+    const one = await world.client('a');
+    world.faults.refuse(one.process);
+    await world.runUntil(() => one.session.state === 'suspended');
+    const unavailable = await world.failure(attempt(one));
+    expect(unavailable).toBeInstanceOf(LockUnavailableError);
+    const abort = new AbortController();
+    world.faults.accept(one.process);
+    await world.runUntil(() => one.session.state === 'reconnected');
+    world.faults.blackHole(one.process);
+    const aborting = rejection(one.locks.tryAcquire(KEY, { signal: abort.signal, label: 'report' }));
+    await world.runFor(10);
+    abort.abort();
+    const aborted = await world.settle(aborting);
+    const facts = { type: 'failed', key: KEY, mode: 'exclusive', label: 'report', waitedMs: expect.any(Number) };
+    expect(one.events).toEqual([
+      { ...facts, error: unavailable },
+      { ...facts, error: aborted },
+    ]);
+    world.faults.pass(one.process);
+    await world.end();
   });
 
   describe('for upgrade()', () => {
