@@ -9,6 +9,7 @@ import { Roster } from './roster.js';
 export class Interrupts {
   readonly #alarms: Alarms;
   readonly #open = new Roster<Interrupt>();
+  #onEmpty: (() => void) | undefined;
 
   constructor(alarms: Alarms) {
     this.#alarms = alarms;
@@ -33,8 +34,18 @@ export class Interrupts {
     interrupt.onDispose(() => {
       alarm.cancel();
       this.#open.delete(interrupt);
+      if (this.#open.size === 0) this.#onEmpty?.();
     });
     return interrupt;
+  }
+
+  get isEmpty(): boolean {
+    return this.#open.size === 0;
+  }
+
+  /** Resolves when no request is under way, at once if so. Each has handed its leftovers to the janitor by then. */
+  async whenEmpty(): Promise<void> {
+    if (!this.isEmpty) await new Promise<void>((resolve) => (this.#onEmpty = resolve));
   }
 
   raiseAll(error: (interrupt: Interrupt) => LockError): void {

@@ -35,9 +35,12 @@ export class Shutdown {
   }
 
   async #endHolders(graceMs: number): Promise<void> {
-    const { holders, alarms } = this.#context;
+    const { holders, alarms, interrupts } = this.#context;
     this.refuseNewRequests();
     const ofThisProcess = this.#local?.endHolders(graceMs);
+    // Those that wait have been told, and take a few turns of their promises to end: one may hold by now, another has left
+    // something to remove (with lock-delay its name, which outlives the session).
+    if (!interrupts.isEmpty) await alarms.atMost(CLOSE_WITHIN_MS, interrupts.whenEmpty());
     if (!holders.isEmpty) await alarms.atMost(graceMs, holders.whenEmpty());
     for (const hold of holders.all) hold.lose('closed');
     await ofThisProcess;
