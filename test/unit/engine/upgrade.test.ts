@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { LockAbortedError, LockConfigurationError, LockLostError, LockTimeoutError } from '../../../lib/lock/errors.js';
+import type { LockMode } from '../../../lib/lock/mode.js';
 import { create, remove } from '../../../lib/session/requests.js';
 import { type Client, EngineWorld, rejection } from './support/engine-world.js';
 
@@ -43,6 +44,29 @@ describe('upgrade()', () => {
     await engine.settle((await engine.settle(late)).release());
     expect(engine.queue(KEY)).toEqual([]);
   });
+
+  it.each(['exclusive', 'write'] as const)(
+    'does not wait for a reader that stands behind an %s contender: the three would wait in a circle',
+    async (mode) => {
+      const order: string[] = [];
+      const upgrader = await engine.settle(one.locks.acquire(KEY, { mode: 'upgradeable' }));
+      const enter = async (asked: LockMode): Promise<void> => {
+        const lock = await other.locks.acquire(KEY, { mode: asked });
+        order.push(asked);
+        await lock.release();
+      };
+      const alone = enter(mode);
+      await engine.runFor(20);
+      const reader = enter('read');
+      await engine.runFor(20);
+      expect(engine.queue(KEY)).toHaveLength(3);
+      await engine.settle(upgrader.upgrade(), 100);
+      expect([upgrader.mode, order]).toEqual(['write', []]);
+      await engine.settle(upgrader.release());
+      await engine.settle(Promise.all([alone, reader]));
+      expect(order).toEqual([mode, 'read']);
+    },
+  );
 
   it('that times out leaves the upgradeable hold, and no intent', async () => {
     const upgrader = await engine.settle(one.locks.acquire(KEY, { mode: 'upgradeable' }));

@@ -127,9 +127,13 @@ describe('a reader that an upgrader may have overlooked', () => {
     expect(decision).toMatchObject({ kind: 'wait', watch: { name: writer } });
   });
 
-  it('is inside when no writer stands before it: those the upgrader waits for', () => {
-    const names = [ours('read', 0), upgrader, reader, ours('write', 3), ours('read', 4), ours('write', 5, id)];
-    expect(readersInside(names, ours('write', 5, id)).map(({ sequence }) => sequence)).toEqual([0, 2]);
-    expect(readersInside([...names].reverse(), ours('write', 5, id)).map(({ sequence }) => sequence)).toEqual([0, 2]);
-  });
+  it.each(['write', 'exclusive'] as const)(
+    'is inside when no %s contender stands before it: those the upgrader waits for',
+    (mode) => {
+      const names = [ours('read', 0), upgrader, reader, ours(mode, 3), ours('read', 4), ours('write', 5, id)];
+      const intent = ours('write', 5, id);
+      expect(readersInside(names, intent).map(({ sequence }) => sequence)).toEqual([0, 2]);
+      expect(readersInside([...names].reverse(), intent).map(({ sequence }) => sequence)).toEqual([0, 2]);
+    },
+  );
 });

@@ -30,7 +30,7 @@ function explore(cast: Cast, flaw?: Flaw): Exploration {
 }
 
 /** Contenders of one kind differ by their nodes only, and nodes by their order only. */
-function keyOf({ readers, writers, upgraders, nodes, named }: State): string {
+function keyOf({ readers, writers, exclusives, upgraders, nodes, named }: State): string {
   const places = new Map(nodes.map((name, place) => [name, `#${place}`]));
   const place = (_key: string, value: unknown): unknown =>
     typeof value === 'string' && value.startsWith('_c_') ? (places.get(value) ?? '#gone') : value;
@@ -40,7 +40,7 @@ function keyOf({ readers, writers, upgraders, nodes, named }: State): string {
       .sort()
       .join('|');
   const names = nodes.map((name) => [parseNodeName(name)?.mode, named[name]]);
-  return [text(readers), text(writers), text(upgraders), JSON.stringify(names, place)].join('||');
+  return [text(readers), text(writers), text(exclusives), text(upgraders), JSON.stringify(names, place)].join('||');
 }
 
 const CASTS: readonly Cast[] = [
@@ -48,6 +48,16 @@ const CASTS: readonly Cast[] = [
   { readers: 1, writers: 2, upgraders: 1, attempts: 1 },
   { readers: 2, writers: 0, upgraders: 1, attempts: 2 },
   { readers: 1, writers: 1, upgraders: 2, attempts: 1 },
+  { readers: 1, writers: 1, exclusives: 1, upgraders: 1, attempts: 1 },
+  { readers: 2, writers: 0, exclusives: 1, upgraders: 1, attempts: 1 },
+];
+
+/** Where nobody gives up a circle stays closed, and is found as a state in which nobody can go on. */
+const PATIENT_CASTS: readonly Cast[] = [
+  { readers: 2, writers: 1, upgraders: 1, attempts: 1, patient: true },
+  { readers: 2, writers: 0, exclusives: 1, upgraders: 1, attempts: 1, patient: true },
+  { readers: 1, writers: 1, exclusives: 1, upgraders: 1, attempts: 2, patient: true },
+  { readers: 1, writers: 0, exclusives: 1, upgraders: 2, attempts: 1, patient: true },
 ];
 
 describe('upgrading, in every order in which the steps can happen', () => {
@@ -60,6 +70,28 @@ describe('upgrading, in every order in which the steps can happen', () => {
     },
     120_000,
   );
+
+  it.each(PATIENT_CASTS)(
+    '%j: nobody waits in a circle',
+    (cast) => {
+      const { states, unsafe, stuck } = explore(cast);
+      expect({ unsafe, stuck }).toEqual({ unsafe: undefined, stuck: undefined });
+      expect(states).toBeGreaterThan(100);
+    },
+    120_000,
+  );
+
+  it('finds the circle of an upgrader that waits for readers behind an exclusive contender', () => {
+    const cast: Cast = { readers: 1, writers: 0, exclusives: 1, upgraders: 1, attempts: 1, patient: true };
+    expect(explore(cast).stuck).toBeUndefined();
+    const { unsafe, stuck } = explore(cast, 'the upgrader waits for readers behind an exclusive contender');
+    expect(unsafe).toBeUndefined();
+    expect(stuck).toMatchObject({
+      upgraders: [{ step: 'awaits readers', readers: [stuck?.readers[0]?.name] }],
+      exclusives: [{ phase: 'waits', watched: [[stuck?.upgraders[0]?.name, 0]] }],
+      readers: [{ phase: 'waits', watched: [[stuck?.exclusives[0]?.name, 0]] }],
+    });
+  });
 
   it.each<[Flaw, Cast]>([
     ['readers do not ask for their names', { readers: 1, writers: 1, upgraders: 1, attempts: 1 }],

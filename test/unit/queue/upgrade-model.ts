@@ -1,3 +1,4 @@
+import type { LockMode } from '../../../lib/lock/mode.js';
 import { decide, readersInside } from '../../../lib/queue/decide.js';
 import { parseNodeName } from '../../../lib/queue/node-name.js';
 import { idOf, ours } from './names.js';
@@ -7,14 +8,19 @@ export type Flaw =
   | 'readers do not ask for their names'
   | 'the upgrader looks before its intent stands'
   | 'the upgrader does not wait for the readers'
+  | 'the upgrader waits for readers behind an exclusive contender'
   | 'another attempt does not wait for the intent of the last one to be removed';
 
 export interface Cast {
   readonly readers: number;
   readonly writers: number;
+  /** Contenders of mode `exclusive`, where writers are of mode `write`. @default 0 */
+  readonly exclusives?: number;
   readonly upgraders: number;
   /** How often each upgrader tries, giving up at any point. */
   readonly attempts: number;
+  /** Nobody gives up: whoever waits in a circle does so for ever, where a giving up would open it. @default false */
+  readonly patient?: boolean;
 }
 
 interface Contender {
@@ -40,13 +46,17 @@ export interface State {
   readonly named: Readonly<Record<string, readonly string[]>>;
   readonly readers: readonly Contender[];
   readonly writers: readonly Contender[];
+  readonly exclusives: readonly Contender[];
   readonly upgraders: readonly Upgrader[];
+  readonly patient: boolean;
 }
+
+type Group = 'readers' | 'writers' | 'exclusives' | 'upgraders';
 
 const OUT: Contender = { phase: 'out' };
 const GONE_FOR_GOOD = { phase: 'done', step: 'rests', name: '', intent: '', readers: [], attemptsLeft: 0 } as const;
 
-export function initialState({ readers, writers, upgraders, attempts }: Cast): State {
+export function initialState({ readers, writers, exclusives = 0, upgraders, attempts, patient = false }: Cast): State {
   const upgrader: Upgrader = { ...OUT, step: 'rests', attemptsLeft: attempts, readers: [], sweep: 'nothing to do' };
   return {
     next: 0,
@@ -54,21 +64,24 @@ export function initialState({ readers, writers, upgraders, attempts }: Cast): S
     named: {},
     readers: Array.from({ length: readers }, () => OUT),
     writers: Array.from({ length: writers }, () => OUT),
+    exclusives: Array.from({ length: exclusives }, () => OUT),
     upgraders: Array.from({ length: upgraders }, () => upgrader),
+    patient,
   };
 }
 
 /** What may not be: somebody who writes, and anybody else inside; or two upgradeable holders. */
-export function isUnsafe({ readers, writers, upgraders }: State): boolean {
-  const writing = [...writers.filter(isInside), ...upgraders.filter(({ step }) => step === 'writes')].length;
+export function isUnsafe({ readers, writers, exclusives, upgraders }: State): boolean {
+  const alone = [...writers, ...exclusives].filter(isInside).length;
+  const writing = alone + upgraders.filter(({ step }) => step === 'writes').length;
   const upgradeable = upgraders.filter(isInside).length;
-  const inside = readers.filter(isInside).length + writers.filter(isInside).length + upgradeable;
+  const inside = readers.filter(isInside).length + alone + upgradeable;
   return (writing > 0 && inside > 1) || upgradeable > 1;
 }
 
-export function isOver({ readers, writers, upgraders }: State): boolean {
+export function isOver({ readers, writers, exclusives, upgraders }: State): boolean {
   return (
-    [...readers, ...writers, ...upgraders].every(({ phase }) => phase === 'done') &&
+    [...readers, ...writers, ...exclusives, ...upgraders].every(({ phase }) => phase === 'done') &&
     upgraders.every((one) => one.sweep === 'nothing to do')
   );
 }
@@ -77,6 +90,7 @@ export function isOver({ readers, writers, upgraders }: State): boolean {
 export function* successors(state: State, flaw: Flaw | undefined): Generator<State> {
   yield* stepsOf(state, 'readers', 'read', flaw);
   yield* stepsOf(state, 'writers', 'write', flaw);
+  yield* stepsOf(state, 'exclusives', 'exclusive', flaw);
   yield* stepsOf(state, 'upgraders', 'upgradeable', flaw);
   for (const [index, one] of state.upgraders.entries()) {
     const set = (own: Partial<Upgrader>, rest: Partial<State> = {}): State =>
@@ -90,12 +104,7 @@ export function* successors(state: State, flaw: Flaw | undefined): Generator<Sta
   }
 }
 
-function* stepsOf(
-  state: State,
-  group: 'readers' | 'writers' | 'upgraders',
-  mode: 'read' | 'write' | 'upgradeable',
-  flaw: Flaw | undefined,
-): Generator<State> {
+function* stepsOf(state: State, group: Group, mode: LockMode, flaw: Flaw | undefined): Generator<State> {
   for (const [index, one] of state[group].entries()) {
     const set = (own: Partial<Contender>, rest: Partial<State> = {}): State =>
       withOne({ ...state, ...rest }, group, index, own);
@@ -133,7 +142,7 @@ function* stepsOf(
       case 'waits':
         if (one.watched?.some(([node]) => !state.nodes.includes(node)) === true)
           yield set({ phase: 'looks', watched: [] });
-        if (mode === 'write') yield leave();
+        if (!state.patient && (mode === 'write' || mode === 'exclusive')) yield leave();
         break;
       case 'waits for its name':
         if (one.watched?.some(([node, version]) => versionOf(state, node) !== version) === true)
@@ -157,7 +166,7 @@ function* upgradeSteps(
   const found = (intent: string): Partial<Upgrader> => ({
     step: 'names',
     intent,
-    readers: readersInside(nodes, intent).map(({ name }) => name),
+    readers: readersInside(seenBy(flaw, nodes), intent).map(({ name }) => name),
   });
   const mayStart =
     one.sweep === 'nothing to do' ||
@@ -206,7 +215,12 @@ function* upgradeSteps(
       yield set(GONE_FOR_GOOD, { nodes: nodes.filter((name) => name !== one.name && name !== one.intent) });
       return;
   }
-  yield set({ step: 'rests', sweep: 'looks' });
+  if (!state.patient) yield set({ step: 'rests', sweep: 'looks' });
+}
+
+function seenBy(flaw: Flaw | undefined, nodes: readonly string[]): readonly string[] {
+  if (flaw !== 'the upgrader waits for readers behind an exclusive contender') return nodes;
+  return nodes.filter((name) => parseNodeName(name)?.mode !== 'exclusive');
 }
 
 const GONE = -1;
@@ -224,12 +238,7 @@ function isIntentOf({ name = '' }: Upgrader, other: string): boolean {
   return other !== name && parseNodeName(other)?.id === parseNodeName(name)?.id;
 }
 
-function withOne(
-  state: State,
-  group: 'readers' | 'writers' | 'upgraders',
-  index: number,
-  own: Partial<Contender | Upgrader>,
-): State {
+function withOne(state: State, group: Group, index: number, own: Partial<Contender | Upgrader>): State {
   const members = state[group].map((one, at) => (at === index ? { ...one, ...own } : one));
   return { ...state, [group]: members };
 }
