@@ -103,7 +103,7 @@ export class HeldLocks extends MultiLockHandle {
   #lose(cause: LockLostError): void {
     if (this.#released !== undefined || this.#controller.signal.aborted) return;
     const [first] = this.locks;
-    this.#controller.abort(new LockLostError(`Locks held together are lost. ${cause.message}`, first?.key, { cause }));
+    this.#controller.abort(new LockLostError(`Locks held together are lost. ${cause.details}`, first?.key, { cause }));
     for (const { hold } of this.#owned) hold.loseWithSiblings();
     void this.release();
   }

@@ -1,4 +1,4 @@
-import type { LockLostError } from './errors.js';
+import type { LockError, LockLostError } from './errors.js';
 import type { LockMode } from './mode.js';
 
 /** Why a lock was lost. */
@@ -45,6 +45,6 @@ export type LockEvent =
    * A node that is done with cannot be removed: the servers refuse it (an `acl` without DELETE). It stands in the queue,
    * in the way of others, and is tried again until the session ends. Told once for each; `release()` waits for it in vain.
    */
-  | (OfLock & { readonly type: 'not-removed'; readonly nodePath: string; readonly error: Error })
+  | (OfLock & { readonly type: 'not-removed'; readonly nodePath: string; readonly error: LockError })
   /** ZooKeeper is not to be had, and a lock of this process alone was given out (`whenUnavailable: 'local'`). */
   | (OfLock & { readonly type: 'degraded' });

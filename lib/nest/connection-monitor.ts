@@ -1,10 +1,11 @@
 import { Logger } from '@nestjs/common';
 import type { Observable } from 'rxjs';
 import type { LockService } from '../engine/lock-service.js';
-import { LockLostError } from '../lock/errors.js';
+import { LockLostError, LockUnavailableError } from '../lock/errors.js';
 import type { LockEvent } from '../lock/events.js';
 import type { ResolvedOptions } from '../options.js';
 import { EventLoopWatch } from './event-loop-watch.js';
+import { countAsLogged } from './log-lock-error.js';
 
 /** What is looked at of a lock service that has been opened. */
 interface Monitored {
@@ -23,6 +24,7 @@ export class ConnectionMonitor {
   #loop: EventLoopWatch | undefined;
   #isLookingSoon = false;
   #hasToldOfDegradedLocks = false;
+  #hasToldOfFailures = false;
   #hasJudgedWaitMs = false;
 
   constructor(name: string, options: ResolvedOptions) {
@@ -37,6 +39,7 @@ export class ConnectionMonitor {
       this.#tellLag();
       if (state !== 'connected' && state !== 'reconnected') return;
       this.#hasToldOfDegradedLocks = false;
+      this.#hasToldOfFailures = false;
       if (session.identity !== undefined) this.#judge(session.identity.timeoutMs);
     });
     service.events$.subscribe((event) => {
@@ -57,8 +60,8 @@ export class ConnectionMonitor {
     );
   }
 
-  startedWithoutZooKeeper(error: Error): void {
-    this.#logger.warn(`${this.#connection}: starting without ZooKeeper (whenUnavailable: 'local'). ${error.message}`);
+  startedWithoutZooKeeper(error: LockUnavailableError): void {
+    this.#logger.warn(`${this.#connection}: starting without ZooKeeper (whenUnavailable: 'local'). ${error.details}`);
   }
 
   stop(): void {
@@ -92,23 +95,26 @@ export class ConnectionMonitor {
   #tellEvent(event: LockEvent): void {
     switch (event.type) {
       case 'lost':
-        return this.#logger.warn(`${event.error.message}${by(event.label)}`);
+        return this.#logger.warn(`${event.error.details}${by(event.label)}`);
       case 'late-result':
         if (hasObeyed(event)) return;
         return this.#logger.warn(
           `What ran under the lock ${event.key}${by(event.label)} ended after the loss of the lock: its effects may clash with the next holder's`,
         );
       case 'not-removed':
-        return this.#logger.warn(`${this.#connection}: ${event.error.message}`);
+        return this.#logger.warn(`${this.#connection}: ${event.error.details}`);
       case 'degraded':
         return this.#tellDegraded(event);
       case 'requeued':
         return this.#logger.debug(
           `${event.key}${by(event.label)} waits again, from the end of the queue: ${event.reason}`,
         );
-      case 'acquired':
-      case 'released':
       case 'failed':
+        return this.#tellFailed(event);
+      case 'acquired':
+        this.#hasToldOfFailures = false;
+        return;
+      case 'released':
         // Once or twice a call, and Nest's logger prints the level debug, too, unless told otherwise: `events$` has them.
         return;
     }
@@ -120,6 +126,16 @@ export class ConnectionMonitor {
     if (this.#hasToldOfDegradedLocks) return this.#logger.debug(text);
     this.#hasToldOfDegradedLocks = true;
     this.#logger.warn(`${text}. More such locks until it is back are told of at the level debug`);
+  }
+
+  /** What the servers said, which no caller from outside is told; once for each time that ZooKeeper is away. */
+  #tellFailed({ error, label }: Extract<LockEvent, { type: 'failed' }>): void {
+    if (!(error instanceof LockUnavailableError) || this.#options.whenUnavailable === 'local') return;
+    countAsLogged(error);
+    if (this.#hasToldOfFailures) return;
+    this.#hasToldOfFailures = true;
+    const more = 'More such failures, until a lock is to be had again, are told of by the events failed alone';
+    this.#logger.warn(`${this.#connection}: ${error.details}${by(label)}. ${more}`);
   }
 
   #judge(sessionTimeoutMs: number): void {

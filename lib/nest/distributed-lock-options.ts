@@ -18,7 +18,7 @@ export function resolveModuleOptions(name: string, options: DistributedLockOptio
     return resolveOptions(options);
   } catch (error) {
     if (!(error instanceof LockConfigurationError)) throw error;
-    throw new LockConfigurationError(`${where}: ${error.message}`, undefined, { cause: error });
+    throw new LockConfigurationError(`${where}: ${error.details}`, undefined, { cause: error });
   }
 }
 

@@ -8,7 +8,7 @@ import {
 } from '@nestjs/common';
 import { type Observable, throwError } from 'rxjs';
 import { LockError } from '../lock/errors.js';
-import { logConfigurationError } from './log-configuration-error.js';
+import { logRefusal } from './log-lock-error.js';
 
 /** What both Express and Fastify responses have. */
 interface HttpResponse {
@@ -48,8 +48,16 @@ export class LockExceptionFilter implements ExceptionFilter<LockError> {
     this.#retryAfterSeconds = options.retryAfterSeconds ?? DEFAULT_RETRY_AFTER_SECONDS;
   }
 
+  /**
+   * Tells the log, once, what the answer does not say: for filters of your own. What others do, or callers get wrong, is at the
+   * level debug; a server that is not to be had a warning, a lock that is not used as it must be an error.
+   */
+  static logDetails(error: LockError): void {
+    logRefusal(error);
+  }
+
   catch(error: LockError, host: ArgumentsHost): Observable<never> | undefined {
-    logConfigurationError(error);
+    LockExceptionFilter.logDetails(error);
     switch (host.getType<string>()) {
       case 'http':
         this.#answer(error, host.switchToHttp().getResponse<HttpResponse>());

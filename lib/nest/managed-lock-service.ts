@@ -112,7 +112,7 @@ export class ManagedLockService
       if (!(error instanceof LockUnavailableError)) throw error;
       throw new LockUnavailableError(
         `DistributedLockModule '${this.name}' could not connect to ${this.options.connect}, so the application does not ` +
-          `start. ${error.message}. Is ZooKeeper running there? With startup: 'lazy' the first lock connects instead`,
+          `start. ${error.details}. Is ZooKeeper running there? With startup: 'lazy' the first lock connects instead`,
         undefined,
         { cause: error },
       );

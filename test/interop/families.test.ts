@@ -59,8 +59,8 @@ describe('with a client of another make a key belongs to one family', () => {
 
     for (const error of [acquired, tried]) {
       expect(error).toMatchObject({ code: 'LOCK_CONFIGURATION', key });
-      expect(error.message).toContain(name);
-      expect(error.message).toContain(`mode ${ourMode}`);
+      expect(error.details).toContain(name);
+      expect(error.details).toContain(`mode ${ourMode}`);
     }
     expect(await world.queueOf(1, key)).toEqual([name]);
     await theirs.release();
@@ -73,7 +73,7 @@ describe('with a client of another make a key belongs to one family', () => {
     const path = await cli.createEphemeralSequential(`${key}/lock-`, 'usr_server_node_8a');
 
     for (const mode of ['read', 'write', 'upgradeable'] as const) {
-      expect((await refusalOf(world.locks.acquire(key, { mode }))).message).toContain(path.slice(key.length + 1));
+      expect((await refusalOf(world.locks.acquire(key, { mode }))).details).toContain(path.slice(key.length + 1));
     }
     expect(await world.queueOf(1, key)).toEqual([path.slice(key.length + 1)]);
   });
@@ -93,7 +93,7 @@ describe('with a client of another make a key belongs to one family', () => {
     // It had one ahead of it only, whose end is enough.
     await (await second).release();
 
-    expect((await third).message).toContain(name);
+    expect((await third).details).toContain(name);
     expect(await world.queueOf(1, key)).toEqual([name]);
     await theirs.release();
   });
@@ -106,7 +106,7 @@ describe('with a client of another make a key belongs to one family', () => {
 
     const error = await refusalOf(lock.upgrade({ waitMs: 2_000 }));
 
-    expect(error.message).toContain(name);
+    expect(error.details).toContain(name);
     expect(lock).toMatchObject({ mode: 'upgradeable' });
     expect(lock.isHeld()).toBe(true);
     expect(await world.queueOf(2, key)).toEqual([lock.nodePath.slice(key.length + 1), name]);

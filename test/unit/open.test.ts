@@ -50,7 +50,7 @@ describe('createLockService()', () => {
     const startedAt = performance.now();
     const error = await rejection(createLockService({ connect: NOBODY, waitMs: 200, auth }));
     expect(error).toBeInstanceOf(LockUnavailableError);
-    expect(error.message).toContain(NOBODY);
+    expect(error.details).toContain(NOBODY);
     expect(inspect(error, { depth: 10 })).not.toContain(auth.password);
     expect(performance.now() - startedAt).toBeLessThan(2_000);
   });
@@ -60,7 +60,7 @@ describe('createLockService()', () => {
     const error = await rejection(locks.acquire('/a'));
     expect(error).toBeInstanceOf(LockUnavailableError);
     // Which server, and what it said.
-    expect(error.message).toMatch(/the connection is connecting \(127\.0\.0\.1:1 .+\)$/);
+    expect(error.details).toMatch(/the connection is connecting \(127\.0\.0\.1:1 .+\)$/);
     await locks.close(0);
     expect(await rejection(locks.acquire('/a'))).toBeInstanceOf(LockClosedError);
   });

@@ -2,7 +2,6 @@ import { type ArgumentsHost, Catch } from '@nestjs/common';
 import { type Observable, throwError } from 'rxjs';
 import { LockError } from '../../lock/errors.js';
 import { LockExceptionFilter } from '../../nest/lock-exception.filter.js';
-import { logConfigurationError } from '../../nest/log-configuration-error.js';
 
 /** gRPC's numbers, which never change: nothing of gRPC need be loaded for them. */
 const CANCELLED = 1;
@@ -25,7 +24,7 @@ const CODES: ReadonlyMap<number, number> = new Map([
 
 /**
  * Answers the lock errors of gRPC handlers with gRPC's codes: ABORTED where others were in the way (begin again),
- * UNAVAILABLE where the lock service was not to be had or the lock was lost. The details begin with the error's `code`.
+ * UNAVAILABLE where the lock service was not to be had or the lock was lost. gRPC's details are the error's `code` and `message`.
  * What does not come by RPC is answered as by `LockExceptionFilter`.
  *
  * `@UseFilters(GrpcLockExceptionFilter)` above a controller of gRPC methods.
@@ -34,7 +33,7 @@ const CODES: ReadonlyMap<number, number> = new Map([
 export class GrpcLockExceptionFilter extends LockExceptionFilter {
   override catch(error: LockError, host: ArgumentsHost): Observable<never> | undefined {
     if (host.getType() !== 'rpc') return super.catch(error, host);
-    logConfigurationError(error);
+    LockExceptionFilter.logDetails(error);
     const { statusCode, code, message } = this.bodyOf(error);
     return throwError(() => ({ code: CODES.get(statusCode) ?? INTERNAL, message: `${code}: ${message}` }));
   }

@@ -45,7 +45,7 @@ export function parseKeyTemplate(path: string, where: string): KeyTemplate {
   } catch (error) {
     if (!(error instanceof InvalidLockKeyError)) throw error;
     // The one that was checked has a sample of a value in each place.
-    const message = error.message.replace(JSON.stringify(error.key), JSON.stringify(path));
+    const message = error.details.replace(JSON.stringify(error.key), JSON.stringify(path));
     throw new LockConfigurationError(`${where}: ${message}`, undefined, { cause: error });
   }
   return { path, literals, placeholders };

@@ -1,9 +1,9 @@
 import { Logger } from '@nestjs/common';
 import type { LockService } from '../../engine/lock-service.js';
-import { LockTimeoutError } from '../../lock/errors.js';
+import { detailsOf, LockTimeoutError } from '../../lock/errors.js';
 import type { LockEvent } from '../../lock/events.js';
 import type { LockHandle } from '../../lock/handle.js';
-import { logConfigurationError } from '../log-configuration-error.js';
+import { logLockError } from '../log-lock-error.js';
 import type { ResolvedLockedOptions } from './locked-options.js';
 import type { ParameterNote } from './parameter-notes.js';
 import { serviceFor } from './service-slot.js';
@@ -51,7 +51,7 @@ export async function runLocked<T>(
       signal === undefined ? options.acquire : { ...options.acquire, signal },
     );
   } catch (error) {
-    logConfigurationError(error);
+    logLockError(error);
     // Inside, a time-out is of another lock, and the body's own business.
     if (isInside || !(error instanceof LockTimeoutError) || options.onBusy === 'throw') throw error;
     return new BusyInstead(options.onBusy === 'skip' ? undefined : await options.onBusy(error));
@@ -92,7 +92,7 @@ function listenForLoss(
       await onLost(loss);
     } catch (error) {
       new Logger('Locked').error(
-        `The onLost hook of ${by} failed for ${loss.key}: ${String(error)}`,
+        `The onLost hook of ${by} failed for ${loss.key}: ${detailsOf(error)}`,
         (error as Error).stack,
       );
     }

@@ -1,6 +1,6 @@
 import { type AcquireOptions, checkAcquireOptions } from '../../lock/acquire-options.js';
 import { shown } from '../../lock/shown.js';
-import { LockConfigurationError, type LockTimeoutError } from '../../lock/errors.js';
+import { LockConfigurationError, type LockError, type LockTimeoutError } from '../../lock/errors.js';
 import type { LossReason } from '../../lock/events.js';
 import { checkConnectionName } from '../distributed-lock-options.js';
 import { DEFAULT_CONNECTION } from '../lock-service-token.js';
@@ -79,7 +79,7 @@ export function resolveLockedOptions(options: LockedOptions, by: string, where: 
     checkAcquireOptions(acquire, undefined, KNOWN);
     checkConnectionName(name ?? DEFAULT_CONNECTION);
   } catch (error) {
-    throw new LockConfigurationError(`${where}: ${(error as Error).message}`, undefined, { cause: error });
+    throw new LockConfigurationError(`${where}: ${(error as LockError).details}`, undefined, { cause: error });
   }
   if (keys !== undefined && typeof keys !== 'function') refuse('keys', 'must be a function of the arguments');
   if (onBusy !== undefined && typeof onBusy !== 'function' && onBusy !== 'throw' && onBusy !== 'skip') {

@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { Logger } from '@nestjs/common';
+import { detailsOf } from '../../lock/errors.js';
 import type { LockHandle } from '../../lock/handle.js';
 import { BusyInstead, type LockedPlan, runLocked } from './locked-call.js';
 
@@ -120,7 +121,7 @@ async function quietly(close: () => Promise<unknown> | undefined, by: string): P
   try {
     await close();
   } catch (error) {
-    new Logger('Locked').warn(`${by} failed to close after its lock was lost: ${String(error)}`);
+    new Logger('Locked').warn(`${by} failed to close after its lock was lost: ${detailsOf(error)}`);
   }
 }
 

@@ -123,9 +123,12 @@ describe('@Locked on an async generator', () => {
 
   it('fails when the lock is lost, even where the method is stuck', async () => {
     const rows = service.stuck();
-    await rows.next();
+    const read = async (): Promise<void> => {
+      await rows.next();
+      await rows.next();
+    };
 
-    await expect(rows.next()).rejects.toThrow(LockLostError);
+    await expect(read()).rejects.toThrow(LockLostError);
   });
 
   it('takes no step more when the lock was lost between two steps, and closes the method', async () => {

@@ -12,6 +12,7 @@ import {
 } from '../../../lib/index.js';
 import { startApplication, type TestApplication } from '../support/application.js';
 import { Gate } from '../support/gate.js';
+import { telling } from '../../support/telling.js';
 
 /** As query builders are: nothing runs before somebody waits for it. */
 class LazyQuery<T> implements PromiseLike<T> {
@@ -117,7 +118,7 @@ describe('the lock around the code that runs', () => {
 
   it('is refused at once with reentrant: false, rather than waited for', async () => {
     await expect(service.refusesItself()).rejects.toThrow(LockConfigurationError);
-    await expect(service.refusesItself()).rejects.toThrow('it would wait for itself');
+    await expect(service.refusesItself()).rejects.toThrow(telling('it would wait for itself'));
   });
 
   it('is the innermost, or the innermost that fits; none in what is detached', async () => {

@@ -56,7 +56,7 @@ describe('the log', () => {
   it('warns of a lock that is lost', async () => {
     await using application = await startRecorded({});
     const lock = await application.locks.acquire('/locks/a', { leaseMs: 10, label: 'me' });
-    await new Promise((resolve) => lock.signal.addEventListener('abort', resolve));
+    await eventually('it is lost', () => lock.signal.aborted);
 
     expect(application.recorder.find('warn: The lock /locks/a was lost after')).toEqual([
       expect.stringContaining('its leaseMs has passed without extend() (me)'),

@@ -15,6 +15,7 @@ import {
 import { freePort } from '../../support/proxy/ports.js';
 import { boot } from '../support/boot.js';
 import { memory } from '../support/application.js';
+import { telling } from '../../support/telling.js';
 
 describe('the options are checked at the start, alike by forRoot and forRootAsync:', () => {
   it.each<[string, unknown, string]>([
@@ -99,7 +100,12 @@ describe('the start of the application', () => {
 
     await expect(starting).rejects.toThrow(LockUnavailableError);
     await expect(starting).rejects.toThrow(
-      new RegExp(`DistributedLockModule 'default' could not connect to ${connect}.*ECONNREFUSED.*startup: 'lazy'`, 's'),
+      telling(
+        new RegExp(
+          `DistributedLockModule 'default' could not connect to ${connect}.*ECONNREFUSED.*startup: 'lazy'`,
+          's',
+        ),
+      ),
     );
   });
 
@@ -109,7 +115,7 @@ describe('the start of the application', () => {
     const connect = `127.0.0.1:${(silent.address() as AddressInfo).port}`;
     const starting = boot([DistributedLockModule.forRoot({ connect, waitMs: 200 })]);
 
-    await expect(starting).rejects.toThrow(new RegExp(`${connect}: connected, no answer within \\d+ ms`));
+    await expect(starting).rejects.toThrow(telling(new RegExp(`${connect}: connected, no answer within \\d+ ms`)));
     silent.close();
   });
 

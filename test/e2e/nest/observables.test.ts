@@ -6,6 +6,7 @@ import { eventually } from '../../support/process/eventually.js';
 import { startApplication, type TestApplication } from '../support/application.js';
 import { untilFree, untilQueued } from '../support/queue.js';
 import { withoutTypes } from '../support/without-types.js';
+import { telling } from '../../support/telling.js';
 
 class MyObservable extends Observable<string> {}
 
@@ -186,7 +187,7 @@ describe('@Locked on an async method that brings an Observable', () => {
 
     await expect(lastValueFrom(stream)).rejects.toThrow(LockAbortedError);
     await expect(lastValueFrom(stream)).rejects.toThrow(
-      'Nobody subscribed within 50 ms to what Streams.promised returned',
+      telling('Nobody subscribed within 50 ms to what Streams.promised returned'),
     );
   });
 

@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { PostgresFence } from '../../../lib/extras/fencing/postgres/postgres-fence.js';
 import { settle, usePostgres } from '../../support/fencing/postgres-scene.js';
+import { telling } from '../../support/telling.js';
 
 const R = '/locks/orders/42';
 
@@ -27,7 +28,7 @@ describe('PostgresFence', () => {
 
     it('inside of itself is refused, where it would wait for itself for ever', async () => {
       const nested = fence.guarded(R, 5n, () => fence.claim(R, 5n));
-      await expect(nested).rejects.toThrow('is claimed by the guarded() around this call');
+      await expect(nested).rejects.toThrow(telling('is claimed by the guarded() around this call'));
       await fence.guarded(R, 5n, () => fence.guarded('another', 1n, settle));
     });
 
@@ -48,7 +49,9 @@ describe('PostgresFence', () => {
         await single.claim(R, 9n);
         await client.query('ROLLBACK');
         expect(await fence.highest(R)).toBe(5n);
-        await expect(single.guarded(R, 5n, () => single.guarded('another', 1n, settle))).rejects.toThrow('Use a pool');
+        await expect(single.guarded(R, 5n, () => single.guarded('another', 1n, settle))).rejects.toThrow(
+          telling('Use a pool'),
+        );
       } finally {
         await client.end();
       }
@@ -61,7 +64,7 @@ describe('PostgresFence', () => {
         const single = new PostgresFence({ pool: client });
         for (const first of ['BEGIN', 'BEGIN; SELECT 1', `BEGIN; INSERT INTO orders (id, state) VALUES (77, 'mine')`]) {
           await client.query(first);
-          await expect(single.guarded(R, 5n, settle)).rejects.toThrow('a connection with an open transaction');
+          await expect(single.guarded(R, 5n, settle)).rejects.toThrow(telling('a connection with an open transaction'));
           const { command } = await client.query('ROLLBACK');
           expect(command).toBe('ROLLBACK');
           expect(await scene().order(77)).toBeUndefined();
@@ -85,7 +88,7 @@ describe('PostgresFence', () => {
         await settle(client);
         await fence.update(R, 5n, row);
       });
-      await expect(nested).rejects.toThrow('is claimed by the guarded() around this call');
+      await expect(nested).rejects.toThrow(telling('is claimed by the guarded() around this call'));
       expect(await scene().order()).toMatchObject({ state: 'new' });
       await fence.guarded(R, 5n, () => fence.update('another', 5n, row));
       expect(await scene().order()).toMatchObject({ state: 'updated' });

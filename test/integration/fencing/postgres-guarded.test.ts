@@ -4,6 +4,7 @@ import { PostgresFence } from '../../../lib/extras/fencing/postgres/postgres-fen
 import { settle, usePostgres } from '../../support/fencing/postgres-scene.js';
 import { codeOf } from '../../support/fencing/tokens.js';
 import { eventually } from '../../support/process/eventually.js';
+import { telling } from '../../support/telling.js';
 
 const R = '/locks/orders/42';
 
@@ -62,7 +63,7 @@ describe('PostgresFence', () => {
         await settle(client);
         await client.query('SELECT nonsense').catch(() => undefined);
       });
-      await expect(careless).rejects.toThrow('PostgreSQL answered ROLLBACK to COMMIT, so nothing was written');
+      await expect(careless).rejects.toThrow(telling('PostgreSQL answered ROLLBACK to COMMIT, so nothing was written'));
       expect(await scene().order()).toMatchObject({ state: 'new' });
     });
 

@@ -5,6 +5,7 @@ import { PostgresFence } from '../../../lib/extras/fencing/postgres/postgres-fen
 import { StaleFencingTokenError } from '../../../lib/lock/errors.js';
 import { usePostgres } from '../../support/fencing/postgres-scene.js';
 import { acceptable, acceptedInDisorder, codeOf, shuffledTokens } from '../../support/fencing/tokens.js';
+import { telling } from '../../support/telling.js';
 
 const LARGEST = 2n ** 63n - 1n;
 const R = '/locks/orders/42';
@@ -23,10 +24,10 @@ describe('PostgresFence', () => {
       const long = randomBytes(2_048).toString('hex');
       await expect(fence.claim(long, 5n)).rejects.toMatchObject({
         code: 'LOCK_CONFIGURATION',
-        message: expect.stringContaining('PostgreSQL cannot keep a name of 4096 bytes in its index'),
+        details: expect.stringContaining('PostgreSQL cannot keep a name of 4096 bytes in its index'),
       });
       for (const fitting of ['x'.repeat(4_096), randomBytes(1_300).toString('hex')]) await fence.claim(fitting, 5n);
-      await expect(fence.guarded(long, 5n, () => 'never')).rejects.toThrow('in its index');
+      await expect(fence.guarded(long, 5n, () => 'never')).rejects.toThrow(telling('in its index'));
     });
 
     it('accepts the same token again and a higher one, refuses a lower one and says what the highest is', async () => {
@@ -98,7 +99,7 @@ describe('PostgresFence', () => {
       expect(await fence.update(R, 5n, to('paid'))).toBe(1);
       expect(await scene().order()).toMatchObject({ state: 'paid', fence: '5' });
       const refused = fence.update(R, 4n, to('stale'));
-      await expect(refused).rejects.toThrow('has seen the fencing token 5, so 4 comes too late');
+      await expect(refused).rejects.toThrow(telling('has seen the fencing token 5, so 4 comes too late'));
       expect(await scene().order()).toMatchObject({ state: 'paid', fence: '5' });
     });
 
@@ -151,7 +152,7 @@ describe('PostgresFence', () => {
         'CREATE OR REPLACE FUNCTION keep() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$',
       );
       await pool.query('CREATE TRIGGER keep BEFORE UPDATE ON orders FOR EACH ROW EXECUTE FUNCTION keep()');
-      await expect(fence.update(R, 5n, to('x'))).rejects.toThrow('Does a trigger or a row-level policy');
+      await expect(fence.update(R, 5n, to('x'))).rejects.toThrow(telling('Does a trigger or a row-level policy'));
     });
 
     it('keeps bytes and 64-bit numbers as they are', async () => {

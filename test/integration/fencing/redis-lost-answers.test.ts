@@ -6,6 +6,7 @@ import { codeOf } from '../../support/fencing/tokens.js';
 import { eventually } from '../../support/process/eventually.js';
 import { startProxy } from '../../support/proxy/fault-proxy.js';
 import type { RedisServer } from '../../support/redis/start-redis.js';
+import { telling } from '../../support/telling.js';
 
 const R = '/locks/orders/42';
 
@@ -108,7 +109,7 @@ describe('RedisFence', () => {
       await fence.claim(R, 6n);
       const inDoubt = 'Nothing was written, unless the answer to a first try was lost and 32 others have written since';
       for (const [, change] of changes.slice(0, 2)) await expect(change(fence)).rejects.toThrow(inDoubt);
-      await expect(fence.claim(R, 5n)).rejects.toThrow('Nothing was written. Take');
+      await expect(fence.claim(R, 5n)).rejects.toThrow(telling('Nothing was written. Take'));
     });
 
     it('keeps no more than it needs', async () => {

@@ -6,6 +6,7 @@ import { add, connect, useRedis, textOf } from '../../support/fencing/redis-scen
 import { acceptable, acceptedInDisorder, codeOf, shuffledTokens } from '../../support/fencing/tokens.js';
 import { eventually } from '../../support/process/eventually.js';
 import { type RedisServer, startRedis } from '../../support/redis/start-redis.js';
+import { telling } from '../../support/telling.js';
 
 const LARGEST = 2n ** 63n - 1n;
 const R = '/locks/orders/42';
@@ -123,7 +124,7 @@ describe('RedisFence', () => {
 
   it('tells other errors of Redis as they are', async () => {
     await client.set(fence.keyOf(R), 'no hash');
-    await expect(fence.claim(R, 5n)).rejects.toThrow('WRONGTYPE');
+    await expect(fence.claim(R, 5n)).rejects.toThrow(telling('WRONGTYPE'));
   });
 
   it('keeps a resource in one key, in a cluster too, in the slot of keys with the same braces', async () => {

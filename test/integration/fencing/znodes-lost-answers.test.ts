@@ -5,6 +5,7 @@ import { codeOf } from '../../support/fencing/tokens.js';
 import { add, passedOn, ROOT, textOf, znodeScene } from '../../support/fencing/znode-scenes.js';
 import { LockStage } from '../../support/locks/lock-stage.js';
 import { eventually } from '../../support/process/eventually.js';
+import { telling } from '../../support/telling.js';
 
 describe('FencedZnodes, when the answer is lost', () => {
   const stage = new LockStage();
@@ -35,7 +36,9 @@ describe('FencedZnodes, when the answer is lost', () => {
     lost();
     expect(await codeOf(znodes.write(path, 'a', lock, { version: 'absent' }))).toBe('LOCK_UNAVAILABLE');
     lost();
-    await expect(znodes.update(path, lock, add('b'))).rejects.toThrow('it is not known whether this was carried out');
+    await expect(znodes.update(path, lock, add('b'))).rejects.toThrow(
+      telling('it is not known whether this was carried out'),
+    );
     expect(await znodes.read(path)).toEqual({ data: Buffer.from('ab'), version: 1 });
     lost();
     expect(await codeOf(znodes.remove(path, lock, { version: 1 }))).toBe('LOCK_UNAVAILABLE');
@@ -67,7 +70,7 @@ describe('FencedZnodes, when the answer is lost', () => {
     void rule.seen.then(() => stage.deleteNode(lock.nodePath));
     const late = znodes.write(path, 'two', ticket);
     await expect(late).rejects.toMatchObject({ code: 'STALE_FENCING_TOKEN' });
-    await expect(late).rejects.toThrow('may have been written before the lock ended');
+    await expect(late).rejects.toThrow(telling('may have been written before the lock ended'));
   });
 
   it('does not pretend to know while the link stays away', async () => {
@@ -79,8 +82,8 @@ describe('FencedZnodes, when the answer is lost', () => {
     await rule.seen;
     await client.refuse();
     await expect(writing).rejects.toMatchObject({ code: 'LOCK_UNAVAILABLE' });
-    await expect(writing).rejects.toThrow('it may or may not have been carried out');
-    await expect(znodes.write(path, 'three', ticket)).rejects.toThrow('Nothing was done');
+    await expect(writing).rejects.toThrow(telling('it may or may not have been carried out'));
+    await expect(znodes.write(path, 'three', ticket)).rejects.toThrow(telling('Nothing was done'));
     await client.pass();
     await eventually('the link is back', () => isUp(client.service.connectionState));
     expect(await textOf(znodes, path)).toBe('two');

@@ -6,6 +6,7 @@ import { codeOf } from '../../support/fencing/tokens.js';
 import { add, passedOn, ROOT, textOf, znodeScene } from '../../support/fencing/znode-scenes.js';
 import { LockStage } from '../../support/locks/lock-stage.js';
 import { SESSION_MS, TICK_MS } from '../../support/locks/times.js';
+import { telling } from '../../support/telling.js';
 
 describe('FencedZnodes', () => {
   const stage = new LockStage();
@@ -131,7 +132,7 @@ describe('FencedZnodes', () => {
       serverTickMs: TICK_MS,
     });
     const refused = new FencedZnodes({ locks: stranger, root: ROOT }).read('/a');
-    await expect(refused).rejects.toThrow('ZooKeeper denies access to /a: check auth and acl');
+    await expect(refused).rejects.toThrow(telling('ZooKeeper denies access to /a: check auth and acl'));
     await lock.release();
     await Promise.all([stranger.close(), service.close()]);
   });
@@ -148,8 +149,12 @@ describe('FencedZnodes', () => {
     const operator = await stage.operator();
     await znodes.write(`${path}/parent/x`, 'x', lock);
     await operator.request(create(`${fullPath}/parent/mortal`, 'ephemeral'));
-    await expect(znodes.write(`${path}/parent/mortal`, 'x', lock)).rejects.toThrow('no place to keep anything');
-    await expect(znodes.write(`${path}/parent/mortal/child`, 'x', lock)).rejects.toThrow('is an ephemeral node');
+    await expect(znodes.write(`${path}/parent/mortal`, 'x', lock)).rejects.toThrow(
+      telling('no place to keep anything'),
+    );
+    await expect(znodes.write(`${path}/parent/mortal/child`, 'x', lock)).rejects.toThrow(
+      telling('is an ephemeral node'),
+    );
     await operator.request(remove(`${fullPath}/parent/mortal`));
   });
 
@@ -167,6 +172,6 @@ describe('FencedZnodes', () => {
   it('says so when a node has children', async () => {
     const { znodes, lock, path } = await znodeScene(stage);
     await znodes.write(`${path}/child`, 'x', lock);
-    await expect(znodes.remove(path, lock)).rejects.toThrow('has children');
+    await expect(znodes.remove(path, lock)).rejects.toThrow(telling('has children'));
   });
 });

@@ -45,9 +45,9 @@ describe('TLS', () => {
     const error: unknown = await whenUp(session, 1_500).catch((reason: unknown) => reason);
     await session.close();
     expect(error).toBeInstanceOf(LockUnavailableError);
-    const { message } = error as LockUnavailableError;
-    expect(message).not.toMatch(/\n|error:|\.c:\d/);
-    return message;
+    const { details } = error as LockUnavailableError;
+    expect(details).not.toMatch(/\n|error:|\.c:\d/);
+    return details;
   }
 
   it('works, and survives a cut of the connection', async () => {

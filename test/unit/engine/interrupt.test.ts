@@ -45,8 +45,8 @@ describe('an interrupt', () => {
     const interrupt = new Interrupt();
     interrupt.raise(new LockTimeoutError('first'));
     interrupt.raise(new LockClosedError('second'));
-    expect(interrupt.error?.message).toBe('first');
-    expect((await rejection(interrupt.guard(never()))).message).toBe('first');
+    expect(interrupt.error?.details).toBe('first');
+    expect((await rejection(interrupt.guard(never()))).details).toBe('first');
   });
 
   it('leaves no rejection unhandled, whenever what it guards fails', async () => {
@@ -92,7 +92,7 @@ describe('the interrupts of a service', () => {
     clock.pass(99);
     expect(interrupt.error).toBeUndefined();
     clock.pass(1);
-    expect(interrupt.error?.message).toBe('at 1100');
+    expect(interrupt.error?.details).toBe('at 1100');
   });
 
   it('are raised by the signal, with its reason as the cause; one that was aborted before counts at once', () => {
@@ -160,7 +160,7 @@ describe('the interrupts of a service', () => {
     done!.dispose();
     expect(listeners).toBe(1);
     interrupts.raiseAll(() => new LockClosedError('shutting down'));
-    expect([done!.error, open!.error?.message]).toEqual([undefined, 'shutting down']);
+    expect([done!.error, open!.error?.details]).toEqual([undefined, 'shutting down']);
     open!.dispose();
     expect([listeners, clock.timers]).toEqual([0, 0]);
     const again = interrupts.open('/a', Deadline.after(clock, 5_000), counted, timeout);

@@ -81,7 +81,7 @@ describe('locks held together', () => {
 
   it('are not told of one that they no longer have anything to do with', () => {
     const told: string[] = [];
-    const fate = new SharedFate(({ message }) => told.push(message));
+    const fate = new SharedFate(({ details }) => told.push(details));
     const [a, b, c] = locks();
     a.lose();
     fate.join(a.owned.hold);

@@ -24,7 +24,7 @@ describe('A node that the servers refuse to remove', () => {
     const event = events.at(-1) as Extract<LockEvent, { type: 'not-removed' }>;
     expect(event).toMatchObject({ key: '/locks/a', mode: 'write', nodePath: lock.nodePath });
     expect(event.error).toBeInstanceOf(LockConfigurationError);
-    expect(event.error.message).toContain('DELETE');
+    expect(event.error.details).toContain('DELETE');
 
     const other = await engine.client('other', { namespace: '/app' });
     expect(await engine.settle(other.locks.tryAcquire('/locks/a'))).toBeUndefined();

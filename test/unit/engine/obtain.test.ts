@@ -147,7 +147,7 @@ describe('a chroot that was removed', () => {
     session.answer = () => 'NO_NODE';
     const error = await rejection(obtain(context, REQUEST, new Interrupt()));
     expect(error).toBeInstanceOf(LockConfigurationError);
-    expect(error.message).toContain('chroot');
+    expect(error.details).toContain('chroot');
     expect(session.sent.map(({ op }) => op)).toEqual(['create', 'create', 'create', 'list']);
   });
 

@@ -48,7 +48,7 @@ describe('a call inside its own lock', () => {
       ]);
       for (const error of errors) {
         expect(error).toBeInstanceOf(LockConfigurationError);
-        expect(error.message).toContain('upgrade');
+        expect(error.details).toContain('upgrade');
       }
     },
   );
@@ -56,7 +56,7 @@ describe('a call inside its own lock', () => {
   it('that forbids to share is refused rather than hang', async () => {
     const error = await inside('exclusive', () => rejection(one.locks.acquire(KEY, { reentrant: false })));
     expect(error).toBeInstanceOf(LockConfigurationError);
-    expect(error.message).toContain('reentrant: false');
+    expect(error.details).toContain('reentrant: false');
   });
 
   it('after an upgrade may write', async () => {

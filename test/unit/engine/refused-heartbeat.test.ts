@@ -24,7 +24,7 @@ describe('where the node of the heartbeats belongs to somebody with other creden
     await engine.runUntil(() => !lock.isHeld());
     const reason: unknown = lock.signal.reason;
     expect(reason).toBeInstanceOf(LockLostError);
-    expect(String(reason)).toMatch(
+    expect((reason as LockLostError).details).toMatch(
       /refuse the session's heartbeat \(ZooKeeper answered NO_AUTH.*\.sessions.*credentials/,
     );
     expect(one.events.at(-1)).toMatchObject({ type: 'lost', reason: 'uncertain', error: reason });
@@ -36,7 +36,7 @@ describe('where the node of the heartbeats belongs to somebody with other creden
     // It is lost for the same reason; then the one who waited is alone in the queue.
     const error = await engine.failure(one.locks.acquire(KEY, { waitMs: 30_000 }));
     expect(error).toBeInstanceOf(LockConfigurationError);
-    expect(error.message).toMatch(/cannot be held: the servers refuse the session's heartbeat/);
+    expect(error.details).toMatch(/cannot be held: the servers refuse the session's heartbeat/);
     await engine.runFor(1_000);
     expect(engine.queue(KEY)).toEqual([]);
   });

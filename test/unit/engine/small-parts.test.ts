@@ -11,6 +11,7 @@ import { LOCK_MODES } from '../../../lib/lock/mode.js';
 import { ours } from '../queue/names.js';
 import { rejection } from './support/engine-world.js';
 import { ScriptedSession } from './support/scripted-session.js';
+import { telling } from '../../support/telling.js';
 
 describe('a bell', () => {
   it('is heard by who waits, and by who comes after it rang', async () => {
@@ -58,7 +59,7 @@ describe('keys', () => {
     ['one of 65 segments', '/x'.repeat(65)],
     ['one of 65 longer segments', '/segment'.repeat(65)],
   ])('%s is refused: it would stall the session to make it', (_what, key) => {
-    expect(() => checkKey(key)).toThrow('A key has at most 4096 characters and 64 segments');
+    expect(() => checkKey(key)).toThrow(telling('A key has at most 4096 characters and 64 segments'));
     expect(() => checkKey(key)).toThrow(expect.objectContaining({ code: 'INVALID_LOCK_KEY', key }));
   });
 

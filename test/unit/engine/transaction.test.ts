@@ -10,7 +10,7 @@ import {
 } from '../../../lib/lock/errors.js';
 import type { LockHandle } from '../../../lib/lock/handle.js';
 import { remove } from '../../../lib/session/requests.js';
-import { type Client, EngineWorld, rejection } from './support/engine-world.js';
+import { type Client, EngineWorld, type Failure, rejection } from './support/engine-world.js';
 
 describe('transaction()', () => {
   let engine: EngineWorld;
@@ -131,7 +131,7 @@ describe('transaction()', () => {
     await engine.settle(other.locks.acquire('/l/busy'));
     const watches = engine.world.watchCount;
     const failure = new Error('of the application');
-    const waits: Promise<Error>[] = [];
+    const waits: Promise<Failure>[] = [];
     const work = async (tx: LockTransaction): Promise<void> => {
       await tx.lock('/l/a');
       // The second is asked for, too, and would wait behind the first.
@@ -145,7 +145,7 @@ describe('transaction()', () => {
     expect(engine.world.watchCount).toBe(watches);
     for (const error of await engine.settle(Promise.all(waits), 1)) {
       expect(error).toBeInstanceOf(LockAbortedError);
-      expect(error.message).toMatch(/^The transaction has ended; it cannot take \/l\/(busy|next) any more$/);
+      expect(error.details).toMatch(/^The transaction has ended; it cannot take \/l\/(busy|next) any more$/);
     }
   });
 

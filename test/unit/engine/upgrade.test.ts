@@ -166,6 +166,6 @@ describe('upgrade()', () => {
     const lock = await engine.settle(one.locks.acquire(KEY, { mode: 'read' }));
     const error = await engine.failure(lock.upgrade());
     expect(error).toBeInstanceOf(LockConfigurationError);
-    expect(error.message).toContain("mode 'upgradeable'");
+    expect(error.details).toContain("mode 'upgradeable'");
   });
 });

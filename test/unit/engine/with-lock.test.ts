@@ -3,6 +3,7 @@ import { LockAbortedError, LockClosedError, LockLostError, LockTimeoutError } fr
 import type { LockHandle } from '../../../lib/lock/handle.js';
 import { remove } from '../../../lib/session/requests.js';
 import { type Client, EngineWorld, rejection, typesOf } from './support/engine-world.js';
+import { telling } from '../../support/telling.js';
 
 const KEY = '/locks/report';
 
@@ -189,7 +190,7 @@ describe('a lease', () => {
     const engine = new EngineWorld();
     const one = await engine.client('one');
     const lock = await engine.settle(one.locks.acquire(KEY));
-    expect(() => lock.extend(1_000)).toThrow(/without leaseMs/);
+    expect(() => lock.extend(1_000)).toThrow(telling(/without leaseMs/));
     const leased = await engine.settle(one.locks.acquire(`${KEY}/leased`, { leaseMs: 1_000 }));
     expect(() => leased.extend(0)).toThrow(/leaseMs: /);
     await engine.settle(leased.release());

@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import { describe, expect, it } from '@jest/globals';
 import { IntrinsicException } from '@nestjs/common';
 import * as errors from '../../../lib/lock/errors.js';
@@ -24,11 +25,11 @@ describe('The errors are a contract', () => {
     // Nest does not log these as crashes of the application.
     expect(error).toBeInstanceOf(IntrinsicException);
     expect(error).toMatchObject({
-      message: 'what happened',
+      details: 'what happened',
       name: LockErrorClass.name,
       code,
       status,
-      statusCode: status,
+      statusCode: status === 500 ? undefined : status,
       key: '/locks/a',
       cause,
     });
@@ -41,13 +42,35 @@ describe('The errors are a contract', () => {
       const classes = CASES.map(([one]) => one).filter((one) => error instanceof one);
       expect(classes).toEqual([LockErrorClass]);
       expect([error.key, error.cause, Object.hasOwn(error, 'cause')]).toEqual([undefined, undefined, false]);
-      expect(error.stack).toContain(`${LockErrorClass.name}: alone`);
     },
   );
 
   it('every class is in the table above', () => {
-    const concrete = Object.keys(errors).filter((name) => name !== 'LockError');
+    const concrete = Object.keys(errors).filter((name) => name !== 'LockError' && name !== 'detailsOf');
     expect(CASES.map(([{ name }]) => name).sort()).toEqual(concrete.sort());
+  });
+
+  it.each(CASES)(
+    '%p: says nothing of keys, servers and addresses to outsiders, and all of it to logs',
+    (...[LockErrorClass]) => {
+      const cause = new Error('connect ECONNREFUSED 10.0.0.5:2181');
+      const details = 'The lock /tenants/acme was not to be had: zk1:2181 said ECONNREFUSED';
+      const error = new LockErrorClass(details, '/tenants/acme', { cause });
+
+      expect(error.message).toMatch(/^The |^This |^A value /);
+      expect(`${error.message} ${String(error)} ${error.stack}`).not.toMatch(/acme|zk1|ECONNREFUSED|2181/);
+      expect(inspect(error)).toContain(details);
+      expect(JSON.parse(JSON.stringify(error))).toMatchObject({ details, key: '/tenants/acme' });
+    },
+  );
+
+  it('a configuration error without a key says what is wrong: the application ends with it, or was never asked', () => {
+    const error = new errors.LockConfigurationError('connect: must name a server');
+    expect(error.message).toBe('connect: must name a server');
+    expect(inspect(error).match(/must name a server/g)).toHaveLength(1);
+
+    const quoted = new errors.LockConfigurationError(`The lock ${JSON.stringify('/a"b')} is held`, '/a"b');
+    expect(quoted.message).toBe('The lock is not used, or not set up, as it must be: the details are in the log');
   });
 
   it('a configuration error is not for outsiders', () => {

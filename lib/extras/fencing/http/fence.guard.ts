@@ -1,5 +1,6 @@
-import { type CanActivate, type ExecutionContext, Inject, Injectable, Logger } from '@nestjs/common';
-import { LockConfigurationError, LockError, LockUnavailableError } from '../../../lock/errors.js';
+import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
+import { detailsOf, LockConfigurationError, LockError, LockUnavailableError } from '../../../lock/errors.js';
+import { LockExceptionFilter } from '../../../nest/lock-exception.filter.js';
 import { parseToken, tokenOfSigned } from '../fence.js';
 import { acceptedToken, acceptToken } from './accepted-token.js';
 import { type FencePlan, fencePlanOf } from './fence-plan.js';
@@ -9,8 +10,6 @@ import { type FencedRequest, shownToken } from './shown-token.js';
 /** What `@RequireFence` has Nest ask before pipes and handler. */
 @Injectable()
 export class FenceGuard implements CanActivate {
-  readonly #logger = new Logger(FenceGuard.name);
-
   constructor(@Inject(FENCING) private readonly fencing: ResolvedFencing) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
@@ -26,7 +25,13 @@ export class FenceGuard implements CanActivate {
     const request = context.switchToHttp().getRequest<FencedRequest>();
     // The guard stands twice where both the class and the method are decorated.
     if (acceptedToken(request)?.plan === plan) return true;
-    acceptToken(request, plan, await this.#admit(request, plan));
+    try {
+      acceptToken(request, plan, await this.#admit(request, plan));
+    } catch (error) {
+      // The answer names no lock and no reason: whoever forges tokens would learn from it.
+      if (error instanceof LockError) LockExceptionFilter.logDetails(error);
+      throw error;
+    }
     return true;
   }
 
@@ -51,9 +56,8 @@ export class FenceGuard implements CanActivate {
       await this.fencing.marks.claim(key, token);
     } catch (error) {
       if (error instanceof LockError) throw error;
-      const text = `The fencing marks of ${key} could not be asked, so the request was not let in. Try again later`;
-      this.#logger.error(`${text}: ${String(error)}`, error instanceof Error ? error.stack : undefined);
-      throw new LockUnavailableError(text, key, { cause: error });
+      const text = `The fencing marks of ${key} could not be asked, so the request was not let in`;
+      throw new LockUnavailableError(`${text}: ${detailsOf(error)}`, key, { cause: error });
     }
   }
 }

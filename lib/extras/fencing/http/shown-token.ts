@@ -20,7 +20,7 @@ export interface FencedRequest {
  */
 export function shownToken(request: FencedRequest, key: string, isSigned: boolean): string {
   const value = request.headers[RECEIVED_AS];
-  if (value === undefined || value === '') throw tokenMissing(key, isSigned);
+  if (value === undefined || value === '') throw tokenMissing(isSigned);
   // Node joins several headers of one name with commas, which neither digits nor a signed token contain.
   if (typeof value === 'string' && !value.includes(',')) return value;
   throw new InvalidFencingTokenError(
@@ -29,16 +29,16 @@ export function shownToken(request: FencedRequest, key: string, isSigned: boolea
   );
 }
 
-/** No error of a lock: the caller has shown none. The body has the form of the others. */
-function tokenMissing(key: string, isSigned: boolean): HttpException {
+/** No error of a lock: the caller has shown none. The body has the form of the others, and names no key either. */
+function tokenMissing(isSigned: boolean): HttpException {
   const what = isSigned ? 'signed fencing token' : 'fencing token, in digits,';
   return new HttpException(
     {
       statusCode: HttpStatus.PRECONDITION_REQUIRED,
       code: 'FENCING_TOKEN_REQUIRED',
       message:
-        `This request needs the ${what} of the lock on ${key} in the header ${FENCING_TOKEN_HEADER}: take the lock, and ` +
-        'send the token of its handle',
+        `This request needs the ${what} of the lock on what it writes, in the header ${FENCING_TOKEN_HEADER}: take the ` +
+        'lock, and send the token of its handle',
     },
     HttpStatus.PRECONDITION_REQUIRED,
   );

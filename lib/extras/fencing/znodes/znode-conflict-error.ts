@@ -4,4 +4,6 @@ import { LockError } from '../../../lock/errors.js';
 export class ZnodeConflictError extends LockError {
   readonly code = 'ZNODE_CONFLICT';
   readonly status = 409;
+
+  static override readonly outward: string = 'The node is not as this write expects it';
 }

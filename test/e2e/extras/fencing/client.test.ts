@@ -20,6 +20,7 @@ import { within } from '../../../support/process/eventually.js';
 import { memory } from '../../support/application.js';
 import { type DocumentsService, sharedMarks, startDocumentsService } from './support/documents-service.js';
 import { startServer } from './support/told-server.js';
+import { telling } from '../../../support/telling.js';
 
 const { publicKey, privateKey } = generateKeyPairSync('ed25519');
 const keys = new SigningKeys({ issuer: 'orders', current: { id: 'e', algorithm: 'Ed25519', privateKey } });
@@ -115,7 +116,7 @@ describe.each([
     await expect(lonely).rejects.toThrow(LockConfigurationError);
     await expect(lonely).rejects.toThrow(`${name}: there is no lock around the caller`);
     const reading = locks.withLock(KEY, () => client.put(server.url), { mode: 'read' });
-    await expect(reading).rejects.toThrow(`${name}: ${KEY} is held as read, which gives no right to write`);
+    await expect(reading).rejects.toThrow(telling(`${name}: ${KEY} is held as read, which gives no right to write`));
     const released = await locks.acquire(KEY);
     await released.release();
     await expect(within(5_000, 'an answer', client.put(server.url, released))).rejects.toThrow(LockLostError);

@@ -1,5 +1,6 @@
 import type { EngineSettings, SharedParts } from '../../../../lib/engine/context.js';
 import { ZookeeperLockService } from '../../../../lib/engine/zookeeper-lock-service.js';
+import type { LockError } from '../../../../lib/lock/errors.js';
 import type { LockEvent } from '../../../../lib/lock/events.js';
 import { SessionClient } from '../../../../lib/session/core/session-client.js';
 import type { SessionSettings } from '../../../../lib/session/options.js';
@@ -89,7 +90,7 @@ export class EngineWorld {
   }
 
   /** What the promise rejects with. */
-  async failure(promise: Promise<unknown>, withinMs = 60_000): Promise<Error> {
+  async failure(promise: Promise<unknown>, withinMs = 60_000): Promise<Failure> {
     return this.world.settle(rejection(promise), withinMs);
   }
 
@@ -109,8 +110,11 @@ export class EngineWorld {
   }
 }
 
+/** Those of locks have details. */
+export type Failure = Error & Partial<Pick<LockError, 'details'>>;
+
 /** What the promise rejects with; it counts as handled from now on. */
-export function rejection(promise: Promise<unknown>): Promise<Error> {
+export function rejection(promise: Promise<unknown>): Promise<Failure> {
   return promise.then(
     () => new Error('It did not fail.'),
     (error: unknown) => error as Error,

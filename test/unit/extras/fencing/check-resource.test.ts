@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { checkResource } from '../../../../lib/extras/fencing/check-resource.js';
 import { InvalidLockKeyError } from '../../../../lib/lock/errors.js';
+import { telling } from '../../../support/telling.js';
 
 describe('the name of a resource', () => {
   it.each([['x'], ['/locks/orders/42'], ['..'], ['Журнал 😀'], ['x'.repeat(4096)]])('may be %s', (name) => {
@@ -20,6 +21,6 @@ describe('the name of a resource', () => {
     ['" has 4098 bytes, of 4096 at most', 'Ж'.repeat(2049)],
   ])('is none when %s', (reason, name) => {
     expect(() => checkResource(name as string)).toThrow(InvalidLockKeyError);
-    expect(() => checkResource(name as string)).toThrow(reason);
+    expect(() => checkResource(name as string)).toThrow(telling(reason));
   });
 });

@@ -6,6 +6,7 @@ import { signToken } from '../../../../lib/extras/fencing/signed-token.js';
 import { InvalidFencingTokenError, LockConfigurationError } from '../../../../lib/lock/errors.js';
 import type { LockMode } from '../../../../lib/lock/mode.js';
 import { createLockService } from '../../../../lib/open.js';
+import { telling } from '../../../support/telling.js';
 
 const keys = new SigningKeys({ issuer: 'me', current: { id: 'k', algorithm: 'HS256', secret: randomBytes(32) } });
 const signed = (key: string, mode: LockMode): string => signToken({ key, fencingToken: 7n, mode }, keys);
@@ -39,7 +40,7 @@ describe('what a store compares', () => {
     [null],
   ])('is never %p', async (value) => {
     await expect(tokenToCompare(value as string, '/a', {})).rejects.toThrow(InvalidFencingTokenError);
-    expect(() => parseToken(value as string, '/a')).toThrow('Not a fencing token for /a');
+    expect(() => parseToken(value as string, '/a')).toThrow(telling('Not a fencing token for /a'));
   });
 
   it('is what a signed token of the resource says, where there are keys', async () => {
@@ -47,7 +48,7 @@ describe('what a store compares', () => {
     const lockKey = (resource: string): string => `/locks/${resource}`;
     expect(await tokenToCompare(signed('/locks/a', 'exclusive'), 'a', { keys, lockKey })).toBe(7n);
     await expect(tokenToCompare(signed('/locks/b', 'exclusive'), 'a', { keys, lockKey })).rejects.toThrow(
-      'for /locks/a is that of another lock, "/locks/b"',
+      telling('for /locks/a is that of another lock, "/locks/b"'),
     );
   });
 
@@ -61,7 +62,7 @@ describe('what a store compares', () => {
   it.each<LockMode>(['read', 'upgradeable'])('is not the token of a lock held as %s, signed or not', async (mode) => {
     const refusal = tokenToCompare(signed('/a', mode), '/a', { keys });
     await expect(refusal).rejects.toThrow(InvalidFencingTokenError);
-    await expect(refusal).rejects.toThrow(`/a is held as ${mode}, which gives no right to write`);
+    await expect(refusal).rejects.toThrow(telling(`/a is held as ${mode}, which gives no right to write`));
 
     await using locks = await createLockService({ connect: 'memory:fence-modes' });
     await using lock = await locks.acquire('/a', { mode });
@@ -83,7 +84,7 @@ describe('what a store compares', () => {
     expect(await tokenToCompare(lock, 'a', { lockKey })).toBe(lock.fencingToken);
     expect(await tokenToCompare(lock, 'b', {})).toBe(lock.fencingToken);
     await expect(tokenToCompare(lock, 'b', { lockKey })).rejects.toThrow(
-      'b is protected by the lock /locks/b (lockKey), not by /locks/a',
+      telling('b is protected by the lock /locks/b (lockKey), not by /locks/a'),
     );
   });
 
@@ -93,8 +94,8 @@ describe('what a store compares', () => {
     const refusal = tokenToCompare(several as never, 'a', {});
 
     await expect(refusal).rejects.toThrow(LockConfigurationError);
-    await expect(refusal).rejects.toThrow('a is a handle on several locks (/locks/a, /locks/b)');
-    await expect(refusal).rejects.toThrow('take one of its locks');
+    await expect(refusal).rejects.toThrow(telling('a is a handle on several locks (/locks/a, /locks/b)'));
+    await expect(refusal).rejects.toThrow(telling('take one of its locks'));
     expect(await tokenToCompare(several.locks[0]!, 'a', {})).toBe(several.fencingToken('/locks/a'));
   });
 });

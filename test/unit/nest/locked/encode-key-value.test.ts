@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { InvalidLockKeyError } from '../../../../lib/lock/errors.js';
 import { encodeKeyValue } from '../../../../lib/nest/locked/encode-key-value.js';
+import { telling } from '../../../support/telling.js';
 
 const encode = (value: unknown): string => encodeKeyValue(value, 'id', '/locks/:id');
 
@@ -34,7 +35,9 @@ describe('the value of a placeholder', () => {
   ])('is refused where it is %p', (value, described) => {
     expect(() => encode(value)).toThrow(InvalidLockKeyError);
     expect(() => encode(value)).toThrow(
-      `The lock key /locks/:id needs a value for ":id": a string that is not empty, a finite number or a bigint, not ${described}`,
+      telling(
+        `The lock key /locks/:id needs a value for ":id": a string that is not empty, a finite number or a bigint, not ${described}`,
+      ),
     );
   });
 

@@ -4,6 +4,7 @@ import { lockKey } from '../../../../lib/nest/locked/lock-key.js';
 import { Locked } from '../../../../lib/nest/locked/locked.decorator.js';
 import { LockKey } from '../../../../lib/nest/locked/parameter.decorators.js';
 import { RecordingService } from './recording-service.js';
+import { telling } from '../../../support/telling.js';
 
 class Orders {
   @Locked('/locks/:tenant/orders/:id')
@@ -29,7 +30,7 @@ describe('lockKey', () => {
   it('refuses values that are missing, and paths that can be no key', () => {
     expect(() => lockKey('/locks/:id', { id: '' })).toThrow(InvalidLockKeyError);
     // @ts-expect-error a placeholder without a value does not compile
-    expect(() => lockKey('/locks/:id', {})).toThrow('needs a value for ":id"');
+    expect(() => lockKey('/locks/:id', {})).toThrow(telling('needs a value for ":id"'));
     expect(() => lockKey('locks/:id', { id: 1 })).toThrow(LockConfigurationError);
     expect(() => lockKey('locks/:id', { id: 1 })).toThrow(/^lockKey\("locks\/:id"\): /);
   });

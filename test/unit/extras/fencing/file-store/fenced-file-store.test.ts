@@ -3,6 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { FencedFileStore } from '../../../../../lib/extras/fencing/file-store/fenced-file-store.js';
 import { LockClosedError, LockConfigurationError, StaleFencingTokenError } from '../../../../../lib/lock/errors.js';
 import { temporaryRoot } from './support/temporary-root.js';
+import { telling } from '../../../../support/telling.js';
 
 async function textIn(store: FencedFileStore, name: string): Promise<string | undefined> {
   return (await store.read(name))?.content.toString();
@@ -106,11 +107,13 @@ describe('content', () => {
     await store.write('a', 'old', 1n);
 
     await expect(store.write('a', content, 2n)).rejects.toThrow(LockConfigurationError);
-    await expect(store.append('a', content, 2n)).rejects.toThrow(`a: what was given is ${kind}, and must be`);
+    await expect(store.append('a', content, 2n)).rejects.toThrow(telling(`a: what was given is ${kind}, and must be`));
     expect(await store.highestToken('a')).toBe(1n);
     const updating = store.update('a', 2n, () => content);
     await expect(updating).rejects.toThrow(LockConfigurationError);
-    await expect(updating).rejects.toThrow(`a: what the function of update() returned is ${kind}, and must be`);
+    await expect(updating).rejects.toThrow(
+      telling(`a: what the function of update() returned is ${kind}, and must be`),
+    );
     expect(await textIn(store, 'a')).toBe('old');
   });
 });
@@ -130,10 +133,12 @@ describe('a file', () => {
       store.append('a', 'é'.repeat(LARGEST / 2 + 1), 2n),
     ];
     for (const refused of refusals) {
-      await expect(refused).rejects.toThrow(/^a would have 1677\d{4} bytes; FencedFileStore takes 16777216 at most/);
+      await expect(refused).rejects.toThrow(
+        telling(/^a would have 1677\d{4} bytes; FencedFileStore takes 16777216 at most/),
+      );
     }
     expect(await store.read('a')).toEqual({ content: Buffer.from('small'), fencingToken: 1n });
-    await expect(store.update('a', 2n, () => tooLarge)).rejects.toThrow('takes 16777216 at most');
+    await expect(store.update('a', 2n, () => tooLarge)).rejects.toThrow(telling('takes 16777216 at most'));
 
     const largest = Buffer.alloc(LARGEST, 'a line\n');
     await store.write('a', largest, 3n);
@@ -212,7 +217,9 @@ describe('update()', () => {
       await store.append('a', '.', 6n);
       return 'never';
     });
-    await expect(updating).rejects.toThrow('Does the function that makes the new content write to the same file?');
+    await expect(updating).rejects.toThrow(
+      telling('Does the function that makes the new content write to the same file?'),
+    );
   });
 });
 

@@ -7,6 +7,7 @@ import { StaleFencingTokenError } from '../../../../../lib/lock/errors.js';
 import { makeDirectory } from '../../../../../lib/extras/fencing/file-store/directories.js';
 import { InterruptedGenerations } from './support/interrupted-generations.js';
 import { temporaryRoot } from './support/temporary-root.js';
+import { telling } from '../../../../support/telling.js';
 
 const LARGE = 1024 * 1024;
 const NOTHING = new Uint8Array();
@@ -47,7 +48,7 @@ describe('a file that somebody else changes between the look and the write', () 
 
     const late = stopped.change(change('write', 5n, 'late'));
     await expect(late).rejects.toThrow(StaleFencingTokenError);
-    await expect(late).rejects.toThrow('a has seen the fencing token 6, so 5 comes too late');
+    await expect(late).rejects.toThrow(telling('a has seen the fencing token 6, so 5 comes too late'));
     expect(await textOf(other)).toBe('new');
     expect(await textOf(stopped)).toBe('new');
     await stopped.close();

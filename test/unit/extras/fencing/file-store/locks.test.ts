@@ -4,6 +4,7 @@ import { createLockService } from '../../../../../lib/open.js';
 import { LockHandle } from '../../../../../lib/lock/handle.js';
 import { LockLostError } from '../../../../../lib/lock/errors.js';
 import { temporaryRoot } from './support/temporary-root.js';
+import { telling } from '../../../../support/telling.js';
 
 /** A lock in doubt until the test says what became of it. */
 class SuspendedLock extends LockHandle {
@@ -47,7 +48,7 @@ describe('a lock as the fence of a file', () => {
     }
 
     expect(await store.read('a')).toEqual({ content: Buffer.from('ab'), fencingToken: tokens[1] });
-    await expect(store.append('a', 'late', tokens[0]!)).rejects.toThrow('comes too late');
+    await expect(store.append('a', 'late', tokens[0]!)).rejects.toThrow(telling('comes too late'));
   });
 
   it('that is suspended lets its writes wait, and nobody else', async () => {

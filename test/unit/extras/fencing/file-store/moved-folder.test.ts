@@ -7,6 +7,7 @@ import { Generations } from '../../../../../lib/extras/fencing/file-store/genera
 import { StaleFencingTokenError } from '../../../../../lib/lock/errors.js';
 import { InterruptedGenerations } from './support/interrupted-generations.js';
 import { temporaryRoot } from './support/temporary-root.js';
+import { telling } from '../../../../support/telling.js';
 
 describe('a file whose folder is moved or removed while a store has it open', () => {
   let root: string;
@@ -73,7 +74,7 @@ describe('a file whose folder is moved or removed while a store has it open', ()
       );
 
       const written = writer.change({ kind: 'append', token: 5n, payload: Buffer.from('!') });
-      await expect(written).rejects.toThrow(`${folder} was moved or removed while a was written`);
+      await expect(written).rejects.toThrow(telling(`${folder} was moved or removed while a was written`));
       expect(await textIn(other)).toBe(how === 'moved, with another in its place' ? 'new' : undefined);
       await writer.close();
     },

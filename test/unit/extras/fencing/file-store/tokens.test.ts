@@ -5,6 +5,7 @@ import { FencedFileStore } from '../../../../../lib/extras/fencing/file-store/fe
 import { StaleFencingTokenError } from '../../../../../lib/lock/errors.js';
 import { createLockService } from '../../../../../lib/open.js';
 import { temporaryRoot } from './support/temporary-root.js';
+import { telling } from '../../../../support/telling.js';
 
 const HIGHEST = 2n ** 63n - 1n;
 
@@ -27,7 +28,7 @@ describe('a FencedFileStore', () => {
       update: () => store.update('a', 9n, () => 'old'),
     }[operation];
     await expect(late()).rejects.toThrow(StaleFencingTokenError);
-    await expect(late()).rejects.toThrow('a has seen the fencing token 10, so 9 comes too late');
+    await expect(late()).rejects.toThrow(telling('a has seen the fencing token 10, so 9 comes too late'));
 
     expect(await textIn(store, 'a')).toBe('new');
     // Those who try again and again would fill the disk.
@@ -74,8 +75,8 @@ describe('a FencedFileStore', () => {
     await expect(store.write('a', 'y', HIGHEST - 1n)).rejects.toThrow(StaleFencingTokenError);
     expect(await store.highestToken('a')).toBe(HIGHEST);
     expect((await store.read('a'))?.fencingToken).toBe(HIGHEST - 1n);
-    await expect(store.write('a', 'y', HIGHEST + 1n)).rejects.toThrow('Not a fencing token');
-    await expect(store.write('a', 'y', 0n)).rejects.toThrow('Not a fencing token');
+    await expect(store.write('a', 'y', HIGHEST + 1n)).rejects.toThrow(telling('Not a fencing token'));
+    await expect(store.write('a', 'y', 0n)).rejects.toThrow(telling('Not a fencing token'));
   });
 });
 
@@ -94,8 +95,8 @@ describe('the highest token', () => {
 
     expect(await textIn(store, 'a')).toBe('text');
     expect(await store.highestToken('a')).toBe(token);
-    await expect(store.claim('a', reader)).rejects.toThrow('/locks/a is held as read');
-    await expect(store.update('a', reader, () => 'x')).rejects.toThrow('/locks/a is held as read');
+    await expect(store.claim('a', reader)).rejects.toThrow(telling('/locks/a is held as read'));
+    await expect(store.update('a', reader, () => 'x')).rejects.toThrow(telling('/locks/a is held as read'));
     expect(await readFile(join(root, 'a', 'journal.0'))).toEqual(before);
     await store.append('a', ', more', token);
     expect(await textIn(store, 'a')).toBe('text, more');

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { MemoryFencingMarks } from '../../../../../lib/extras/fencing/http/memory-fencing-marks.js';
 import { LockConfigurationError, StaleFencingTokenError } from '../../../../../lib/lock/errors.js';
+import { telling } from '../../../../support/telling.js';
 
 describe('marks in memory', () => {
   const before = process.env['NODE_ENV'];
@@ -24,6 +25,8 @@ describe('marks in memory', () => {
     await expect(marks.claim('/a', 4n)).rejects.toThrow(StaleFencingTokenError);
     await marks.claim('/b', 4n);
     await marks.claim('/a', 2n ** 63n - 1n);
-    await expect(marks.claim('/a', 2n ** 63n - 2n)).rejects.toThrow('has seen the fencing token 9223372036854775807');
+    await expect(marks.claim('/a', 2n ** 63n - 2n)).rejects.toThrow(
+      telling('has seen the fencing token 9223372036854775807'),
+    );
   });
 });

@@ -3,6 +3,7 @@ import { highestStatement, updateStatement } from '../../../../../lib/extras/fen
 import { PostgresFence } from '../../../../../lib/extras/fencing/postgres/postgres-fence.js';
 import type { PostgresPool } from '../../../../../lib/extras/fencing/postgres/postgres-client.js';
 import { quoteName, quoteTable } from '../../../../../lib/extras/fencing/postgres/quote.js';
+import { telling } from '../../../../support/telling.js';
 
 const pool = {} as PostgresPool;
 
@@ -43,7 +44,7 @@ describe('PostgresFence', () => {
   it('refuses what names no resource, before any input or output', async () => {
     const fence = new PostgresFence({ pool });
     for (const wrong of ['', 'a\0', 7 as unknown as string]) {
-      await expect(fence.claim(wrong, 1n)).rejects.toThrow('Not the name of a resource');
+      await expect(fence.claim(wrong, 1n)).rejects.toThrow(telling('Not the name of a resource'));
     }
   });
 });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { RedisClient } from '../../../../../lib/extras/fencing/redis/redis-client.js';
 import { RedisFence } from '../../../../../lib/extras/fencing/redis/redis-fence.js';
+import { telling } from '../../../../support/telling.js';
 
 /** Answers each command with what comes next, and keeps what it was asked. */
 function clientOf(...answers: unknown[]): RedisClient & { readonly asked: unknown[][] } {
@@ -56,7 +57,7 @@ describe('RedisFence', () => {
 
   it('refuses what names no resource, before any input or output', async () => {
     const client = clientOf();
-    await expect(new RedisFence({ client }).claim('', 1n)).rejects.toThrow('Not the name of a resource');
+    await expect(new RedisFence({ client }).claim('', 1n)).rejects.toThrow(telling('Not the name of a resource'));
     expect(client.asked).toEqual([]);
   });
 
@@ -64,7 +65,7 @@ describe('RedisFence', () => {
     const client = clientOf(done, [null, null, null]);
     const fence = new RedisFence({ client });
     const value = wrong as string;
-    const refusal = { code: 'LOCK_CONFIGURATION', key: '/a', message: expect.stringContaining('/a') };
+    const refusal = { code: 'LOCK_CONFIGURATION', key: '/a', details: expect.stringContaining('/a') };
     await expect(fence.write('/a', value, 1n)).rejects.toMatchObject(refusal);
     expect(client.asked).toEqual([]);
     await expect(fence.update('/a', 1n, () => value)).rejects.toMatchObject(refusal);
@@ -86,7 +87,7 @@ describe('RedisFence', () => {
     };
     await expect(new RedisFence({ client }).update('/a', 1n, change)).rejects.toMatchObject({
       code: 'LOCK_CONFIGURATION',
-      message: expect.stringContaining('/a was changed under the same token during each of 1000 attempts'),
+      details: expect.stringContaining('/a was changed under the same token during each of 1000 attempts'),
     });
     expect(rounds).toBe(1_000);
   });

@@ -20,7 +20,7 @@ export function refusalOf(text: unknown, keys: VerificationKeys, expected?: Expe
   try {
     verifyToken(text as string, keys, expected);
   } catch (error) {
-    if (error instanceof InvalidFencingTokenError) return error.message;
+    if (error instanceof InvalidFencingTokenError) return error.details;
     throw error;
   }
   throw new Error(`Not refused: ${String(text)}`);

@@ -35,7 +35,7 @@ describe('A call of FencedZnodes settles by its deadline', () => {
     const startedAt = client.process.clock.now();
     const failure = await world.failure(call());
     expect(failure).toBeInstanceOf(LockUnavailableError);
-    expect(failure.message).toContain(whatIsKnown);
+    expect(failure.details).toContain(whatIsKnown);
     expect(client.process.clock.now() - startedAt).toBe(WAIT_MS);
     expect(client.session.state).toBe('connected');
   });

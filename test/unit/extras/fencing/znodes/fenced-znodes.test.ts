@@ -10,6 +10,7 @@ import { DistributedLockTestingModule } from '../../../../../lib/extras/testing/
 import { LockTesting } from '../../../../../lib/extras/testing/lock-testing.js';
 import type { LockHandle } from '../../../../../lib/lock/handle.js';
 import { codeOf } from '../../../../support/fencing/tokens.js';
+import { telling } from '../../../../support/telling.js';
 
 const KEY = '/locks/a';
 const ROOT = '/data';
@@ -80,7 +81,7 @@ describe('FencedZnodes over the lock service that Nest injects', () => {
 
   it('refuses a lock that has its key where the data is', async () => {
     const below = await locks.acquire('/data/app/migrate');
-    await expect(znodes.write('/app', 'x', below)).rejects.toThrow('Give one of the two another place');
+    await expect(znodes.write('/app', 'x', below)).rejects.toThrow(telling('Give one of the two another place'));
     expect(await codeOf(znodes.update('/app', ticketOf(below), () => 'x'))).toBe('LOCK_CONFIGURATION');
     const beside = await locks.acquire('/database');
     expect(await znodes.write('/base', 'x', beside)).toBe(0);
@@ -138,7 +139,7 @@ describe('FencedZnodes over the lock service that Nest injects', () => {
     await lock.release();
     const reader = await locks.acquire(KEY, { mode: 'read' });
     expect(await codeOf(znodes.write(PATH, 'x', reader))).toBe('LOCK_CONFIGURATION');
-    expect(() => ticketOf(reader)).toThrow('held as read, which gives no right to write');
+    expect(() => ticketOf(reader)).toThrow(telling('held as read, which gives no right to write'));
   });
 
   it.each([
