@@ -61,11 +61,15 @@ describe('a seeded schedule', () => {
     expect(firsts).toEqual(new Set(['a', 'b']));
   });
 
-  it('keeps what ZooKeeper promises through a hundred random histories of faults', async () => {
-    let acknowledged = 0;
-    for (let seed = 0; seed < 100; seed += 1) acknowledged += await randomHistory(seed);
-    expect(acknowledged).toBeGreaterThan(1_000);
-  });
+  // Ten at a time, as a loaded machine takes a minute for all of them.
+  it.each([0, 10, 20, 30, 40, 50, 60, 70, 80, 90])(
+    'keeps what ZooKeeper promises through random histories of faults, ten from %d on',
+    async (firstSeed) => {
+      let acknowledged = 0;
+      for (let seed = firstSeed; seed < firstSeed + 10; seed += 1) acknowledged += await randomHistory(seed);
+      expect(acknowledged).toBeGreaterThan(100);
+    },
+  );
 });
 
 describe('seeded numbers', () => {
