@@ -67,6 +67,11 @@ const ADVICE =
   'Install them (Debian: apt-get install libzookeeper-java openjdk-17-jre-headless), or set ZOOKEEPER_HOME to an ' +
   'unpacked ZooKeeper distribution, or ZOOKEEPER_JARS to a class path; java is looked for in JAVA_HOME and PATH.';
 
+/** Whether somebody has said which ZooKeeper it is to be. */
+export function areJarsNamed(): boolean {
+  return [process.env['ZOOKEEPER_JARS'], process.env['ZOOKEEPER_HOME']].some((named) => (named ?? '') !== '');
+}
+
 async function classpathHere(): Promise<string | undefined> {
   const given = process.env['ZOOKEEPER_JARS'];
   if (given !== undefined && given !== '') return given.split(delimiter).flatMap(jarsOf).join(delimiter);

@@ -8,7 +8,7 @@ const fails = (name: string, reason: string) => ({ name, start: () => Promise.re
 
 describe('the search for a ZooKeeper', () => {
   it('tries the given ensemble, then Docker, then the jars', () => {
-    const names = waysToZooKeeper('zk1:2181', () => undefined).map((way) => way.name);
+    const names = waysToZooKeeper('zk1:2181', () => undefined, false).map((way) => way.name);
 
     expect(names).toEqual([
       'ZOOKEEPER_CONNECT=zk1:2181',
@@ -18,7 +18,17 @@ describe('the search for a ZooKeeper', () => {
   });
 
   it('starts with Docker when no ensemble is given', () => {
-    expect(waysToZooKeeper('', () => undefined)[0]?.name).toBe('Docker, through testcontainers');
+    expect(waysToZooKeeper('', () => undefined, false)[0]?.name).toBe('Docker, through testcontainers');
+  });
+
+  it('prefers jars that somebody has named to Docker, not to an ensemble', () => {
+    const names = waysToZooKeeper('zk1:2181', () => undefined, true).map((way) => way.name);
+
+    expect(names).toEqual([
+      'ZOOKEEPER_CONNECT=zk1:2181',
+      "a server from ZooKeeper's jars",
+      'Docker, through testcontainers',
+    ]);
   });
 
   it('takes the first way that works and leaves the others alone', async () => {
