@@ -4,7 +4,7 @@ import { quoteName, quoteTable } from './quote.js';
 
 /** Which row to change, and how. Names are quoted, values are sent as parameters: neither can be read as SQL. */
 export interface FencedUpdate {
-  /** `orders`, or `shop.orders`. */
+  /** `orders`, which is looked up as in SQL of your own, or `shop.orders`. The data and the token are in the same row. */
   readonly table: string;
   /** Column to value. */
   readonly set: Readonly<Record<string, unknown>>;

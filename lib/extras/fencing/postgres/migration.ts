@@ -1,11 +1,11 @@
-import { quoteName, quoteTable } from './quote.js';
+import { quoteMarksTable, quoteName, quoteTable } from './quote.js';
 
-export const DEFAULT_TABLE = 'fencing_marks';
+export const DEFAULT_TABLE = 'public.fencing_marks';
 export const DEFAULT_COLUMN = 'fence';
 
 /** The SQL that makes the table of the highest tokens. Safe to run again. */
 export function marksTableSql(table = DEFAULT_TABLE): string {
-  return `CREATE TABLE IF NOT EXISTS ${quoteTable(table)} (
+  return `CREATE TABLE IF NOT EXISTS ${quoteMarksTable(table)} (
   resource text PRIMARY KEY,
   token bigint NOT NULL CHECK (token > 0),
   updated_at timestamptz NOT NULL DEFAULT now()

@@ -7,13 +7,17 @@ import { staleToken } from '../rule.js';
 import { type FencedUpdate, highestStatement, type Statement, updateStatement } from './fenced-update.js';
 import { DEFAULT_TABLE, fenceColumnSql, marksTableSql } from './migration.js';
 import { isPool, type PostgresClient, type PostgresPool } from './postgres-client.js';
-import { quoteTable } from './quote.js';
+import { quoteMarksTable } from './quote.js';
 import { inPooledTransaction, inTransactionOf, TRANSACTION_ID } from './transaction.js';
 
 export interface PostgresFenceOptions extends FenceSettings {
   /** A `Pool` of the package `pg`, or one connection of it (a `Client`, a `PoolClient`). */
   readonly pool: PostgresPool | PostgresClient;
-  /** The table of the highest tokens, for `claim` and `guarded`. @default 'fencing_marks' */
+  /**
+   * The table of the highest tokens, for `claim` and `guarded`: `app.fencing_marks`. Without a schema it is one of `public`,
+   * whatever the search path of a connection is.
+   * @default 'public.fencing_marks'
+   */
   readonly table?: string;
   /**
    * For how long a transaction of `guarded` may stand still between two statements, in milliseconds; then PostgreSQL
@@ -61,7 +65,7 @@ export class PostgresFence {
       );
     }
     this.#pool = pool;
-    this.#table = quoteTable(table);
+    this.#table = quoteMarksTable(table);
     this.#idleTimeoutMs = idleTimeoutMs;
     this.#settings = settings;
   }

@@ -21,3 +21,15 @@ export function quoteName(name: string): string {
 export function quoteTable(table: string): string {
   return String(table).split('.').map(quoteName).join('.');
 }
+
+/** Where a table of marks is whose name says nothing of it. */
+const SCHEMA_OF_MARKS = 'public';
+
+/**
+ * Never by the search path: that differs from one connection to the next, and a temporary table comes first in it. With two
+ * tables of one name there are two marks, and each writer is the newest to one of them.
+ * @throws LockConfigurationError
+ */
+export function quoteMarksTable(table: string): string {
+  return quoteTable(String(table).includes('.') ? table : `${SCHEMA_OF_MARKS}.${table}`);
+}

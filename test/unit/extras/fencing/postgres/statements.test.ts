@@ -28,6 +28,27 @@ describe('the statements for PostgreSQL', () => {
     expect(() => quoteTable('a..b')).toThrow('Not a name for PostgreSQL');
   });
 
+  it('name the schema of the table of marks, so that no search path decides which one it is', async () => {
+    const asked: string[] = [];
+    const answering = {
+      totalCount: 1,
+      query: async (text: string) => {
+        asked.push(text);
+        return { rows: [{ transaction: '1', token: '1' }], rowCount: 1, command: '' };
+      },
+    } as unknown as PostgresPool;
+    for (const table of [undefined, 'marks', 'shop.marks']) {
+      const fence = new PostgresFence(table === undefined ? { pool: answering } : { pool: answering, table });
+      await fence.claim('/a', 1n);
+      await fence.highest('/a');
+    }
+    const tables = asked.map((text) => /(?:INTO|FROM) (\S+)/.exec(text)?.[1]);
+    const expected = ['"public"."fencing_marks"', '"public"."marks"', '"shop"."marks"'];
+    expect(tables).toEqual(expected.flatMap((table) => [table, table]));
+    expect(PostgresFence.migration()).toContain('CREATE TABLE IF NOT EXISTS "public"."fencing_marks"');
+    expect(PostgresFence.migration('marks')).toContain('CREATE TABLE IF NOT EXISTS "public"."marks"');
+  });
+
   it('make the table and the column', () => {
     expect(PostgresFence.migration('shop.marks')).toContain('CREATE TABLE IF NOT EXISTS "shop"."marks"');
     expect(PostgresFence.columnMigration('orders')).toBe(
