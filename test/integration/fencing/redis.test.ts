@@ -196,6 +196,29 @@ describe('RedisFence', () => {
       await client.config('SET', 'maxmemory-policy', 'noeviction');
     });
 
+    it('is not believed of the settings: a log that was turned on and is not written yet keeps nothing', async () => {
+      const other = await startRedis();
+      const direct = connect(other.port);
+      try {
+        const fenced = new RedisFence({ client: direct });
+        await expect(fenced.checkDurability()).rejects.toThrow('Set appendonly yes (it is no)');
+        await direct.config('SET', 'appendfsync', 'always');
+        // A snapshot that takes 20 s, for the end of which the log waits: no longer, as it outlives its server.
+        await direct.config('SET', 'rdb-key-save-delay', '20000');
+        await direct.mset(Object.fromEntries(Array.from({ length: 1_000 }, (_, index) => [`key ${index}`, 'x'])));
+        await direct.bgsave();
+        await direct.config('SET', 'appendonly', 'yes');
+        await expect(fenced.checkDurability()).rejects.toThrow('was just turned on and is still being made');
+        await fenced.claim(R, 7n);
+        await other.kill();
+        await other.start();
+        expect(await codeOf(fenced.claim(R, 6n))).toBe('accepted');
+      } finally {
+        direct.disconnect();
+        await other.stop();
+      }
+    });
+
     it('with appendonly and appendfsync always the mark outlives a kill', async () => {
       await fence.write(R, 'x', 5n);
       await server.kill();

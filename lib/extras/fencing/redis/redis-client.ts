@@ -4,7 +4,7 @@ export interface RedisClient {
   callBuffer(command: string, parameters: (string | Buffer)[]): Promise<unknown>;
 }
 
-type Command = 'config' | 'eval' | 'evalsha';
+type Command = 'config' | 'eval' | 'evalsha' | 'info';
 type OwnMethod = (...parameters: (string | Buffer)[]) => Promise<unknown>;
 
 /**

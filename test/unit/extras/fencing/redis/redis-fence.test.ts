@@ -36,18 +36,47 @@ describe('RedisFence', () => {
     await expect(fence.claim('/a', 1n)).rejects.toThrow('LOADING');
   });
 
-  it('reads the settings from a list and from a map', async () => {
-    const right = {
-      appendonly: 'yes',
-      appendfsync: 'always',
-      'no-appendfsync-on-rewrite': 'no',
-      'maxmemory-policy': 'noeviction',
+  describe('the look at the durability', () => {
+    const settings = [
+      ['appendonly', 'yes'],
+      ['appendfsync', 'always'],
+      ['no-appendfsync-on-rewrite', 'no'],
+      ['maxmemory-policy', 'noeviction'],
+    ].map((pair) => pair.map((text) => Buffer.from(text)) as [Buffer, Buffer]);
+    const active = {
+      aof_enabled: '1',
+      aof_rewrite_in_progress: '0',
+      aof_rewrite_scheduled: '0',
+      aof_last_write_status: 'ok',
+      aof_base_size: '88',
     };
-    const lists = Object.entries(right).map((pair) => pair.map((text) => Buffer.from(text)));
-    await new RedisFence({ client: clientOf(...lists) }).checkDurability();
-    await new RedisFence({
-      client: clientOf(...lists.map((pair) => new Map([pair as [Buffer, Buffer]]))),
-    }).checkDurability();
+    const info = (facts: object): Buffer => {
+      const lines = Object.entries({ ...active, ...facts }).map(([name, value]) => `${name}:${String(value)}`);
+      return Buffer.from(['# Persistence', 'loading:0', ...lines, ''].join('\r\n'));
+    };
+    const look = (facts: object): Promise<void> =>
+      new RedisFence({ client: clientOf(...settings, info(facts)) }).checkDurability();
+
+    it('reads the settings from a list and from a map', async () => {
+      await look({});
+      const maps = settings.map((pair) => new Map([pair]));
+      await new RedisFence({ client: clientOf(...maps, info({})) }).checkDurability();
+    });
+
+    it.each([
+      [{ aof_enabled: '0' }, 'is told to keep an append-only file and keeps none (aof_enabled:0)'],
+      [{ aof_rewrite_in_progress: '1', aof_base_size: '0' }, 'is still being made'],
+      [{ aof_rewrite_scheduled: '1', aof_base_size: '0' }, 'is still being made'],
+      [{ aof_last_write_status: 'err' }, 'failed (err): is its disk full?'],
+    ])('does not take the settings for what the server does: %j', async (facts, reason) => {
+      await expect(look(facts)).rejects.toThrow(reason);
+      await expect(look(facts)).rejects.toMatchObject({ code: 'LOCK_CONFIGURATION' });
+    });
+
+    it.each([{ aof_rewrite_in_progress: '1' }, { aof_rewrite_scheduled: '1' }, { aof_base_size: '0' }])(
+      'leaves a server alone that writes its log anew, or has an empty one: %j',
+      (facts) => look(facts),
+    );
   });
 
   it('says so when Redis does not tell its settings', async () => {
