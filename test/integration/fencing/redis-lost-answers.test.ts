@@ -105,6 +105,52 @@ describe('RedisFence', () => {
       expect(await textOf(fence, R)).toBe('33');
     });
 
+    it.each(['write', 'remove', 'update'] as const)(
+      'behind more than are remembered (%s), of a key that nobody had written: an update says that it cannot know',
+      async (by) => {
+        await client.del(fence.keyOf(R));
+        const appended = (current: Buffer | undefined): string => `${current?.toString() ?? ''}.`;
+        const others = {
+          write: () => fence.write(R, 'theirs', 5n),
+          remove: () => fence.remove(R, 5n),
+          update: () => fence.update(R, 5n, appended),
+        };
+        const fenced = resending(async () => {
+          for (let times = 0; times < 32; times += 1) await others[by]();
+        });
+        const seen: (string | undefined)[] = [];
+        const updating = fenced.update(R, 5n, (current) => {
+          seen.push(current?.toString());
+          return appended(current);
+        });
+        await expect(updating).rejects.toMatchObject({ code: 'LOCK_UNAVAILABLE' });
+        expect(seen).toEqual([undefined]);
+        const left = { write: 'theirs', remove: undefined, update: '.'.repeat(33) };
+        expect(await textOf(fence, R)).toBe(left[by]);
+      },
+    );
+
+    it('of a key that nobody had written, behind as many as are remembered with it, is known: it is done once', async () => {
+      await client.del(fence.keyOf(R));
+      const fenced = resending(async () => {
+        for (let times = 0; times < 31; times += 1) await fence.update(R, 5n, plusOne);
+      });
+      await fenced.update(R, 5n, (current) => String(Number(current ?? 0) + 1));
+      expect(await textOf(fence, R)).toBe('32');
+    });
+
+    it('of a key that nobody had written, and that others have written since the look, is made anew from theirs', async () => {
+      await client.del(fence.keyOf(R));
+      const seen: (string | undefined)[] = [];
+      await fence.update(R, 5n, async (current) => {
+        seen.push(current?.toString());
+        if (seen.length === 1) await fence.write(R, 'theirs', 5n);
+        return `${String(current)}, ours`;
+      });
+      expect(seen).toEqual([undefined, 'theirs']);
+      expect(await textOf(fence, R)).toBe('theirs, ours');
+    });
+
     it('a refusal leaves open what cannot be known, and only that', async () => {
       await fence.claim(R, 6n);
       const inDoubt = 'Nothing was written, unless the answer to a first try was lost and 32 others have written since';
