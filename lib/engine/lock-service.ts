@@ -7,6 +7,7 @@ import type { LockMode } from '../lock/mode.js';
 import type { LockSnapshot } from '../lock/snapshot.js';
 import type { ConnectionState } from '../session/connection-state.js';
 import type { Session } from '../session/session.js';
+import type { WriterStanding } from './writer-standing.js';
 
 /** What a transaction takes, one lock after the other; all are given back together when it ends. */
 export interface LockTransaction {
@@ -31,6 +32,8 @@ export interface SessionAccess {
   readonly namespace: string;
   /** The module's bound on any wait. */
   readonly waitMs: number;
+  /** What the children of a key tell of one of them. */
+  readonly standingOf: (names: readonly string[], name: string) => WriterStanding;
 }
 
 /** Options of `acquireAll`; `mode` is for keys that name none. */

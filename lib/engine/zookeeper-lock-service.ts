@@ -25,6 +25,7 @@ import { runTransaction, type TransactionWork } from './run-transaction.js';
 import { Shutdown } from './shutdown.js';
 import { untilDoneOrLost } from './until-done-or-lost.js';
 import { watchKey } from './watch-key.js';
+import { writerStanding } from './writer-standing.js';
 
 /** The lock service over a session; `local` gives out locks of this process when ZooKeeper is not to be had. */
 export class ZookeeperLockService extends LockService implements AsyncDisposable {
@@ -134,7 +135,7 @@ export class ZookeeperLockService extends LockService implements AsyncDisposable
   /** @internal */
   override [sessionAccess](): SessionAccess {
     const { session, settings } = this.#context;
-    return { session, namespace: settings.namespace, waitMs: settings.waitMs };
+    return { session, namespace: settings.namespace, waitMs: settings.waitMs, standingOf: writerStanding };
   }
 
   /** The deadline is the first thing that is made of the options: they are checked here, before anything is done with them. */

@@ -5,6 +5,7 @@ import { create, get, remove } from '../../../lib/session/requests.js';
 import { codeOf } from '../../support/fencing/tokens.js';
 import { add, passedOn, ROOT, textOf, znodeScene } from '../../support/fencing/znode-scenes.js';
 import { LockStage } from '../../support/locks/lock-stage.js';
+import { eventually } from '../../support/process/eventually.js';
 import { SESSION_MS, TICK_MS } from '../../support/locks/times.js';
 import { telling } from '../../support/telling.js';
 
@@ -58,6 +59,22 @@ describe('FencedZnodes', () => {
     await expect(znodes.write(path, 'stale', ticket)).rejects.toThrow(
       `The lock ${lock.key} with the fencing token ${lock.fencingToken} is over: its node ${lock.nodePath} is gone. Nothing`,
     );
+    await next.release();
+  });
+
+  it('refuses the ticket of a waiter that nobody has signed, at once, and takes it when that one holds', async () => {
+    const { znodes, lock, path } = await znodeScene(stage);
+    const other = await stage.open();
+    const turn = other.service.acquire(lock.key);
+    const { nodePath, fencingToken } = await eventually('somebody waits', async () => {
+      return (await other.service.inspect(lock.key)).queue[0];
+    });
+    const ticket = { key: lock.key, nodePath, fencingToken: fencingToken.toString() };
+    await expect(znodes.write(path, 'stolen', ticket)).rejects.toThrow(telling('waits for its lock: others hold it'));
+    expect(await znodes.read(path)).toBeUndefined();
+    await lock.release();
+    const next = await turn;
+    expect(await znodes.write(path, 'x', ticket)).toBe(0);
     await next.release();
   });
 

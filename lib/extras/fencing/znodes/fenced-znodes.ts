@@ -7,7 +7,7 @@ import { checkRoot, dataBytes, dataPath, refuseBelowRoot } from './data-path.js'
 import { refusal } from './explain.js';
 import { GuardedMulti } from './guarded-multi.js';
 import { Link } from './link.js';
-import { type LockTicket, type Right, rightOf } from './ticket.js';
+import { type LockTicket, rightOf } from './ticket.js';
 import { UpdateTurns } from './update-turns.js';
 import { writeNode, removeNode, type ExpectedVersion } from './write-node.js';
 import { ZnodeConflictError } from './znode-conflict-error.js';
@@ -66,8 +66,8 @@ export class FencedZnodes {
    * @throws StaleFencingTokenError
    */
   async claim(path: string, fence: ZnodeFence): Promise<void> {
-    const { link, right } = await this.#begin(path, fence);
-    await new GuardedMulti(link, right, path).send([]);
+    const { guarded } = await this.#begin(path, fence);
+    await guarded.send([]);
   }
 
   /** What the leader has; undefined: no such node. */
@@ -94,14 +94,14 @@ export class FencedZnodes {
     { version }: { readonly version?: ExpectedVersion } = {},
   ): Promise<number> {
     const bytes = dataBytes(path, data);
-    const { link, right, fullPath } = await this.#begin(path, fence);
-    return writeNode(new GuardedMulti(link, right, path), fullPath, bytes, version);
+    const { guarded, fullPath } = await this.#begin(path, fence);
+    return writeNode(guarded, fullPath, bytes, version);
   }
 
   /** @returns whether there was one. @throws as `write` does */
   async remove(path: string, fence: ZnodeFence, { version }: { readonly version?: number } = {}): Promise<boolean> {
-    const { link, right, fullPath } = await this.#begin(path, fence);
-    return removeNode(new GuardedMulti(link, right, path), fullPath, version);
+    const { guarded, fullPath } = await this.#begin(path, fence);
+    return removeNode(guarded, fullPath, version);
   }
 
   /**
@@ -130,11 +130,11 @@ export class FencedZnodes {
     }
   }
 
-  async #begin(path: string, fence: ZnodeFence): Promise<{ link: Link; right: Right; fullPath: string }> {
+  async #begin(path: string, fence: ZnodeFence): Promise<{ guarded: GuardedMulti; fullPath: string }> {
     const { access, fullPath } = this.#place(path);
     const right = await rightOf(fence, path, access.namespace, this.#settings);
     refuseBelowRoot(this.#root, right.key);
-    return { link: this.#link(access, path), right, fullPath };
+    return { guarded: new GuardedMulti(this.#link(access, path), right, path, access.standingOf), fullPath };
   }
 
   #place(path: string): { access: SessionAccess; fullPath: string } {

@@ -1,12 +1,10 @@
-import { InvalidFencingTokenError } from '../../../lock/errors.js';
-import { failedWith, isAboutTheLink, SessionError } from '../../../session/errors.js';
-import { check, exists, multi, type MultiPart, type MultiResult, sync } from '../../../session/requests.js';
+import type { SessionAccess } from '../../../engine/lock-service.js';
+import { SessionError } from '../../../session/errors.js';
+import { check, multi, type MultiPart, type MultiResult } from '../../../session/requests.js';
 import { lockIsOver, refusal } from './explain.js';
 import type { Link } from './link.js';
 import type { Right } from './ticket.js';
-
-/** Of a token: the transaction that created the contender's node, without the epoch of the shard map. */
-const TRANSACTION = (1n << 52n) - 1n;
+import { verifyTicket } from './verify-ticket.js';
 
 /** Why the data part of a transaction was refused; the lock was held. */
 export type DataRefusal = 'NO_NODE' | 'NODE_EXISTS' | 'BAD_VERSION';
@@ -21,12 +19,14 @@ export class GuardedMulti {
   readonly link: Link;
   readonly path: string;
   readonly #right: Right;
+  readonly #standingOf: SessionAccess['standingOf'];
   #isVerified = false;
 
-  constructor(link: Link, right: Right, path: string) {
+  constructor(link: Link, right: Right, path: string, standingOf: SessionAccess['standingOf']) {
     this.link = link;
     this.path = path;
     this.#right = right;
+    this.#standingOf = standingOf;
   }
 
   /** @throws StaleFencingTokenError; for all that trying again does not change */
@@ -34,7 +34,7 @@ export class GuardedMulti {
     const { nodePath } = this.#right;
     const kind = parts.length === 0 ? 'look' : 'write';
     for (;;) {
-      if (this.#right.isSigned) await this.#verifyNode();
+      await this.#verify();
       await this.link.untilUp();
       const [outcome] = await this.link.send([multi([check(nodePath), ...parts])], kind);
       if (!(outcome instanceof SessionError)) return { kind: 'done', results: outcome.slice(1) };
@@ -55,24 +55,10 @@ export class GuardedMulti {
     }
   }
 
-  /** A signed token says which transaction made the node of its lock: a path of somebody else's is no use with it. */
-  async #verifyNode(): Promise<void> {
-    const { nodePath, token, key } = this.#right;
-    while (!this.#isVerified) {
-      await this.link.untilUp();
-      // Who handed the ticket over may be ahead of the server here.
-      const [synced, found] = await this.link.send([sync(nodePath), exists(nodePath)], 'look');
-      const error = synced instanceof SessionError && !failedWith(synced, 'NO_NODE') ? synced : found;
-      if (error === undefined) throw lockIsOver(this.#right, this.path, this.link.isInDoubt);
-      if (error instanceof SessionError) {
-        if (error.code === 'CLOSED') throw this.link.closed();
-        if (!isAboutTheLink(error)) throw refusal(error, this.path);
-        continue;
-      }
-      if (error.czxid !== (token & TRANSACTION)) {
-        throw new InvalidFencingTokenError(`The signed token is not that of the node ${nodePath}`, key);
-      }
-      this.#isVerified = true;
-    }
+  /** Who holds goes on holding until its node is gone, so that one look is enough. */
+  async #verify(): Promise<void> {
+    if (this.#isVerified || this.#right.shownAs === 'handle') return;
+    await verifyTicket(this.link, this.#right, this.path, this.#standingOf);
+    this.#isVerified = true;
   }
 }

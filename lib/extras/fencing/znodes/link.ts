@@ -21,10 +21,14 @@ export class Link {
     this.#endsAt = session.clock.now() + waitMs;
   }
 
+  get remainingMs(): number {
+    return this.#endsAt - this.session.clock.now();
+  }
+
   /** @throws LockUnavailableError when the time is up, LockClosedError when the service is closed */
   async untilUp(): Promise<void> {
     const { clock, state, state$ } = this.session;
-    const remainingMs = this.#endsAt - clock.now();
+    const { remainingMs } = this;
     if (remainingMs <= 0) throw this.#unavailable();
     if (isUp(state)) return;
     const timeIsUp = new Subject<void>();
@@ -50,7 +54,7 @@ export class Link {
     const { clock } = this.session;
     let end: () => void = () => undefined;
     const timeIsUp = new Promise<undefined>((resolve) => (end = () => resolve(undefined)));
-    const timer = clock.setTimer(Math.max(0, this.#endsAt - clock.now()), end);
+    const timer = clock.setTimer(Math.max(0, this.remainingMs), end);
     try {
       const outcomes = await Promise.race([this.session.batch(requests), timeIsUp]);
       if (outcomes !== undefined) return outcomes;
@@ -71,6 +75,22 @@ export class Link {
       if (error.code === 'NO_NODE') return undefined;
       if (error.code === 'CLOSED') throw this.closed();
       if (!isAboutTheLink(error)) throw error;
+    }
+  }
+
+  /** Resolves when something has happened to a node, or its link or session, or the time is up. */
+  async untilChanged(path: string, withinMs: number): Promise<void> {
+    const { clock } = this.session;
+    let end: () => void = () => undefined;
+    const changed = new Promise<void>((resolve) => (end = resolve));
+    const timer = clock.setTimer(Math.max(0, Math.min(withinMs, this.remainingMs)), end);
+    const watcher = { onWatchEvent: end };
+    try {
+      const [found] = await this.send([get(path, watcher)], 'look');
+      if (!(found instanceof SessionError)) await changed;
+    } finally {
+      timer.cancel();
+      this.session.unwatch(path, watcher);
     }
   }
 

@@ -15,8 +15,8 @@ export interface LockTicket {
 /** By what right somebody writes. */
 export interface Right extends LockTicket {
   readonly token: bigint;
-  /** The ticket was signed: the node has to be the one that the token tells of. */
-  readonly isSigned: boolean;
+  /** What it was shown as. A handle is believed, of a ticket the servers are asked. */
+  readonly shownAs: 'handle' | 'signed ticket' | 'ticket';
 }
 
 /** The name of a contender's node ends with its number in the queue. */
@@ -57,11 +57,6 @@ export async function rightOf(
   }
   const isHandle = fence instanceof LockHandle;
   const token = await tokenToCompare(isHandle ? fence : fence.fencingToken, path, settings);
-  return {
-    key,
-    nodePath,
-    token,
-    fencingToken: token.toString(),
-    isSigned: !isHandle && settings.keys !== undefined,
-  };
+  const ticket = settings.keys === undefined ? 'ticket' : 'signed ticket';
+  return { key, nodePath, token, fencingToken: token.toString(), shownAs: isHandle ? 'handle' : ticket };
 }

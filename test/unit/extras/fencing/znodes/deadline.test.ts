@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { FencedZnodes } from '../../../../../lib/extras/fencing/znodes/fenced-znodes.js';
+import { FencedZnodes, type ZnodeFence } from '../../../../../lib/extras/fencing/znodes/fenced-znodes.js';
 import { type LockTicket, ticketOf } from '../../../../../lib/extras/fencing/znodes/ticket.js';
 import { LockClosedError, LockUnavailableError } from '../../../../../lib/lock/errors.js';
 import { type Client, EngineWorld } from '../../../engine/support/engine-world.js';
@@ -23,20 +23,27 @@ describe('A call of FencedZnodes settles by its deadline', () => {
   });
   afterEach(() => world.end());
 
-  const calls: [string, () => Promise<unknown>, string][] = [
-    ['a write, in doubt', () => znodes.write(PATH, 'new', ticket), 'it may or may not have been carried out'],
-    ['a removal, in doubt', () => znodes.remove(PATH, ticket), 'it may or may not have been carried out'],
-    ['a claim', () => znodes.claim(PATH, ticket), `Nothing was done to ${PATH}`],
+  const calls: [string, (fence: ZnodeFence) => Promise<unknown>, string][] = [
+    ['a write, in doubt', (fence) => znodes.write(PATH, 'new', fence), 'it may or may not have been carried out'],
+    ['a removal, in doubt', (fence) => znodes.remove(PATH, fence), 'it may or may not have been carried out'],
+    ['a claim', (fence) => znodes.claim(PATH, fence), `Nothing was done to ${PATH}`],
     ['a read', () => znodes.read(PATH), `Nothing was done to ${PATH}`],
   ];
 
   it.each(calls)('over a link that has gone silent: %s', async (_, call, whatIsKnown) => {
+    const lock = await world.settle(client.locks.acquire('/locks/b'));
     world.faults.blackHole(client.process);
-    const startedAt = client.process.clock.now();
-    const failure = await world.failure(call());
-    expect(failure).toBeInstanceOf(LockUnavailableError);
-    expect(failure.details).toContain(whatIsKnown);
-    expect(client.process.clock.now() - startedAt).toBe(WAIT_MS);
+    for (const [fence, expected] of [
+      [lock, whatIsKnown],
+      // Of a ticket the servers are asked first.
+      [ticket, `Nothing was done to ${PATH}`],
+    ] as const) {
+      const startedAt = client.process.clock.now();
+      const failure = await world.failure(call(fence));
+      expect(failure).toBeInstanceOf(LockUnavailableError);
+      expect(failure.details).toContain(expected);
+      expect(client.process.clock.now() - startedAt).toBe(WAIT_MS);
+    }
     expect(client.session.state).toBe('connected');
   });
 
@@ -45,7 +52,7 @@ describe('A call of FencedZnodes settles by its deadline', () => {
     const closing = client.locks.close(0);
     await world.runFor(1);
     const startedAt = client.process.clock.now();
-    const failure = await world.failure(call());
+    const failure = await world.failure(call(ticket));
     expect(failure).toBeInstanceOf(LockClosedError);
     expect(client.process.clock.now()).toBe(startedAt);
     await world.settle(closing);

@@ -9,7 +9,9 @@ import { type LockTicket, ticketOf } from '../../../../../lib/extras/fencing/zno
 import { DistributedLockTestingModule } from '../../../../../lib/extras/testing/distributed-lock-testing.module.js';
 import { LockTesting } from '../../../../../lib/extras/testing/lock-testing.js';
 import type { LockHandle } from '../../../../../lib/lock/handle.js';
+import type { ContenderSnapshot, LockSnapshot } from '../../../../../lib/lock/snapshot.js';
 import { codeOf } from '../../../../support/fencing/tokens.js';
+import { eventually } from '../../../../support/process/eventually.js';
 import { telling } from '../../../../support/telling.js';
 
 const KEY = '/locks/a';
@@ -152,6 +154,66 @@ describe('FencedZnodes over the lock service that Nest injects', () => {
   ])('refuses a ticket %s', async (_, change) => {
     const forged = { ...ticketOf(lock), ...change } as LockTicket;
     expect(await codeOf(znodes.write(PATH, 'x', forged))).toBe('INVALID_FENCING_TOKEN');
+  });
+
+  describe('an unsigned ticket names a holder that may write:', () => {
+    /** As somebody makes it who can list the queue. */
+    async function ticketOfNode(find: (snapshot: LockSnapshot) => ContenderSnapshot | undefined): Promise<LockTicket> {
+      const { nodePath, fencingToken } = find(await locks.inspect(KEY))!;
+      return { key: KEY, nodePath, fencingToken: fencingToken.toString() };
+    }
+
+    async function waiting(): Promise<{ ticket: LockTicket; turn: Promise<LockHandle> }> {
+      const turn = locks.acquire(KEY, { waitMs: 20_000 });
+      const ticket = await eventually('it waits', async () => {
+        return (await locks.inspect(KEY)).queue.length > 0 && ticketOfNode(({ queue }) => queue[0]);
+      });
+      return { ticket, turn };
+    }
+
+    it('not one that waits, of this process or another, until it holds', async () => {
+      const { ticket, turn } = await waiting();
+      const write = (): Promise<unknown> => znodes.write(PATH, 'x', ticket);
+      for (const call of [write, () => znodes.claim(PATH, ticket), () => znodes.remove(PATH, ticket)]) {
+        await expect(call()).rejects.toMatchObject({
+          code: 'INVALID_FENCING_TOKEN',
+          details: expect.stringContaining('waits for its lock: others hold it'),
+        });
+      }
+      expect(await znodes.read(PATH)).toBeUndefined();
+      await lock.release();
+      await turn;
+      expect(await znodes.write(PATH, 'x', ticket)).toBe(0);
+    });
+
+    it('one whose predecessor in its own process has given back, and is not removed yet', async () => {
+      const { ticket, turn } = await waiting();
+      const writing = znodes.write(PATH, 'x', ticket);
+      await Promise.all([lock.release(), turn]);
+      expect(await writing).toBe(0);
+    });
+
+    it('not a reader, and an upgradeable one only when it is upgraded', async () => {
+      await lock.release();
+      const reader = await locks.acquire(KEY, { mode: 'read' });
+      const byReader = await ticketOfNode(({ holders }) => holders[0]);
+      await expect(znodes.write(PATH, 'x', byReader)).rejects.toThrow(
+        telling('it is that of a reader, or of an upgradeable'),
+      );
+      await reader.release();
+
+      const upgradeable = await locks.acquire(KEY, { mode: 'upgradeable' });
+      const byUpgrader = await ticketOfNode(({ holders }) => holders[0]);
+      expect(await codeOf(znodes.write(PATH, 'x', byUpgrader))).toBe('INVALID_FENCING_TOKEN');
+      await upgradeable.upgrade();
+      expect(await znodes.write(PATH, 'x', byUpgrader)).toBe(0);
+      expect(await znodes.write(PATH, 'y', ticketOf(upgradeable))).toBe(1);
+    });
+
+    it('and tells its token', async () => {
+      const another = { ...ticketOf(lock), fencingToken: String(lock.fencingToken + 1n) };
+      await expect(znodes.write(PATH, 'x', another)).rejects.toThrow(telling('is not that of the node'));
+    });
   });
 
   it('refuses the lock of something else, where it was told which lock protects what', async () => {
