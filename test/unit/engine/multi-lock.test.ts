@@ -5,7 +5,7 @@ import { HeldLocks, SharedFate } from '../../../lib/engine/multi-lock.js';
 import type { OwnedLock } from '../../../lib/engine/owner-context.js';
 import { GrowingTransaction } from '../../../lib/engine/transaction.js';
 import { Deadline } from '../../../lib/lock/deadline.js';
-import { LockLostError } from '../../../lib/lock/errors.js';
+import { type LockError, LockLostError } from '../../../lib/lock/errors.js';
 import type { LockHandle } from '../../../lib/lock/handle.js';
 import { ManualClock } from '../support/manual-clock.js';
 
@@ -121,7 +121,7 @@ describe('a transaction that has ended', () => {
     const take = (key: string): Promise<OwnedLock> => (key === '/a' ? Promise.resolve(a.owned) : granted);
     const tx = new GrowingTransaction(kept, deadline, take, Math.random);
     await tx.lock('/a');
-    const late = tx.lock('/b').catch(({ message }: Error) => message);
+    const late = tx.lock('/b').catch(({ details }: LockError) => details);
     await Promise.resolve();
     grant(b.owned);
     if (isLost) a.lose();

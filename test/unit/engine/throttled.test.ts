@@ -96,7 +96,7 @@ describe('servers that can give nobody a lock', () => {
     dialer.refused.add('create');
     const error = await engine.failure(one.locks.acquire(KEY));
     expect(error).toBeInstanceOf(LockConfigurationError);
-    expect(error.message).toMatch(text);
+    expect((error as LockConfigurationError).details).toMatch(text);
     expect(error.cause).toMatchObject({ code: expect.stringMatching(/^(READ_ONLY|LOCAL_SESSION)$/) });
     await engine.end();
   });
