@@ -30,6 +30,7 @@ export class Holders {
     this.#alarms = alarms;
     this.#onSuspended = onSuspended;
     uplink.onChange((state) => this.#onState(state));
+    session.certaintyLowered$.subscribe(() => this.#lookAgain());
   }
 
   get all(): readonly Hold[] {
@@ -68,8 +69,11 @@ export class Holders {
       else if (state === 'suspended' && this.#onSuspended === 'stop') hold.lose('suspended');
       else if (isUp(state) && this.#clock.now() - hold.grantedAt >= WATCH_OWN_AFTER_MS) hold.watchOwn();
     }
-    if (!isUp(state) || this.isEmpty) return;
-    // A server with narrower bounds makes certainty end sooner.
+  }
+
+  /** The alarm stands at an instant that may be too late now. */
+  #lookAgain(): void {
+    if (this.isEmpty) return;
     this.#certaintyAlarm?.cancel();
     this.#armCertainty();
   }

@@ -39,9 +39,11 @@ export interface Session {
   /**
    * The instant, on `clock`, up to which the servers cannot have ended the session. Derived from committed writes
    * alone: a server that is cut off answers pings and reads for longer than the session lives. -Infinity without a
-   * session. Goes back only when another server grants the session a smaller time-out.
+   * session. Goes back only while another server is asked to take the session up, and when it grants a smaller time-out.
    */
   certainUntil(): number;
+  /** Tells that `certainUntil` may have gone back, at once; completes after `closed`. */
+  readonly certaintyLowered$: Observable<void>;
   /**
    * Since when certainty has been unbroken. A proof that comes after `certainUntil` has passed begins a new stretch: what
    * was held before it must be taken for lost, even where the session turns out to have survived. Infinity without a

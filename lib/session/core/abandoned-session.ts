@@ -13,6 +13,7 @@ export interface Credentials {
 export const NO_TRAFFIC: Traffic = {
   onEvent: () => undefined,
   onAnswered: () => undefined,
+  onHeard: () => undefined,
   onWatchSet: () => undefined,
   onWatchNotSet: () => undefined,
 };
@@ -36,6 +37,10 @@ export class AbandonedSession implements ConnectionOwner {
     this.#servers = [...servers];
     this.#patienceMs = patienceMs;
     this.#tryNext();
+  }
+
+  onOffering(): void {
+    // Nobody counts on this session any more.
   }
 
   onAttached(connection: Connection, reply: HandshakeReply): void {

@@ -13,6 +13,10 @@ export function nextXid(xid: number): number {
 export abstract class Call {
   xid = 0;
   sentAt = 0;
+  /** How many answers the connection had brought when it was sent. */
+  sentAfter = 0;
+  /** Which answer of the connection it got, counted from 1. */
+  answer = 0;
   /** The watcher asked for changed its mind before the answer came. */
   unwatched = false;
 

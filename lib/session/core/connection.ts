@@ -20,6 +20,8 @@ export type Ending =
 
 /** Told what becomes of a connection. */
 export interface ConnectionOwner {
+  /** The handshake leaves now. */
+  onOffering(connection: Connection): void;
   /** The server granted the offered session, or a new one. */
   onAttached(connection: Connection, reply: HandshakeReply): void;
   /** The server says that the offered session has ended. */
@@ -122,6 +124,7 @@ export class Connection implements LinkListener {
   onOpen(): void {
     this.#phase = 'shaking';
     this.handshakeSentAt = this.#clock.now();
+    this.#owner.onOffering(this);
     this.#link.handshake(this.offer);
   }
 

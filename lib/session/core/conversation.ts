@@ -4,24 +4,28 @@ import type { Reply, WatchEvent, Watcher } from '../requests.js';
 import { type Call, nextXid, SilentCall } from './call.js';
 import {
   AUTH_XID,
-  isWrite,
   type Link,
   type LinkRequest,
   PING_XID,
+  type Proof,
+  proofBy,
   type RemovableWatch,
   type ReplyBody,
   SET_WATCHES_XID,
 } from './link.js';
 import { connectionLoss, readOutcome } from './outcome.js';
 import { PendingCalls } from './pending-calls.js';
+import type { Passage } from './proof-of-life.js';
 import { ThrottledAnswers } from './throttled-answers.js';
 import { watchConflict } from './watch-registry.js';
 
 /** Told what passes over an attached connection. */
 export interface Traffic {
   onEvent(event: WatchEvent): void;
-  /** An answer came to a request sent at `sentAt`; `committed`: it was a write, and it is in the log of a quorum. */
-  onAnswered(sentAt: number, answeredAt: number, committed: boolean): void;
+  /** The server answered this call, and what that proves. */
+  onAnswered(call: Passage, answeredAt: number, proof: Proof): void;
+  /** The server answered something that proves nothing but that it is there: a ping, or watches that were set again. */
+  onHeard(sentAt: number, answeredAt: number): void;
   /** A call that asked for a watch succeeded; `found`: the node is there. */
   onWatchSet(call: Call, found: boolean): void;
   /** A call that asked for a watch failed while the removal of another watch waited for it. */
@@ -53,6 +57,7 @@ export class Conversation {
   /** Watches the server would have been told to forget, had not a request for another on the same path been under way. */
   readonly skippedRemovals = new Set<string>();
   #xid = 0;
+  #answers = 0;
   #treesWereAsked = false;
   #isOver = false;
 
@@ -124,7 +129,7 @@ export class Conversation {
     switch (xid) {
       case PING_XID: {
         const sentAt = this.#pingsSentAt.shift();
-        if (sentAt !== undefined) traffic.onAnswered(sentAt, readAt, false);
+        if (sentAt !== undefined) traffic.onHeard(sentAt, readAt);
         return;
       }
       case AUTH_XID:
@@ -137,7 +142,7 @@ export class Conversation {
         // Whoever waits for one of them would never be told.
         if (errorNumber !== 0) return onBroken(new Error(`it did not set the watches again (error ${errorNumber})`));
         const call = this.#settingWatches.shift();
-        if (call !== undefined) traffic.onAnswered(call.sentAt, readAt, false);
+        if (call !== undefined) traffic.onHeard(call.sentAt, readAt);
         return;
       }
       default:
@@ -151,6 +156,7 @@ export class Conversation {
       return;
     }
     call.sentAt = this.#context.clock.now();
+    call.sentAfter = this.#answers;
     try {
       if (!this.#link.send(call.xid, call.request, chroot)) {
         const text = `The ${call.request.op} is larger than a server accepts (1 MB)`;
@@ -183,7 +189,9 @@ export class Conversation {
       return;
     }
     const failed = outcome instanceof SessionError;
-    traffic.onAnswered(call.sentAt, readAt, !failed && isWrite(call.request));
+    this.#answers += 1;
+    call.answer = this.#answers;
+    traffic.onAnswered(call, readAt, failed ? 'nothing' : proofBy(call.request));
     if (!failed && call.watcher !== undefined) traffic.onWatchSet(call, outcome !== undefined);
     else if (failed && this.skippedRemovals.size > 0) traffic.onWatchNotSet(call);
     if (failedWith(outcome, 'THROTTLED')) this.#throttled.add(call, outcome);

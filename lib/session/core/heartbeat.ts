@@ -1,7 +1,8 @@
 import type { Clock, Timer } from '../../lock/clock.js';
 import { isAboutTheLink, SessionError } from '../errors.js';
 import { ancestry } from '../paths.js';
-import { create, type Reply, type Request, set } from '../requests.js';
+import { create, type Reply, type Request, set, sync } from '../requests.js';
+import type { Proof } from './link.js';
 import type { ProofOfLife } from './proof-of-life.js';
 
 const NO_DATA = new Uint8Array(0);
@@ -29,7 +30,8 @@ interface Prover {
 /**
  * Keeps a session certain that holds something, with writes to a small ephemeral node of its own: one when the last
  * committed write is a quarter of S old, and sooner when less than a quarter of certainty is left and a write would gain
- * some. Sessions that write anyway, or that hold nothing, cost no write.
+ * some. A sync behind it vouches for it. Sessions that write anyway, or that hold nothing, cost neither: each of their
+ * requests vouches for the one before.
  */
 export class Heartbeat {
   readonly #clock: Clock;
@@ -104,9 +106,9 @@ export class Heartbeat {
   }
 
   /** An answer came; a committed write makes one of ours superfluous for a while. */
-  answered(sentAt: number, committed: boolean): void {
-    if (committed) this.#writtenAt = Math.max(this.#writtenAt, sentAt);
-    if (this.#awaitsAnswer || (committed && this.#provers.size > 0)) this.#look();
+  answered(sentAt: number, proof: Proof): void {
+    if (proof === 'committed') this.#writtenAt = Math.max(this.#writtenAt, sentAt);
+    if (this.#awaitsAnswer || (proof !== 'nothing' && this.#provers.size > 0)) this.#look();
   }
 
   #look(): void {
@@ -116,9 +118,12 @@ export class Heartbeat {
     const now = this.#clock.now();
     this.#resolveProvers(pulse.proof.certainUntil - now);
     if (this.#inFlight || (this.#holders === 0 && this.#provers.size === 0)) return;
-    const gainAt = pulse.proof.nextExtension();
+    const { proof } = pulse;
+    const gainAt = proof.awaitsPassage ? -Infinity : proof.nextExtension();
     const dueAt = Math.max(this.#restUntil, this.#provers.size > 0 ? gainAt : this.#heldDueAt(pulse, gainAt));
-    if (dueAt <= now) void this.#write(pulse);
+    // A write that is due anyway vouches as well as a sync does.
+    const isWriteDue = this.#holders > 0 && this.#writtenAt + pulse.timeoutMs / 4 <= now;
+    if (dueAt <= now) void (proof.awaitsPassage && !isWriteDue ? this.#pass(pulse) : this.#write(pulse));
     else if (dueAt < Infinity) {
       this.#timer = this.#clock.setTimer(dueAt - now, () => this.#look());
       this.#looksForHolders = this.#provers.size === 0;
@@ -127,6 +132,8 @@ export class Heartbeat {
   }
 
   #heldDueAt(pulse: Pulse, gainAt: number): number {
+    // While it is open whether the last server shortened the session, less is left than there could be.
+    if (pulse.proof.awaitsWrite) return -Infinity;
     const quarterMs = pulse.timeoutMs / 4;
     return Math.min(this.#writtenAt + quarterMs, Math.max(pulse.proof.certainUntil - quarterMs, gainAt));
   }
@@ -139,6 +146,20 @@ export class Heartbeat {
     const failure = isFailure(outcomes.at(-1)) ? outcomes.find(isFailure) : undefined;
     this.#nodeOf = failure === undefined ? pulse.sessionId : undefined;
     if (this.#pulse === pulse) this.#note(failure, pulse);
+    if (this.#pulse === pulse && pulse.proof.awaitsPassage) await this.#pass(pulse);
+    else this.#tell();
+  }
+
+  /** Has the last committed write vouched for by what is the cheapest to pass the leader: no quorum has to write it down. */
+  async #pass(pulse: Pulse): Promise<void> {
+    this.#inFlight = true;
+    const [outcome] = await this.#batch([sync(this.#path(pulse))]);
+    this.#inFlight = false;
+    if (outcome instanceof SessionError && this.#pulse === pulse) this.#note(outcome, pulse);
+    this.#tell();
+  }
+
+  #tell(): void {
     this.#look();
     this.#disappoint();
   }
@@ -165,9 +186,13 @@ export class Heartbeat {
   }
 
   #requests(pulse: Pulse): Request[] {
-    const path = `${this.#root}/${BigInt.asUintN(64, pulse.sessionId).toString(16)}`;
+    const path = this.#path(pulse);
     if (this.#nodeOf === pulse.sessionId) return [set(path, NO_DATA)];
     return [...ancestry(this.#root).map((parent) => create(parent, 'container')), create(path, 'ephemeral')];
+  }
+
+  #path({ sessionId }: Pulse): string {
+    return `${this.#root}/${BigInt.asUintN(64, sessionId).toString(16)}`;
   }
 
   #resolveProvers(certainMs: number): void {

@@ -15,6 +15,8 @@ export interface KeeperListener extends Traffic {
   onDown(cause: Error): void;
   /** How much certainty is left while something is held; undefined when nothing is. */
   certaintyAtStakeMs(): number | undefined;
+  /** The session is being offered to a server, which may shorten it. */
+  onOffered(handshakeSentAt: number): void;
   /** The link has been down for S: the servers may have ended the session. */
   onOutOfTouch(): void;
   /** The session is over; another will follow. */

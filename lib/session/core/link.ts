@@ -104,25 +104,31 @@ export const CREATE_FLAGS: Readonly<Record<CreateMode, number>> = {
   container: 4,
 };
 
-/** Whether a success of this request is a committed write, and so a proof of life. */
-export function isWrite(request: LinkRequest): boolean {
+/**
+ * What a success of this request proves: that a quorum committed it, that it passed the leader, or nothing, as the server
+ * answers it by itself.
+ */
+export type Proof = 'committed' | 'passed' | 'nothing';
+
+export function proofBy(request: LinkRequest): Proof {
   switch (request.op) {
     case 'create':
     case 'delete':
     case 'set':
-      return true;
+      return 'committed';
     case 'multi':
-      return request.parts.some((part: MultiPart) => part.op !== 'check');
+      return request.parts.some((part: MultiPart) => part.op !== 'check') ? 'committed' : 'nothing';
+    case 'sync':
+      return 'passed';
     case 'exists':
     case 'get':
     case 'list':
-    case 'sync':
     case 'watchTree':
     case 'auth':
     case 'setWatches':
     case 'removeWatches':
     case 'ping':
     case 'closeSession':
-      return false;
+      return 'nothing';
   }
 }

@@ -4,19 +4,39 @@ import { certaintyMarginMs } from '../certainty.js';
 const SAMPLES_PER_TICK = 64;
 /** Two and a half ticks of steady traffic; beyond that every second one has to do. */
 const MAX_SAMPLES = 160;
+/** The least that a server grants. */
+const MIN_SESSION_TICKS = 2;
 
 interface Sample {
   readonly sentAt: number;
   readonly answeredAt: number;
 }
 
+/** An answered request that passed the leader, in the order of its connection. */
+export interface Passage {
+  readonly sentAt: number;
+  /** How many answers had come when it was sent. */
+  readonly sentAfter: number;
+  /** Which answer of the connection it got, counted from 1. */
+  readonly answer: number;
+}
+
+/** A committed write that nothing sent after its answer has vouched for yet. */
+interface Unvouched {
+  readonly answer: number;
+  /** When the request was sent that the leader knows of, once the write is vouched for. */
+  readonly provenAt: number;
+}
+
 /**
- * Until when one session is certain to live at the servers; pure arithmetic on instants it is given.
+ * Until when one session is certain to live at the servers; pure arithmetic on instants it is given. The proof is in
+ * `docs/locks.md`.
  *
  * A follower answers pings and reads by itself, even when it has lost the leader. The leader, who alone ends sessions,
- * hears of a request from the follower's answer to its own ping, half a tick later at the most. A committed write shows
- * that the way from this follower to the leader was open when the write passed. So whatever the follower had in hand one
- * tick before that write, the leader knows of: the session lives S from there.
+ * hears of a request from the follower's answer to its own ping, half a tick later at the most. So it takes two answers
+ * in a row. A committed write brought the follower every ping that the leader had sent before it. A later request that
+ * passed the leader, sent after that answer, shows that the follower's answers to those pings have arrived, too. So the
+ * leader knows of whatever the follower had in hand one tick before the write: the session lives S from there.
  *
  * "Had in hand" means answered by then. A request that was merely sent by then may have been stuck on its way, together
  * with the write, and have reached the follower a moment before it.
@@ -25,14 +45,19 @@ export class ProofOfLife {
   readonly #tickMs: number;
   #timeoutMs: number;
   #samples: Sample[] = [];
-  #certainUntil: number;
+  #unvouched: Unvouched[] = [];
+  #provenUntil: number;
   #certainSince: number;
+  /** When the session was offered to a server that may have shortened it since: the earliest offer not made up for. */
+  #offeredAt: number | undefined;
+  /** The handshake by which this connection took the session up again, until a write proves that it reached the leader. */
+  #reattachedAt: number | undefined;
 
   /** @param createdAt when the handshake was sent that created the session: a committed write that starts its clock */
   constructor(timeoutMs: number, tickMs: number, createdAt: number) {
     this.#timeoutMs = timeoutMs;
     this.#tickMs = tickMs;
-    this.#certainUntil = this.#endFrom(createdAt);
+    this.#provenUntil = this.#endFrom(createdAt);
     this.#certainSince = createdAt;
   }
 
@@ -47,7 +72,14 @@ export class ProofOfLife {
   }
 
   get certainUntil(): number {
-    return this.#certainUntil;
+    if (this.#offeredAt === undefined) return this.#provenUntil;
+    const leastMs = MIN_SESSION_TICKS * this.#tickMs - certaintyMarginMs(this.#timeoutMs);
+    return Math.min(this.#provenUntil, this.#offeredAt + leastMs);
+  }
+
+  /** The session was offered to a server. From now on that one may shorten it to two ticks, whether we are told or not. */
+  offered(handshakeSentAt: number): void {
+    this.#offeredAt ??= handshakeSentAt;
   }
 
   /** A connection took the session up. What an earlier one carried may never have reached the leader. */
@@ -56,9 +88,12 @@ export class ProofOfLife {
       // A server with narrower bounds than the last one: the leader counts from this handshake on with the smaller S.
       // One with wider bounds is not believed: what an earlier server still has to tell the leader carries the smaller S.
       this.#timeoutMs = grantedMs;
-      this.#certainUntil = Math.min(this.#certainUntil, this.#endFrom(handshakeSentAt));
+      this.#provenUntil = Math.min(this.#provenUntil, this.#endFrom(handshakeSentAt));
     }
     this.#samples = [{ sentAt: handshakeSentAt, answeredAt }];
+    this.#unvouched = [];
+    // Only what was offered can be taken up again; a new session is proved by its own creation.
+    this.#reattachedAt = this.#offeredAt === undefined ? undefined : handshakeSentAt;
   }
 
   /** The server of the current connection answered something, whatever it was. */
@@ -70,19 +105,73 @@ export class ProofOfLife {
   }
 
   /** The server of the current connection answered that a write was committed, which became known `now`. */
-  committed(writeSentAt: number, now: number): void {
-    const ripe = this.#ripeAt(writeSentAt);
-    if (ripe === undefined) return;
-    const until = this.#endFrom(ripe.sentAt);
-    if (until <= this.#certainUntil) return;
-    if (now >= this.#certainUntil) this.#certainSince = now;
-    this.#certainUntil = until;
+  committed(write: Passage, now: number): void {
+    const before = this.certainUntil;
+    this.#proveReattachment();
+    this.#vouch(write.sentAfter);
+    const ripe = this.#ripeAt(write.sentAt);
+    if (ripe !== undefined && this.#endFrom(ripe.sentAt) > this.#provableUntil()) {
+      this.#unvouched.push({ answer: write.answer, provenAt: ripe.sentAt });
+    }
+    this.#noteProgress(before, now);
   }
 
-  /** The earliest instant at which sending a write would move `certainUntil`; Infinity when nothing newer was answered. */
+  /** The server of the current connection answered something that passed the leader and changed nothing: a sync. */
+  passed(request: Passage, now: number): void {
+    const before = this.certainUntil;
+    this.#vouch(request.sentAfter);
+    this.#noteProgress(before, now);
+  }
+
+  /** Whether a request that passes the leader, sent now, would move `certainUntil` when it is answered. */
+  get awaitsPassage(): boolean {
+    return this.#unvouched.length > 0;
+  }
+
+  /** Whether the next write of this connection, sent whenever, moves `certainUntil` when it is answered. */
+  get awaitsWrite(): boolean {
+    return this.#reattachedAt !== undefined && this.#endFrom(this.#reattachedAt) > this.certainUntil;
+  }
+
+  /**
+   * The earliest instant at which sending a write would move `certainUntil`, once it is vouched for; -Infinity where any
+   * write would, Infinity where nothing newer was answered.
+   */
   nextExtension(): number {
-    const sample = this.#samples.find(({ sentAt }) => this.#endFrom(sentAt) > this.#certainUntil);
+    if (this.awaitsWrite) return -Infinity;
+    const until = this.#provableUntil();
+    const sample = this.#samples.find(({ sentAt }) => this.#endFrom(sentAt) > until);
     return sample === undefined ? Infinity : sample.answeredAt + this.#tickMs;
+  }
+
+  /**
+   * The handshake itself made the leader count anew, and the write shows that this leader was in office after that: a
+   * connection outlives no change of its server's leader.
+   */
+  #proveReattachment(): void {
+    if (this.#reattachedAt === undefined) return;
+    this.#provenUntil = Math.max(this.#provenUntil, this.#endFrom(this.#reattachedAt));
+    this.#reattachedAt = undefined;
+    this.#offeredAt = undefined;
+  }
+
+  /** What was sent after so many answers vouches for the writes among them. */
+  #vouch(answers: number): void {
+    while (this.#unvouched.length > 0 && this.#unvouched[0]!.answer <= answers) {
+      const { provenAt } = this.#unvouched.shift()!;
+      this.#provenUntil = Math.max(this.#provenUntil, this.#endFrom(provenAt));
+    }
+  }
+
+  #noteProgress(before: number, now: number): void {
+    // What was certain only until some moment ago is lost, whatever is proved now.
+    if (now >= before && this.certainUntil > before) this.#certainSince = now;
+  }
+
+  /** How far certainty reaches when every committed write so far is vouched for. */
+  #provableUntil(): number {
+    const newest = this.#unvouched.at(-1);
+    return newest === undefined ? this.#provenUntil : this.#endFrom(newest.provenAt);
   }
 
   /** The newest sample that a write sent at this instant vouches for. Later writes need none of the older ones. */

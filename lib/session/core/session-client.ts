@@ -1,4 +1,4 @@
-import { BehaviorSubject, type Observable } from 'rxjs';
+import { BehaviorSubject, type Observable, Subject } from 'rxjs';
 import type { Clock } from '../../lock/clock.js';
 import type { LockConfigurationError } from '../../lock/errors.js';
 import { certaintyMarginMs } from '../certainty.js';
@@ -14,9 +14,9 @@ import { ClientWatches } from './client-watches.js';
 import type { Connection } from './connection.js';
 import { Heartbeat } from './heartbeat.js';
 import type { Granted, KeeperListener } from './keeper-listener.js';
-import type { Dialer } from './link.js';
+import type { Dialer, Proof } from './link.js';
 import { malformed } from './malformed.js';
-import { ProofOfLife } from './proof-of-life.js';
+import { type Passage, ProofOfLife } from './proof-of-life.js';
 import { SessionKeeper } from './session-keeper.js';
 import { watchFrames } from './watch-frames.js';
 
@@ -34,6 +34,8 @@ export class SessionClient implements Session, KeeperListener {
   readonly #watches = new ClientWatches(() => this.#connection?.conversation);
   readonly #states = new BehaviorSubject<ConnectionState>('connecting');
   readonly state$: Observable<ConnectionState> = this.#states.asObservable();
+  readonly #certaintyLowered = new Subject<void>();
+  readonly certaintyLowered$: Observable<void> = this.#certaintyLowered.asObservable();
   readonly #whenClosed: Promise<void>;
   #markClosed!: () => void;
   #isClosing = false;
@@ -132,6 +134,7 @@ export class SessionClient implements Session, KeeperListener {
     if (fresh || this.#identity === undefined) this.#identity = { id: granted.id, timeoutMs: granted.timeoutMs };
     this.#identity.timeoutMs = granted.timeoutMs;
     this.#proof?.attached(handshakeSentAt, lastReadAt, granted.timeoutMs);
+    if (!fresh) this.#certaintyLowered.next();
     for (const frame of watchFrames(this.#watches.registry, connection.offer.lastZxid, chroot))
       connection.conversation.sendWatches(frame);
     if (fresh) this.#chrootIsThere = chroot === '';
@@ -164,6 +167,9 @@ export class SessionClient implements Session, KeeperListener {
   onFailing(failure: LockConfigurationError): void {
     this.#failure = failure;
     this.#beginClosing();
+    // Whoever holds something is told before the servers are: they give it to the next one at once.
+    this.#identity = undefined;
+    if (this.state !== 'connecting' && this.state !== 'lost') this.#become('lost');
   }
 
   onClosed(): void {
@@ -171,6 +177,7 @@ export class SessionClient implements Session, KeeperListener {
     this.#forgetSession(this.#unconnected());
     this.#become('closed');
     this.#states.complete();
+    this.#certaintyLowered.complete();
     this.#markClosed();
   }
 
@@ -179,10 +186,21 @@ export class SessionClient implements Session, KeeperListener {
     this.#watches.registry.fire(chroot === '' ? event : { type: event.type, path: withoutChroot(chroot, event.path) });
   }
 
-  onAnswered(sentAt: number, answeredAt: number, committed: boolean): void {
+  onAnswered(call: Passage, answeredAt: number, proof: Proof): void {
+    this.#proof?.answered(call.sentAt, answeredAt);
+    if (proof === 'committed') this.#proof?.committed(call, this.clock.now());
+    else if (proof === 'passed') this.#proof?.passed(call, this.clock.now());
+    this.#heartbeat.answered(call.sentAt, proof);
+  }
+
+  onHeard(sentAt: number, answeredAt: number): void {
     this.#proof?.answered(sentAt, answeredAt);
-    if (committed) this.#proof?.committed(sentAt, this.clock.now());
-    this.#heartbeat.answered(sentAt, committed);
+    this.#heartbeat.answered(sentAt, 'nothing');
+  }
+
+  onOffered(handshakeSentAt: number): void {
+    this.#proof?.offered(handshakeSentAt);
+    this.#certaintyLowered.next();
   }
 
   onWatchSet(call: Call, found: boolean): void {

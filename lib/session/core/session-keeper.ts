@@ -75,6 +75,10 @@ export class SessionKeeper implements ConnectionOwner {
     this.close(FAIL_WITHIN_MS);
   }
 
+  onOffering({ offer, handshakeSentAt }: Connection): void {
+    if (offer.sessionId !== 0n) this.#listener.onOffered(handshakeSentAt);
+  }
+
   onAttached(connection: Connection, reply: HandshakeReply): void {
     if (this.#doubt === 'probing') {
       this.#endProbe(connection, reply.timeoutMs);

@@ -3,6 +3,7 @@ import type { Latency } from './network/latency.js';
 import { clientEndpoint, serverEndpoint } from './network/partition.js';
 import type { Ensemble } from './server/ensemble.js';
 import { Leader } from './server/leader.js';
+import type { PeerDirection } from './server/peer-link.js';
 import type { SimulatedServer } from './server/server.js';
 import type { SimulatedProcess } from './simulated-process.js';
 
@@ -116,6 +117,25 @@ export class Faults {
   thawServer(serverId: number): void {
     this.#ensemble.server(serverId).host.resume();
     this.#ensemble.considerElection();
+  }
+
+  /** Nothing arrives on this way between a follower and its leader until `flow`; the other way goes on. */
+  stall(followerId: number, direction: PeerDirection): void {
+    this.#ensemble.stall(followerId, direction, true);
+  }
+
+  flow(followerId: number): void {
+    for (const direction of ['to-leader', 'to-follower'] as const) this.#ensemble.stall(followerId, direction, false);
+  }
+
+  /** The server grants no session more than this, as one restarted with another `maxSessionTimeout`; undefined: the usual. */
+  limitSessions(serverId: number, maxSessionTimeoutMs: number | undefined): void {
+    this.#ensemble.server(serverId).maxSessionTimeoutMs = maxSessionTimeoutMs;
+  }
+
+  /** The answer to the next handshake that offers a session is lost, and the connection with it. */
+  loseNextReattachment(client: SimulatedProcess): Ambush {
+    return client.network.lieInWait(new Ambush('lose-reply', 'reattach'));
   }
 
   /** Cuts a server off from the other servers, together with these clients (by default those connected to it). */

@@ -8,15 +8,69 @@ import { Schedule } from './schedule.js';
 import type { Verdict } from './run-seed.js';
 
 interface Directed {
-  readonly settings: Partial<Scenario>;
+  readonly settings: Partial<Scenario> | ((variation: number) => Partial<Scenario>);
   play(schedule: Schedule): Promise<void>;
 }
 
 /** What chance finds too rarely, played on purpose; the same checkers look on. */
 export const DIRECTED: Readonly<Record<string, Directed>> = {
   'cut off with its follower': {
-    settings: { profile: 'servers', servers: 3, tickMs: 500, sessionTimeoutMs: 5_000, waitMs: 30_000, processes: 2 },
+    settings: (variation) => ({
+      profile: 'servers',
+      servers: 3,
+      tickMs: 500,
+      sessionTimeoutMs: 4_000,
+      waitMs: 30_000,
+      processes: 2,
+      electionMs: phaseOf(variation),
+    }),
     play: cutOffWithItsFollower,
+  },
+  'the way from the leader stalls, and the way back is cut': {
+    settings: (variation) => ({
+      profile: 'servers',
+      servers: 3,
+      tickMs: 500,
+      sessionTimeoutMs: 2_500,
+      waitMs: 30_000,
+      processes: 2,
+      electionMs: phaseOf(variation),
+    }),
+    play: stalledFromTheLeader,
+  },
+  'a re-attach that is not answered': {
+    settings: {
+      profile: 'servers',
+      servers: 3,
+      tickMs: 500,
+      sessionTimeoutMs: 5_000,
+      waitMs: 30_000,
+      processes: 2,
+    },
+    play: unansweredReattachment,
+  },
+  'a re-attach that only a leader of the past answers': {
+    settings: {
+      profile: 'servers',
+      servers: 3,
+      tickMs: 500,
+      sessionTimeoutMs: 5_000,
+      waitMs: 30_000,
+      processes: 2,
+    },
+    play: answeredByALeaderOfThePast,
+  },
+  'the link breaks in the turn in which the answer comes': {
+    settings: {
+      profile: 'servers',
+      servers: 1,
+      tickMs: 500,
+      sessionTimeoutMs: 4_000,
+      waitMs: 30_000,
+      processes: 1,
+      clientLatencyMs: [1, 8],
+    },
+    play: brokenWithTheAnswer,
   },
   'removed while it proves its life': {
     settings: {
@@ -46,13 +100,19 @@ export const DIRECTED: Readonly<Record<string, Directed>> = {
   },
 };
 
+/** The phase of the leader's pings against the ticks by which sessions end, through which the variations go. */
+function phaseOf(variation: number): number {
+  return 200 + (variation % 20) * 25;
+}
+
 /** Plays one of them; `variation` shifts its instants against the servers' ticks. */
 export async function playDirected(name: string, variation: number, print?: (line: string) => void): Promise<Verdict> {
   const directed = DIRECTED[name];
   if (directed === undefined) throw new Error(`There is no ${name}. There are: ${Object.keys(DIRECTED).join(', ')}`);
   const plain = { namespace: '', lockDelayMs: 0, callers: 0, faults: 0, activeMs: 0, containerCheckMs: 60_000 };
   const fast = { clientLatencyMs: 1, peerLatencyMs: 1, logMs: 0, stopOnSuspension: 0 };
-  const scenario = { ...drawScenario(variation), ...plain, ...fast, keys: ['/locks/a'], ...directed.settings };
+  const settings = typeof directed.settings === 'function' ? directed.settings(variation) : directed.settings;
+  const scenario = { ...drawScenario(variation), ...plain, ...fast, keys: ['/locks/a'], ...settings };
   const schedule = new Schedule(scenario, print);
   for (let index = 0; index < scenario.processes; index += 1) schedule.start(`p${index}`);
   await schedule.runUntil(() => schedule.apps.every(({ session }) => session.state === 'connected'));
@@ -69,6 +129,8 @@ export async function playDirected(name: string, variation: number, print?: (lin
 async function cutOffWithItsFollower(schedule: Schedule): Promise<void> {
   const { apps, world, scenario } = schedule;
   const [holder, next] = apps as [(typeof apps)[number], (typeof apps)[number]];
+  // When its heartbeats come, against the ticks by which sessions end.
+  await schedule.runFor((scenario.seed % 7) * 71);
   const caller = new Caller(schedule, holder, 'holder');
   schedule.call(holder, async () => {
     const grant = caller.granted('/locks/a', await holder.service.acquire('/locks/a'));
@@ -91,6 +153,105 @@ async function cutOffWithItsFollower(schedule: Schedule): Promise<void> {
     await waiting.release(grant);
   });
   await schedule.runFor(2 * scenario.sessionTimeoutMs);
+}
+
+/** Takes the lock, and holds it for as long as it can. */
+function holdFor(schedule: Schedule, name: string, durationMs: number): void {
+  const app = schedule.apps.find((each) => each.name === name)!;
+  const caller = new Caller(schedule, app, name);
+  schedule.call(app, async () => {
+    const grant = caller.granted('/locks/a', await app.service.acquire('/locks/a'));
+    await app.sleep(durationMs);
+    await caller.release(grant);
+  });
+}
+
+/**
+ * The pings of the leader are late, and come together with the commit of the holder's heartbeat; the follower's answers
+ * to them never reach the leader. A client that takes the commit alone for a proof believes for too long.
+ */
+async function stalledFromTheLeader(schedule: Schedule): Promise<void> {
+  const { apps, world, scenario } = schedule;
+  const { sessionTimeoutMs, tickMs, seed } = scenario;
+  const [holder] = apps as [(typeof apps)[number]];
+  holdFor(schedule, 'p0', 4 * sessionTimeoutMs);
+  await schedule.runFor(sessionTimeoutMs + (seed % 40) * 37);
+  const follower = holder.machine.connectedTo[0];
+  if (follower === undefined || follower === world.leaderId) return;
+  const { traffic } = world.ensemble;
+  const beats = traffic.requests('set');
+  await schedule.runUntil(() => traffic.requests('set') > beats);
+  // The heartbeat is answered a few milliseconds later.
+  await schedule.runFor(6 + (seed >= 20 ? 20 : 0));
+  world.faults.stall(follower, 'to-follower');
+  await schedule.runFor(tickMs * 1.33);
+  world.faults.flow(follower);
+  world.faults.stall(follower, 'to-leader');
+  await schedule.runFor(20);
+  world.faults.isolate(follower, [holder.machine]);
+  holdFor(schedule, 'p1', 0);
+  await schedule.runFor(2 * sessionTimeoutMs);
+  world.faults.flow(follower);
+}
+
+/** The servers have been restarted with narrower bounds. The first that takes the session up again shortens it; nobody is told. */
+async function unansweredReattachment(schedule: Schedule): Promise<void> {
+  const { apps, world, scenario } = schedule;
+  const [holder] = apps as [(typeof apps)[number]];
+  holdFor(schedule, 'p0', 3 * scenario.sessionTimeoutMs);
+  await schedule.runFor(scenario.sessionTimeoutMs + (scenario.seed % 40) * 63);
+  holdFor(schedule, 'p1', 0);
+  for (let id = 1; id <= scenario.servers; id += 1) world.faults.limitSessions(id, 2 * scenario.tickMs);
+  const ambush = world.faults.loseNextReattachment(holder.machine);
+  world.faults.suspend(holder.machine);
+  await schedule.runUntil(() => ambush.isSprung);
+  // From now on every offer is sent, and none is read.
+  const [follower] = world.followerIds;
+  if (follower === undefined) return;
+  world.faults.isolate(follower, [holder.machine]);
+  world.faults.freezeServer(follower);
+  await schedule.runFor(2 * scenario.sessionTimeoutMs);
+  world.faults.thawServer(follower);
+}
+
+/**
+ * The first offer reaches the new leader, which shortens the session, and its answer is lost. The second is answered by the
+ * leader of before, cut off and not aware of it, with all the time there was.
+ */
+async function answeredByALeaderOfThePast(schedule: Schedule): Promise<void> {
+  const { apps, world, scenario } = schedule;
+  const [holder] = apps as [(typeof apps)[number]];
+  holdFor(schedule, 'p0', 3 * scenario.sessionTimeoutMs);
+  await schedule.runFor(scenario.sessionTimeoutMs + (scenario.seed % 40) * 63);
+  holdFor(schedule, 'p1', 0);
+  const past = world.leaderId;
+  if (past === undefined) return;
+  world.faults.isolate(past, []);
+  for (let id = 1; id <= scenario.servers; id += 1) {
+    if (id === past) continue;
+    world.faults.limitSessions(id, 2 * scenario.tickMs);
+    // Left to themselves they would give their leader up no sooner than it does them.
+    world.faults.restartServer(id);
+  }
+  const newLeader = (): boolean => world.leaderId !== past && world.leaderId !== undefined;
+  if (!(await schedule.runUntil(newLeader, 4 * scenario.tickMs))) return;
+  const ambush = world.faults.loseNextReattachment(holder.machine);
+  world.faults.suspend(holder.machine);
+  await schedule.runUntil(() => ambush.isSprung, scenario.sessionTimeoutMs);
+  world.faults.isolate(past, [holder.machine]);
+  await schedule.runFor(2 * scenario.sessionTimeoutMs);
+}
+
+/** Whatever was answered in that turn, nobody may be let in: the rest of it tells that the link is down. */
+async function brokenWithTheAnswer(schedule: Schedule): Promise<void> {
+  const { apps, world, scenario } = schedule;
+  const [app] = apps as [(typeof apps)[number]];
+  for (let round = 0; round < 10; round += 1) {
+    holdFor(schedule, 'p0', 1);
+    await schedule.runFor(scenario.seed % 10);
+    world.faults.restartServer(1);
+    await schedule.runUntil(() => schedule.areCallersDone && app.session.state === 'reconnected');
+  }
 }
 
 /** Its turn has come, the session has been silent for long, and before the proof is there an operator removes the node. */

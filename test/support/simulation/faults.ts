@@ -98,6 +98,23 @@ const SERVERS: Readonly<Record<string, Fault>> = {
     schedule.world.faults.lag(id, durationMs * schedule.random.next());
     return () => schedule.world.faults.lag(id, 0);
   },
+  stall: (schedule) => {
+    const { world, random } = schedule;
+    const id = someServer(schedule);
+    world.faults.stall(id, pick(random, ['to-leader', 'to-follower']));
+    return () => world.faults.flow(id);
+  },
+  narrow: (schedule) => {
+    const { world, scenario, random } = schedule;
+    const id = someServer(schedule);
+    world.faults.limitSessions(id, scenario.tickMs * pick(random, [2, 3]));
+    const client = someApp(schedule)?.machine;
+    const ambush = client === undefined ? undefined : world.faults.loseNextReattachment(client);
+    return () => {
+      world.faults.limitSessions(id, undefined);
+      if (ambush !== undefined) ambush.isSprung = true;
+    };
+  },
   holdCommits: ({ world }) => {
     world.faults.holdCommits();
     return () => world.faults.releaseCommits();
@@ -190,6 +207,8 @@ export function endAllFaults({ world, apps, scenario, endFaults }: Schedule): vo
     faults.startServer(id);
     faults.thawServer(id);
     faults.lag(id, 0);
+    faults.flow(id);
+    faults.limitSessions(id, undefined);
   }
   faults.heal();
   for (const app of apps) {

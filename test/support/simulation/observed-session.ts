@@ -50,6 +50,10 @@ export class ObservedSession implements Session {
     return this.#session.certainUntil();
   }
 
+  get certaintyLowered$(): Observable<void> {
+    return this.#session.certaintyLowered$;
+  }
+
   certainSince(): number {
     return this.#session.certainSince();
   }

@@ -36,8 +36,9 @@ export class Schedule {
     readonly scenario: Scenario,
     print?: (line: string) => void,
   ) {
-    const { seed, servers, tickMs, clientLatencyMs, peerLatencyMs, logMs, containerCheckMs } = scenario;
-    this.world = new SimulatedWorld({ seed, servers, tickMs, clientLatencyMs, peerLatencyMs, logMs, containerCheckMs });
+    const { seed, servers, tickMs, clientLatencyMs, peerLatencyMs, logMs, electionMs, containerCheckMs } = scenario;
+    const latencies = { clientLatencyMs, peerLatencyMs, logMs, electionMs };
+    this.world = new SimulatedWorld({ seed, servers, tickMs, ...latencies, containerCheckMs });
     this.random = new SeededRandom(seed).fork('schedule');
     const now = (): number => this.world.now();
     this.journal = new Journal(print);

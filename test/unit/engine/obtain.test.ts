@@ -170,7 +170,7 @@ describe('certainty that a server with narrower bounds has cut short', () => {
     hold.onLost(() => (lostAt = session.clock.now()));
     session.state$.next('suspended');
     session.certainUntilMs = session.clock.now() + 2_000;
-    session.state$.next('reconnected');
+    session.certaintyLowered$.next();
     await session.clock.advance(2_000);
     expect(lostAt).toBeLessThan(session.certainUntilMs);
   });

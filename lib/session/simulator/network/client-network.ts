@@ -4,7 +4,8 @@ import type { Latency } from './latency.js';
 import type { SimulatedLink } from './simulated-link.js';
 
 export type Direction = 'to-server' | 'to-client';
-export type Op = LinkRequest['op'];
+/** 'reattach': a handshake that offers a session. */
+export type Op = LinkRequest['op'] | 'reattach';
 
 /** A loss that waits for its request. */
 export class Ambush {

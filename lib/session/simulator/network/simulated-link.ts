@@ -26,6 +26,7 @@ export class SimulatedLink implements Link, Holdable {
   readonly #keepAlive: Timer;
   #connection: ClientConnection | undefined;
   #lastZxid = 0n;
+  #offersSession = false;
   #isOver = false;
 
   constructor(ensemble: Ensemble, host: Host, network: ClientNetwork, server: SimulatedServer, listener: LinkListener) {
@@ -61,6 +62,7 @@ export class SimulatedLink implements Link, Holdable {
   }
 
   handshake(handshake: Handshake): void {
+    this.#offersSession = handshake.sessionId !== 0n;
     this.#toServer.send({ kind: 'handshake', handshake });
   }
 
@@ -126,7 +128,9 @@ export class SimulatedLink implements Link, Holdable {
   }
 
   #reply(message: ToClient): void {
-    if (message.kind === 'reply' && this.#network.springs('lose-reply', message.op)) {
+    const op = message.kind === 'handshake' && this.#offersSession ? 'reattach' : undefined;
+    const lost = message.kind === 'reply' ? message.op : op;
+    if (lost !== undefined && this.#network.springs('lose-reply', lost)) {
       this.cut('the connection was reset');
       return;
     }

@@ -100,7 +100,7 @@ export class ClientConnection {
       return;
     }
     this.#state = 'attaching';
-    this.timeoutMs = grantedTimeoutMs(handshake.timeoutMs, server.settings.tickMs);
+    this.timeoutMs = grantedTimeoutMs(handshake.timeoutMs, server.settings.tickMs, server.maxSessionTimeoutMs);
     if (handshake.sessionId === 0n) {
       this.sessionId = server.newSessionId();
       this.#write(HANDSHAKE_XID, { op: 'createSession' }, { op: 'createSession', timeoutMs: this.timeoutMs });

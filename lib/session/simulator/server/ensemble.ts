@@ -6,7 +6,7 @@ import type { Timeline } from '../time/timeline.js';
 import type { Constituency } from './constituency.js';
 import { elect, leaderInReachOf, lookingServers, type Electorate } from './election.js';
 import { Leader } from './leader.js';
-import type { PeerLink } from './peer-link.js';
+import type { PeerDirection, PeerLink } from './peer-link.js';
 import { SimulatedServer } from './server.js';
 import type { EnsembleSettings } from './settings.js';
 import { Traffic } from './traffic.js';
@@ -26,6 +26,8 @@ export class Ensemble implements Electorate, Constituency {
   readonly clientLinks = new Set<Holdable>();
   readonly random: SeededRandom;
   readonly #peerLinks = new Set<PeerLink>();
+  /** Ways between a follower and its leader on which nothing arrives, as `direction serverId`. */
+  readonly #stalledWays = new Set<string>();
   #election: Timer | undefined;
   #commitsAreHeld = false;
 
@@ -96,6 +98,13 @@ export class Ensemble implements Electorate, Constituency {
     }
   }
 
+  /** One way between this follower and its leader, whoever leads. What was sent meanwhile arrives when the stall ends. */
+  stall(followerId: number, direction: PeerDirection, stalled: boolean): void {
+    if (stalled) this.#stalledWays.add(`${direction} ${followerId}`);
+    else this.#stalledWays.delete(`${direction} ${followerId}`);
+    this.#onReachChanged();
+  }
+
   onPeerLink(link: PeerLink): void {
     for (const known of this.#peerLinks) {
       if (known.isFinished) this.#peerLinks.delete(known);
@@ -144,6 +153,10 @@ export class Ensemble implements Electorate, Constituency {
   }
 
   #refresh(link: PeerLink): void {
-    link.hold(!this.canTalk(this.server(link.leaderId), this.server(link.followerId)));
+    const isCut = !this.canTalk(this.server(link.leaderId), this.server(link.followerId));
+    link.hold({
+      'to-leader': isCut || this.#stalledWays.has(`to-leader ${link.followerId}`),
+      'to-follower': isCut || this.#stalledWays.has(`to-follower ${link.followerId}`),
+    });
   }
 }

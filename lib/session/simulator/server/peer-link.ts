@@ -2,6 +2,9 @@ import { Channel } from '../network/channel.js';
 import type { Timeline } from '../time/timeline.js';
 import type { ToFollower, ToLeader } from './messages.js';
 
+/** The two ways between a follower and its leader. */
+export type PeerDirection = 'to-leader' | 'to-follower';
+
 /** The connection of a follower to its leader. */
 export class PeerLink {
   readonly toLeader: Channel<ToLeader>;
@@ -25,9 +28,10 @@ export class PeerLink {
     return !this.isOpen && this.toLeader.pending === 0 && this.toFollower.pending === 0;
   }
 
-  hold(held: boolean): void {
-    this.toLeader.hold(held);
-    this.toFollower.hold(held);
+  /** Each way by itself: what is sent on one that is held waits there. */
+  hold(held: Readonly<Record<PeerDirection, boolean>>): void {
+    this.toLeader.hold(held['to-leader']);
+    this.toFollower.hold(held['to-follower']);
   }
 
   /** One end closes; the other learns of it behind what was sent before. */

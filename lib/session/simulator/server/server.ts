@@ -37,6 +37,8 @@ export class SimulatedServer {
   watches = new WatchTable();
   /** A server that takes so long to carry out what is committed: its reads are stale. Not while it leads. */
   applyLagMs = 0;
+  /** The most that this server grants a session; undefined: as many ticks as usual. */
+  maxSessionTimeoutMs: number | undefined;
   readonly connections = new Set<ClientConnection>();
   readonly #surroundings: Surroundings;
   readonly #awaiting = new Map<number, Awaiting>();

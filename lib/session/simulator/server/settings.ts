@@ -33,6 +33,7 @@ export const DEFAULT_SETTINGS: EnsembleSettings = {
 const MIN_SESSION_TICKS = 2;
 const MAX_SESSION_TICKS = 20;
 
-export function grantedTimeoutMs(askedMs: number, tickMs: number): number {
-  return Math.min(Math.max(askedMs, MIN_SESSION_TICKS * tickMs), MAX_SESSION_TICKS * tickMs);
+/** @param maxMs of a server that is configured apart from the others */
+export function grantedTimeoutMs(askedMs: number, tickMs: number, maxMs = MAX_SESSION_TICKS * tickMs): number {
+  return Math.min(Math.max(askedMs, MIN_SESSION_TICKS * tickMs), maxMs);
 }

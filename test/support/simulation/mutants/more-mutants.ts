@@ -102,7 +102,8 @@ export const MORE_MUTANTS: readonly Mutant[] = [
       },
     ],
     breaks: ['granted is held', 'loss is told first'],
-    withinSeeds: 3_000,
+    withinSeeds: 40,
+    directed: 'the link breaks in the turn in which the answer comes',
   },
   {
     name: 'all or none, however long it takes',

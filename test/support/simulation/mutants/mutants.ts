@@ -98,13 +98,13 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'lib/session/core/session-client.ts',
-        find: 'if (committed) this.#proof?.committed(sentAt, this.clock.now());',
-        replace: 'this.#proof?.committed(sentAt, this.clock.now());',
+        find: "if (proof === 'committed') this.#proof?.committed(call, this.clock.now());",
+        replace: 'if (call) this.#proof?.committed(call, this.clock.now());',
       },
       {
         file: 'lib/session/core/proof-of-life.ts',
-        find: 'const until = this.#endFrom(ripe.sentAt);',
-        replace: 'const until = this.#endFrom(writeSentAt);',
+        find: 'this.#unvouched.push({ answer: write.answer, provenAt: ripe.sentAt });',
+        replace: 'this.#unvouched.push({ answer: write.answer, provenAt: write.sentAt });',
       },
     ],
     breaks: ['loss is told first', 'one holder'],
@@ -116,13 +116,67 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'lib/session/core/session-client.ts',
-        find: 'if (committed) this.#proof?.committed(sentAt, this.clock.now());',
-        replace: 'this.#proof?.committed(sentAt, this.clock.now());',
+        find: "if (proof === 'committed') this.#proof?.committed(call, this.clock.now());",
+        replace: 'if (call) this.#proof?.committed(call, this.clock.now());',
+      },
+    ],
+    breaks: ['loss is told first', 'one holder'],
+    withinSeeds: 280,
+    directed: 'cut off with its follower',
+  },
+  {
+    name: 'a committed write that nothing vouches for',
+    edits: [
+      {
+        file: 'lib/session/core/proof-of-life.ts',
+        find: 'const ripe = this.#ripeAt(write.sentAt);',
+        replace:
+          'const ripe = this.#ripeAt(write.sentAt);\n' +
+          'if (ripe !== undefined) this.#provenUntil = Math.max(this.#provenUntil, this.#endFrom(ripe.sentAt));',
       },
     ],
     breaks: ['loss is told first', 'one holder'],
     withinSeeds: 40,
-    directed: 'cut off with its follower',
+    directed: 'the way from the leader stalls, and the way back is cut',
+  },
+  {
+    name: 'an offer that is not answered and not counted',
+    edits: [
+      {
+        file: 'lib/session/core/proof-of-life.ts',
+        find: 'this.#offeredAt ??= handshakeSentAt;',
+        replace: 'void handshakeSentAt;',
+      },
+    ],
+    breaks: ['loss is told first', 'one holder'],
+    withinSeeds: 40,
+    directed: 'a re-attach that is not answered',
+  },
+  {
+    name: 'the last of several offers counted, not the earliest',
+    edits: [
+      {
+        file: 'lib/session/core/proof-of-life.ts',
+        find: 'this.#offeredAt ??= handshakeSentAt;',
+        replace: 'this.#offeredAt = handshakeSentAt;',
+      },
+    ],
+    breaks: ['loss is told first', 'one holder'],
+    withinSeeds: 40,
+    directed: 'a re-attach that only a leader of the past answers',
+  },
+  {
+    name: 'an answered offer taken for good without a committed write',
+    edits: [
+      {
+        file: 'lib/session/core/proof-of-life.ts',
+        find: 'this.#samples = [{ sentAt: handshakeSentAt, answeredAt }];',
+        replace: 'this.#samples = [{ sentAt: handshakeSentAt, answeredAt }];\nthis.#offeredAt = undefined;',
+      },
+    ],
+    breaks: ['loss is told first', 'one holder'],
+    withinSeeds: 40,
+    directed: 'a re-attach that only a leader of the past answers',
   },
   {
     name: 'no second look after a reader left',

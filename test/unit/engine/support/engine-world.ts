@@ -37,17 +37,21 @@ export class EngineWorld {
   }
 
   /** A lock service whose session is up. */
-  async client(name: string, options: ClientOptions = {}): Promise<Client> {
-    const client = this.start(name, options);
+  async client(name: string, options: ClientOptions = {}, session: Partial<SessionSettings> = {}): Promise<Client> {
+    const client = this.start(name, options, session);
     await this.world.runUntil(() => client.session.state === 'connected');
     return client;
   }
 
   /** A lock service that is still connecting. */
-  start(name: string, { local = 'never', ...overrides }: ClientOptions = {}): Client {
+  start(
+    name: string,
+    { local = 'never', ...overrides }: ClientOptions = {},
+    sessionSettings: Partial<SessionSettings> = {},
+  ): Client {
     const process = this.world.process(name);
     const settings = engineSettings(process, overrides);
-    const session = this.session(process);
+    const session = this.session(process, sessionSettings);
     const standIn = (shared: SharedParts): ZookeeperLockService => {
       const alone = this.world.process(`${name}, alone`);
       const localSettings = { ...settings, namespace: `/only ${name}`, scope: 'process' as const };

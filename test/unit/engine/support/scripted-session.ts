@@ -1,4 +1,4 @@
-import { BehaviorSubject } from 'rxjs';
+import { BehaviorSubject, Subject } from 'rxjs';
 import type { LockConfigurationError } from '../../../../lib/lock/errors.js';
 import { SessionError, type SessionErrorCode } from '../../../../lib/session/errors.js';
 import type { ConnectionState } from '../../../../lib/session/connection-state.js';
@@ -10,6 +10,7 @@ import { ManualClock } from '../../support/manual-clock.js';
 export class ScriptedSession {
   readonly clock = new ManualClock();
   readonly state$ = new BehaviorSubject<ConnectionState>('connected');
+  readonly certaintyLowered$ = new Subject<void>();
   identity: SessionIdentity = { id: 1n, timeoutMs: 4_000 };
   isClosing = false;
   failure: LockConfigurationError | undefined;

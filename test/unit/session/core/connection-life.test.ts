@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { closed } from '../../../../lib/session/core/abandoned-session.js';
 import { SilentCall } from '../../../../lib/session/core/call.js';
-import { PING_XID, SET_WATCHES_XID } from '../../../../lib/session/core/link.js';
+import { PING_XID, type Proof, SET_WATCHES_XID } from '../../../../lib/session/core/link.js';
 import { create, get, list, multi, remove, set, sync, type Request } from '../../../../lib/session/requests.js';
 import { stat } from '../../support/session-world.js';
 import { ConnectionProbe, NEW_SESSION, OLD_SESSION } from './connection-probe.js';
@@ -77,28 +77,28 @@ describe('How a connection begins', () => {
 });
 
 describe('What proves life', () => {
-  it.each<[string, Request, boolean]>([
-    ['a create', create('/a', 'ephemeral'), true],
-    ['a delete', remove('/a'), true],
-    ['a set', set('/a', new Uint8Array(0)), true],
-    ['a multi that writes', multi([remove('/a')]), true],
-    ['a multi that only checks', multi([{ op: 'check', path: '/a', version: 1 }]), false],
-    ['a read', get('/a'), false],
-    ['a list', list('/a'), false],
-    ['a sync', sync('/a'), false],
-  ])('%s', (_, request, proves) => {
+  it.each<[string, Request, Proof]>([
+    ['a create', create('/a', 'ephemeral'), 'committed'],
+    ['a delete', remove('/a'), 'committed'],
+    ['a set', set('/a', new Uint8Array(0)), 'committed'],
+    ['a multi that writes', multi([remove('/a')]), 'committed'],
+    ['a multi that only checks', multi([{ op: 'check', path: '/a', version: 1 }]), 'nothing'],
+    ['a read', get('/a'), 'nothing'],
+    ['a list', list('/a'), 'nothing'],
+    ['a sync, that it passed the leader', sync('/a'), 'passed'],
+  ])('%s', (_, request, proof) => {
     const probe = ConnectionProbe.attached();
     probe.send(request);
     probe.clock.pass(40);
     probe.link.answer(request.op === 'multi' ? [] : { path: '/a', stat: stat() });
-    expect(probe.answered).toEqual([{ sentAt: 1_000, answeredAt: 1_040, committed: proves }]);
+    expect(probe.answered).toEqual([{ sentAt: 1_000, answeredAt: 1_040, proof }]);
   });
 
   it('not a write that failed, although the server answered it', () => {
     const probe = ConnectionProbe.attached();
     probe.send(create('/a', 'ephemeral'));
     probe.link.answer(-110);
-    expect(probe.answered).toEqual([{ sentAt: 1_000, answeredAt: 1_000, committed: false }]);
+    expect(probe.answered).toEqual([{ sentAt: 1_000, answeredAt: 1_000, proof: 'nothing' }]);
   });
 
   it('a ping counts from when it was sent', () => {
@@ -106,7 +106,7 @@ describe('What proves life', () => {
     probe.clock.pass(2_000);
     probe.clock.pass(30);
     probe.link.reply(PING_XID, undefined);
-    expect(probe.answered).toEqual([{ sentAt: 3_000, answeredAt: 3_030, committed: false }]);
+    expect(probe.heard).toEqual([{ sentAt: 3_000, answeredAt: 3_030 }]);
   });
 });
 
@@ -125,16 +125,16 @@ describe('A pong', () => {
     const probe = withTwoPings();
     probe.clock.pass(30);
     probe.link.reply(PING_XID, undefined);
-    expect(probe.answered).toEqual([{ sentAt: 3_000, answeredAt: 5_030, committed: false }]);
+    expect(probe.heard).toEqual([{ sentAt: 3_000, answeredAt: 5_030 }]);
     probe.clock.pass(20);
     probe.link.reply(PING_XID, undefined);
-    expect(probe.answered.slice(1)).toEqual([{ sentAt: 5_000, answeredAt: 5_050, committed: false }]);
+    expect(probe.heard.slice(1)).toEqual([{ sentAt: 5_000, answeredAt: 5_050 }]);
   });
 
   it('that answers no ping proves nothing, and harms nothing', () => {
     const probe = withTwoPings();
     for (let count = 0; count < 3; count += 1) probe.link.reply(PING_XID, undefined);
-    expect(probe.answered.map(({ sentAt }) => sentAt)).toEqual([3_000, 5_000]);
+    expect(probe.heard.map(({ sentAt }) => sentAt)).toEqual([3_000, 5_000]);
     expect(probe.told).toEqual(['attached', 'event']);
   });
 
@@ -147,7 +147,7 @@ describe('A pong', () => {
     probe.clock.pass(2_000);
     expect(probe.link.operations()).toEqual(['setWatches', 'setWatches', 'ping']);
     for (const xid of [SET_WATCHES_XID, SET_WATCHES_XID, PING_XID]) probe.link.reply(xid, undefined);
-    expect(probe.answered.map(({ sentAt }) => sentAt)).toEqual([1_000, 1_500, 3_500]);
+    expect(probe.heard.map(({ sentAt }) => sentAt)).toEqual([1_000, 1_500, 3_500]);
   });
 });
 

@@ -1,6 +1,8 @@
 import { Connection, type ConnectionOwner } from '../../../../lib/session/core/connection.js';
 import type { Traffic } from '../../../../lib/session/core/conversation.js';
 import { SingleCall } from '../../../../lib/session/core/call.js';
+import type { Proof } from '../../../../lib/session/core/link.js';
+import type { Passage } from '../../../../lib/session/core/proof-of-life.js';
 import type { Request } from '../../../../lib/session/requests.js';
 import { ManualClock } from '../../support/manual-clock.js';
 import { ScriptedDialer, type ScriptedLink } from '../../support/scripted-dialer.js';
@@ -13,7 +15,8 @@ export class ConnectionProbe implements ConnectionOwner, Traffic {
   readonly clock = new ManualClock();
   readonly dialer = new ScriptedDialer();
   readonly told: string[] = [];
-  readonly answered: { sentAt: number; answeredAt: number; committed: boolean }[] = [];
+  readonly answered: { sentAt: number; answeredAt: number; proof: Proof }[] = [];
+  readonly heard: { sentAt: number; answeredAt: number }[] = [];
   readonly connection: Connection;
 
   constructor(offer = NEW_SESSION, chroot = '') {
@@ -55,8 +58,14 @@ export class ConnectionProbe implements ConnectionOwner, Traffic {
   onEvent(): void {
     this.told.push('event');
   }
-  onAnswered(sentAt: number, answeredAt: number, committed: boolean): void {
-    this.answered.push({ sentAt, answeredAt, committed });
+  onAnswered({ sentAt }: Passage, answeredAt: number, proof: Proof): void {
+    this.answered.push({ sentAt, answeredAt, proof });
+  }
+  onHeard(sentAt: number, answeredAt: number): void {
+    this.heard.push({ sentAt, answeredAt });
+  }
+  onOffering(): void {
+    // Told of at each handshake; the keeper's tests look at it.
   }
   onWatchSet(): void {
     this.told.push('watch set');

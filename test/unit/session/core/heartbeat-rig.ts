@@ -1,5 +1,5 @@
 import { Heartbeat } from '../../../../lib/session/core/heartbeat.js';
-import { isWrite } from '../../../../lib/session/core/link.js';
+import { type Proof, proofBy } from '../../../../lib/session/core/link.js';
 import { ProofOfLife } from '../../../../lib/session/core/proof-of-life.js';
 import { SessionError, type SessionErrorCode } from '../../../../lib/session/errors.js';
 import type { Reply, Request } from '../../../../lib/session/requests.js';
@@ -16,6 +16,9 @@ export class HeartbeatRig {
   readonly heartbeat: Heartbeat;
   /** What was written when. */
   readonly writes: { at: number; requests: string[] }[] = [];
+  /** What vouched for a write when. */
+  readonly syncs: { at: number; requests: string[] }[] = [];
+  #answers = 0;
   latencyMs = 10;
   sessionId = 0x1234n;
   /** How the servers refuse a request, if they do. */
@@ -40,9 +43,7 @@ export class HeartbeatRig {
   /** A ping, or a read, or a write of the session's own, answered at once. */
   exchange(committed = false): void {
     const now = this.clock.now();
-    this.proof.answered(now, now);
-    if (committed) this.proof.committed(now, now);
-    this.heartbeat.answered(now, committed);
+    this.#answer(now, this.#answers, now, committed ? 'committed' : 'nothing');
   }
 
   /** Lets time pass with a ping each tick. */
@@ -55,19 +56,24 @@ export class HeartbeatRig {
 
   async #batch(requests: Request[]): Promise<(Reply | SessionError)[]> {
     const sentAt = this.clock.now();
-    this.writes.push({
-      at: sentAt,
-      requests: requests.map((request) => `${request.op} ${'path' in request ? request.path : ''}`),
-    });
+    const sentAfter = this.#answers;
+    const sent = requests.map((request) => `${request.op} ${'path' in request ? request.path : ''}`);
+    (requests[0]?.op === 'sync' ? this.syncs : this.writes).push({ at: sentAt, requests: sent });
     await new Promise<void>((resolve) => this.clock.setTimer(this.latencyMs, resolve));
     const answeredAt = this.clock.now();
     return requests.map((request) => {
       const code = this.refuse(request);
-      const committed = code === undefined && isWrite(request);
-      this.proof.answered(sentAt, answeredAt);
-      if (committed) this.proof.committed(sentAt, answeredAt);
-      this.heartbeat.answered(sentAt, committed);
+      this.#answer(sentAt, sentAfter, answeredAt, code === undefined ? proofBy(request) : 'nothing');
       return code === undefined ? stat() : new SessionError(code, `refused: ${code}`);
     });
+  }
+
+  #answer(sentAt: number, sentAfter: number, answeredAt: number, proof: Proof): void {
+    this.#answers += 1;
+    const passage = { sentAt, sentAfter, answer: this.#answers };
+    this.proof.answered(sentAt, answeredAt);
+    if (proof === 'committed') this.proof.committed(passage, answeredAt);
+    else if (proof === 'passed') this.proof.passed(passage, answeredAt);
+    this.heartbeat.answered(sentAt, proof);
   }
 }

@@ -16,9 +16,12 @@ describe('The heartbeat of a session that holds something', () => {
     }
     expect(rig.writes.length).toBeGreaterThanOrEqual(60_000 / QUARTER - 2);
     expect(rig.writes.length).toBeLessThanOrEqual(60_000 / QUARTER + 1);
+    // One sync vouches for each.
+    expect(rig.syncs.length).toBeLessThanOrEqual(rig.writes.length);
+    expect(rig.syncs.length).toBeGreaterThanOrEqual(rig.writes.length - 2);
   });
 
-  it('costs a session that writes anyway no write', async () => {
+  it('costs a session that writes anyway no write and no sync', async () => {
     const rig = new HeartbeatRig();
     rig.start();
     rig.exchange(true);
@@ -27,19 +30,20 @@ describe('The heartbeat of a session that holds something', () => {
       await rig.advance(1_000);
       rig.exchange(true);
     }
-    expect(rig.writes).toEqual([]);
+    expect([rig.writes, rig.syncs]).toEqual([[], []]);
   });
 
-  it('costs an idle session no write, neither before nor after it holds', async () => {
+  it('costs an idle session nothing, neither before nor after it holds', async () => {
     const rig = new HeartbeatRig();
     rig.start();
     await rig.advance(3 * S);
     expect(rig.writes).toEqual([]);
     rig.exchange(true);
+    rig.exchange(true);
     const letGo = rig.heartbeat.hold();
     letGo();
     await rig.advance(3 * S);
-    expect(rig.writes).toEqual([]);
+    expect([rig.writes, rig.syncs]).toEqual([[], []]);
   });
 
   it('sets no timer for each of many short holds, and is in time for the last, which is long', async () => {
@@ -78,12 +82,54 @@ describe('The heartbeat of a session that holds something', () => {
     await rig.advance(S - 1_500);
     rig.exchange();
     // The session's only write so far is just answered, but vouches for nothing new: its own creation is all that is proved.
-    rig.heartbeat.answered(rig.clock.now(), true);
+    rig.heartbeat.answered(rig.clock.now(), 'committed');
     rig.heartbeat.hold();
     await rig.clock.advance(0);
     expect(rig.writtenAt).toEqual([S - 1_500]);
     await rig.clock.advance(rig.latencyMs);
+    expect(rig.proof.certainUntil).toBe(S - 200);
+    await rig.clock.advance(rig.latencyMs);
     expect(rig.proof.certainUntil).toBeGreaterThan(S);
+  });
+
+  it("has somebody else's last write vouched for once little certainty is left, with a sync and no write", async () => {
+    const rig = new HeartbeatRig();
+    rig.start();
+    await rig.advance(S - 3_000);
+    rig.exchange(true);
+    rig.heartbeat.hold();
+    expect([rig.writes, rig.syncs]).toEqual([[], []]);
+    await rig.clock.advance(500 + rig.latencyMs);
+    expect(rig.writes).toEqual([]);
+    expect(rig.syncs).toEqual([{ at: S - 2_500 - 200, requests: ['sync /.sessions/1234'] }]);
+    expect(rig.proof.certainUntil).toBeGreaterThan(S);
+  });
+
+  it('writes at once when the session was taken up again: until then less is certain than could be', async () => {
+    const rig = new HeartbeatRig();
+    rig.start();
+    rig.exchange(true);
+    rig.heartbeat.hold();
+    rig.heartbeat.stop(new SessionError('CONNECTION_LOSS', 'cut'));
+    await rig.clock.advance(1_000);
+    const offeredAt = rig.clock.now();
+    rig.proof.offered(offeredAt);
+    rig.proof.attached(offeredAt, offeredAt, S);
+    rig.start();
+    expect(rig.writtenAt).toEqual([offeredAt]);
+    await rig.clock.advance(rig.latencyMs);
+    expect(rig.proof.certainUntil).toBe(offeredAt + S - 200);
+  });
+
+  it('does not ask again and again for a sync that the servers refuse', async () => {
+    const rig = new HeartbeatRig();
+    rig.start();
+    rig.refuse = ({ op }) => (op === 'sync' ? 'THROTTLED' : undefined);
+    await rig.advance(S - 3_000);
+    rig.exchange(true);
+    rig.heartbeat.hold();
+    await rig.advance(2 * S);
+    expect(rig.syncs.length).toBeLessThan(12);
   });
 
   it('has one write under way, not more', async () => {
@@ -119,9 +165,12 @@ describe('Who waits for a proof of life', () => {
     rig.start();
     const proved = rig.heartbeat.prove(0);
     await rig.clock.advance(rig.latencyMs);
+    expect(rig.isCertain).toBe(false);
+    await rig.clock.advance(rig.latencyMs);
     await proved;
     expect(rig.isCertain).toBe(true);
     expect(rig.writes).toHaveLength(1);
+    expect(rig.syncs).toHaveLength(1);
   });
 
   it('waits for a request to become ripe when none is, and for an answer when there was none', async () => {
@@ -136,7 +185,7 @@ describe('Who waits for a proof of life', () => {
     expect(rig.writes).toEqual([]);
     await rig.clock.advance(1);
     expect(rig.writes).toHaveLength(1);
-    await rig.clock.advance(rig.latencyMs);
+    await rig.clock.advance(2 * rig.latencyMs);
     await proved;
   });
 
@@ -149,6 +198,7 @@ describe('Who waits for a proof of life', () => {
     await rig.clock.advance(TICK - 1);
     rig.clock.block(1);
     rig.exchange(true);
+    await rig.clock.advance(rig.latencyMs);
     await proved;
     expect(rig.isCertain).toBe(true);
     await rig.clock.advance(S);

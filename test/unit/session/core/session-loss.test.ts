@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { create, get, remove, sync } from '../../../../lib/session/requests.js';
+import { create, get, remove, set, sync } from '../../../../lib/session/requests.js';
 import { SessionWorld, stat, THREE_SERVERS } from '../../support/session-world.js';
 
 describe('When the link goes down', () => {
@@ -53,31 +53,80 @@ describe('When the link goes down', () => {
     expect(world.client.identity).toBe(identity);
   });
 
-  it('a re-attach is no proof of life, and may bring another S', async () => {
+  it('while the session is offered to a server only two ticks are certain, and whoever counts on more is told at once', async () => {
     const world = SessionWorld.connected();
-    const before = world.client.certainUntil();
+    await world.clock.advance(2_000);
+    let told = 0;
+    world.client.certaintyLowered$.subscribe(() => (told += 1));
+    world.link.hangUp();
+    const link = await world.nextLink();
+    expect(told).toBe(0);
+    link.open();
+    expect(told).toBe(1);
+    expect(world.client.certainUntil()).toBe(world.clock.now() + 4_000 - 200);
+  });
+
+  it('a re-attach is no proof of life until a write behind it was committed', async () => {
+    const world = SessionWorld.connected();
+    await world.clock.advance(2_000);
+    world.link.hangUp();
+    const link = await world.nextLink();
+    link.open();
+    const offeredAt = world.clock.now();
+    link.grant(10_000);
+    expect(world.client.certainUntil()).toBe(offeredAt + 4_000 - 200);
+    const written = world.client.request(set('/a', new Uint8Array(0)));
+    world.clock.pass(5);
+    world.link.answer(stat());
+    await written;
+    expect(world.client.certainUntil()).toBe(offeredAt + 10_000 - 200);
+  });
+
+  it('a holder has that write sent at once', async () => {
+    const world = SessionWorld.connected();
+    world.client.keepCertain();
+    await world.clock.advance(1_000);
+    world.link.hangUp();
+    (await world.nextLink()).grant(10_000);
+    expect(world.link.operations().at(-1)).toBe('create');
+  });
+
+  it('a re-attach may bring a smaller S, of which whoever counts on more is told at once, also before it is announced', async () => {
+    const world = SessionWorld.connected({ auth: [{ scheme: 'digest', credential: Buffer.from('a:b') }] });
+    await world.clock.advance(500);
+    world.link.hangUp();
+    const link = await world.nextLink();
+    link.open();
+    const sentAt = world.clock.now();
+    const seen: number[] = [];
+    world.client.certaintyLowered$.subscribe(() => seen.push(world.client.certainUntil()));
+    link.grant(4_000);
+    expect(seen).toEqual([sentAt + 4_000 - 80]);
+    expect(world.states).toEqual(['connecting']);
+    expect(world.client.identity?.timeoutMs).toBe(4_000);
+  });
+
+  it('several offers count from the earliest that was not made up for', async () => {
+    const world = SessionWorld.connected();
     await world.clock.advance(2_000);
     world.link.hangUp();
     const second = await world.nextLink();
-    second.grant(10_000);
-    expect(world.client.certainUntil()).toBe(before);
+    second.open();
+    const offeredAt = world.clock.now();
+    await world.clock.advance(300);
     second.hangUp();
-    const third = await world.nextLink();
-    third.open();
-    const sentAt = world.clock.now();
-    third.grant(4_000);
-    expect(world.client.certainUntil()).toBe(sentAt + 4_000 - 80);
-    expect(world.client.identity?.timeoutMs).toBe(4_000);
+    (await world.nextLink()).grant(10_000);
+    expect(world.client.certainUntil()).toBe(offeredAt + 4_000 - 200);
   });
 
   it('a server that answers with another session is not believed: neither its session nor its S is ours', async () => {
     const world = SessionWorld.connected();
-    const certain = world.client.certainUntil();
     world.link.hangUp();
     (await world.nextLink()).grantAnother(20_000, 0x9999n);
+    const offeredAt = world.clock.now();
     expect(world.client.state).toBe('suspended');
     expect(world.client.identity).toEqual({ id: 0x1234n, timeoutMs: 10_000 });
-    expect(world.client.certainUntil()).toBe(certain);
+    expect(world.client.certainUntil()).toBe(offeredAt + 4_000 - 200);
     const link = await world.nextLink();
     link.open();
     expect(link.offer?.sessionId).toBe(0x1234n);
@@ -132,12 +181,12 @@ describe('A holder whose servers refused it for a while (they were restarting) a
     world.client.keepCertain();
     world.dialer.onDial = (link) => link.refuse();
     world.link.hangUp();
-    await world.clock.advance(2_000);
+    await world.clock.advance(1_000);
     const silent = world.dialer.links[0]!.server;
     world.dialer.onDial = (link) => (link.server === silent ? link.open() : link.grant(10_000));
     await world.clock.advance(1_000 + 10_000 / 9);
     expect(world.client.state).toBe('reconnected');
-    expect(world.client.certainUntil() - world.clock.now()).toBeGreaterThan(4_000);
+    expect(world.client.certainUntil()).toBeGreaterThan(world.clock.now());
   });
 
   it('spends at most a third of the certainty it has left on one that was silent before', async () => {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { PING_XID } from '../../../../lib/session/core/link.js';
+import { AUTH_XID, PING_XID } from '../../../../lib/session/core/link.js';
 import { PASSWORD, type ScriptedLink } from '../../support/scripted-dialer.js';
 import { promisesSettled } from '../../support/manual-clock.js';
-import { SessionWorld, THREE_SERVERS } from '../../support/session-world.js';
+import { SessionWorld, stat, THREE_SERVERS } from '../../support/session-world.js';
 
 /** A server that does not take our session, as it knows less than we have seen, but takes new ones. */
 function wiped(link: ScriptedLink): void {
@@ -185,5 +185,37 @@ describe('Servers that refuse only us (their data was wiped or restored)', () =>
     await closed;
     expect(world.clock.timers).toBe(0);
     expect(world.dialer.open).toEqual([]);
+  });
+});
+
+describe('A session that closes by itself', () => {
+  it.each<[string, (world: SessionWorld) => Promise<void>]>([
+    ['granted less than two ticks when it is taken up again', async (world) => (await world.nextLink()).grant(3_999)],
+    [
+      'whose credentials are refused when it is taken up again',
+      async (world) => {
+        const link = await world.nextLink();
+        link.grant(10_000);
+        link.reply(AUTH_XID, -115);
+      },
+    ],
+  ])('%s is lost before its end is sent', async (_, takeUp) => {
+    const world = SessionWorld.connected({ auth: [{ scheme: 'digest', credential: Buffer.from('a:b') }] });
+    // The credentials, and what goes behind them.
+    world.link.answer();
+    world.link.answer(stat());
+    await promisesSettled();
+    expect(world.client.state).toBe('connected');
+    const sentWhenLost: string[][] = [];
+    world.client.state$.subscribe((state) => {
+      if (state !== 'lost') return;
+      expect(world.client.identity).toBeUndefined();
+      sentWhenLost.push(world.link.operations());
+    });
+    world.link.hangUp();
+    await takeUp(world);
+    expect(sentWhenLost).toHaveLength(1);
+    expect(sentWhenLost[0]).not.toContain('closeSession');
+    expect(world.link.operations()).toContain('closeSession');
   });
 });
