@@ -18,7 +18,7 @@ describe('Servers that are set up so that there can be no lock', () => {
     const refused = await outcomeOf(locks.acquire('/locks/a'));
 
     expect(refused).toBeInstanceOf(LockConfigurationError);
-    expect((refused as Error).message).toMatch(/localSessionsUpgradingEnabled=true/);
+    expect((refused as LockConfigurationError).details).toMatch(/localSessionsUpgradingEnabled=true/);
     expect((refused as Error).cause).toMatchObject({ code: 'LOCAL_SESSION' });
   });
 

@@ -121,7 +121,7 @@ describe('TLS', () => {
 
     const error: unknown = await whenUp(session, 1_500).catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(LockUnavailableError);
-    expect((error as Error).message).toMatch(/elsewhere\.test/);
+    expect((error as LockUnavailableError).details).toMatch(/elsewhere\.test/);
     await session.close();
   });
 
