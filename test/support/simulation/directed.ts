@@ -2,6 +2,7 @@ import { list, remove } from '../../../lib/session/requests.js';
 import { drawScenario, type Scenario } from './scenario.js';
 import { Caller } from './caller.js';
 import { codeOf } from './app-process.js';
+import { removedAfterTheLinkHadGone } from './directed-operator.js';
 import { oneIsSilentAfterAllRefused } from './directed-servers.js';
 import { checkRest } from './rest.js';
 import { Schedule } from './schedule.js';
@@ -82,6 +83,11 @@ export const DIRECTED: Readonly<Record<string, Directed>> = {
       processes: 3,
     },
     play: removedWhileItProvesItsLife,
+  },
+  'removed after the link had gone': {
+    // Calm, as the notice of an operator's removal has its bound only where nothing else goes wrong.
+    settings: { profile: 'calm', servers: 1, tickMs: 500, sessionTimeoutMs: 4_000, waitMs: 30_000, processes: 2 },
+    play: removedAfterTheLinkHadGone,
   },
   'counter at its ceiling': {
     settings: {

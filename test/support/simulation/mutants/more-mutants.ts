@@ -106,6 +106,32 @@ export const MORE_MUTANTS: readonly Mutant[] = [
     directed: 'the link breaks in the turn in which the answer comes',
   },
   {
+    name: 'a held node that is not watched again with the next link',
+    edits: [
+      {
+        file: 'lib/engine/holders.ts',
+        find: 'else if (isUp(state) && this.#clock.now() - hold.grantedAt >= WATCH_OWN_AFTER_MS) hold.watchOwn();',
+        replace: '',
+      },
+    ],
+    breaks: ['loss is told first'],
+    withinSeeds: 40,
+    directed: 'removed after the link had gone',
+  },
+  {
+    name: 'a watch on the own node that counts as set although it failed',
+    edits: [
+      {
+        file: 'lib/engine/place.ts',
+        find: 'else if (!(outcome instanceof SessionError)) this.isSet = !this.isGone;',
+        replace: 'else this.isSet = !this.isGone;',
+      },
+    ],
+    breaks: ['loss is told first'],
+    withinSeeds: 40,
+    directed: 'removed after the link had gone',
+  },
+  {
     name: 'all or none, however long it takes',
     edits: [
       {
