@@ -5,7 +5,8 @@
  * - `CONNECTION_LOSS`: the link went away before the answer; the request may or may not have been carried out
  * - `SESSION_EXPIRED`: the session has ended; its ephemeral nodes are gone or going
  * - `CLOSED`: this client was closed; where the request had been sent, its outcome is unknown
- * - `TOO_LARGE`: refused here, because the server answers a frame over its limit by cutting the connection
+ * - `TOO_LARGE`: refused here, because the server answers a frame over its limit by cutting the connection; or the answer to
+ *   a read was longer than is taken, and was read past
  * - `THROTTLED`: the server is too busy and has done nothing; told after a pause, so that nobody asks again at once
  * - `READ_ONLY`: the server has no quorum, and serves reads alone
  * - `LOCAL_SESSION`: the session is known to one server alone, and may own no ephemeral node

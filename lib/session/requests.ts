@@ -90,6 +90,11 @@ export interface ListRequest {
   readonly path: string;
   /** Set only when the node is there; told when a child comes or goes, or the node is deleted. */
   readonly watch?: Watcher | undefined;
+  /**
+   * Only the children whose names end in one of these characters and a number as servers give it to sequential nodes are
+   * wanted: the others are read past, and cost no memory. @default all
+   */
+  readonly numberedAfter?: string | undefined;
 }
 /** Makes the reads behind it see all that was committed when the leader answered. */
 export interface SyncRequest {
@@ -181,8 +186,8 @@ export function exists(path: string, watch?: Watcher): ExistsRequest {
 export function get(path: string, watch?: Watcher): GetRequest {
   return { op: 'get', path, watch };
 }
-export function list(path: string, watch?: Watcher): ListRequest {
-  return { op: 'list', path, watch };
+export function list(path: string, watch?: Watcher, numberedAfter?: string): ListRequest {
+  return { op: 'list', path, watch, numberedAfter };
 }
 export function sync(path: string): SyncRequest {
   return { op: 'sync', path };

@@ -4,6 +4,7 @@ import { configurationContract, grantsContract } from './promises/configuration.
 import { createsContract } from './promises/creates.js';
 import { isolationsContract } from './promises/isolations.js';
 import { linksContract } from './promises/links.js';
+import { longListsContract } from './promises/long-lists.js';
 import { lossesContract } from './promises/losses.js';
 import { multisContract } from './promises/multis.js';
 import { requestsContract } from './promises/requests.js';
@@ -18,6 +19,7 @@ import type { ContractWorld, HarmableWorld } from './worlds/contract-world.js';
 export function happyPathsContract(world: () => ContractWorld): void {
   createsContract(world);
   requestsContract(world);
+  longListsContract(world);
   multisContract(world);
   watchesContract(world);
   configurationContract(world);

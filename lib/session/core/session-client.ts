@@ -11,6 +11,7 @@ import type { Session, SessionIdentity } from '../session.js';
 import { Batch, type Call, SingleCall } from './call.js';
 import { ensureChroot } from './chroot.js';
 import { ClientWatches } from './client-watches.js';
+import { CrowdedLists } from './crowded-lists.js';
 import type { Connection } from './connection.js';
 import { Heartbeat } from './heartbeat.js';
 import type { Granted, KeeperListener } from './keeper-listener.js';
@@ -32,6 +33,7 @@ export class SessionClient implements Session, KeeperListener {
   readonly #keeper: SessionKeeper;
   readonly #heartbeat: Heartbeat;
   readonly #watches = new ClientWatches(() => this.#connection?.conversation);
+  readonly #lists = new CrowdedLists();
   readonly #states = new BehaviorSubject<ConnectionState>('connecting');
   readonly state$: Observable<ConnectionState> = this.#states.asObservable();
   readonly #certaintyLowered = new Subject<void>();
@@ -119,6 +121,7 @@ export class SessionClient implements Session, KeeperListener {
 
   unwatch(path: string, watcher: Watcher): void {
     this.#watches.unwatch(path, watcher);
+    this.#lists.unwatch(path, watcher);
   }
 
   close(withinMs = CLOSE_WITHIN_MS): Promise<void> {
@@ -242,6 +245,11 @@ export class SessionClient implements Session, KeeperListener {
   }
 
   #send(call: Call, request: Request): void {
+    if (request.op === 'list') this.#lists.send(call, request, (next) => this.#sendNow(next, request));
+    else this.#sendNow(call, request);
+  }
+
+  #sendNow(call: Call, request: Request): void {
     const refusal = this.#refusal(request);
     if (refusal === undefined && this.#connection !== undefined) this.#connection.conversation.send(call);
     else call.settle(refusal ?? this.#unconnected());

@@ -1,6 +1,8 @@
 import type { LinkListener } from '../core/link.js';
 import { FrameSplitter, type FrameSink } from './frame-splitter.js';
 import { JuteReader } from './jute-reader.js';
+import { LargeReplyBody } from './large-reply-body.js';
+import { MalformedFrameError } from './malformed-frame-error.js';
 import { readHandshakeReply, readWatchEvent } from './records.js';
 import { FrameReplyBody, type ReplyContext } from './replies-codec.js';
 
@@ -23,6 +25,11 @@ export class FrameInput implements FrameSink, ReplyContext {
 
   constructor(listener: LinkListener) {
     this.#listener = listener;
+  }
+
+  /** An answer to a handshake is short: a stranger's first bytes are taken for no length. */
+  get takesLargeFrames(): boolean {
+    return this.#handshaken;
   }
 
   get handshaken(): boolean {
@@ -66,12 +73,20 @@ export class FrameInput implements FrameSink, ReplyContext {
     this.#listener.onHandshake(reply);
   }
 
+  onLargeFrame(bytes: Buffer, start: number, end: number, length: number): void {
+    this.#reader.reset(bytes, start, end);
+    const xid = this.#readXid();
+    const errorNumber = this.#reader.int();
+    // Neither an event nor the answer to anything but a request may be so long.
+    if (xid < 0) throw new MalformedFrameError(`a frame of ${length} bytes`);
+    this.#keepNewest(this.#replyHigh, this.#replyLow);
+    this.#listener.onReply(xid, errorNumber, new LargeReplyBody(this.#reader, length));
+  }
+
   #onReply(): void {
     const reader = this.#reader;
-    const xid = reader.int();
-    this.#replyHigh = reader.int();
-    this.#replyLow = reader.int() >>> 0;
-    const errorNumber = reader.int();
+    const xid = this.#readXid();
+    const errorNumber = this.#reader.int();
     if (xid !== EVENT_XID) {
       this.#keepNewest(this.#replyHigh, this.#replyLow);
       return this.#listener.onReply(xid, errorNumber, this.#body);
@@ -80,6 +95,14 @@ export class FrameInput implements FrameSink, ReplyContext {
     // server must tell the second again. (ZooKeeper 3.8 sends -1, later versions send the transaction.)
     const event = readWatchEvent(reader);
     if (event !== undefined) this.#listener.onEvent(event);
+  }
+
+  /** Behind the number of the request stands that of the transaction. */
+  #readXid(): number {
+    const xid = this.#reader.int();
+    this.#replyHigh = this.#reader.int();
+    this.#replyLow = this.#reader.int() >>> 0;
+    return xid;
   }
 
   /** Answers of a server that has nothing to count carry -1 or 0. */

@@ -1,42 +1,48 @@
+import { MAX_ANSWER_BYTES } from '../too-large-answer-error.js';
 import { MalformedFrameError } from './malformed-frame-error.js';
 
 const LENGTH_BYTES = 4;
-/** A list of half a million children fits; what claims more is no ZooKeeper, or no friend. */
-const MAX_FRAME_BYTES = 32 * 1024 * 1024;
+/** What is kept of a frame that is too large: the header of a reply, and how many children a list has. */
+const BEGINNING_BYTES = 20;
 /** What is set aside at first for a frame that comes in pieces: a length alone must not cost memory. */
 const FIRST_BYTES = 64 * 1024;
 const NOTHING = Buffer.alloc(0);
 
 /** Takes whole frames: `bytes[start]` up to, not including, `bytes[end]`, which stay as they are for good. */
 export interface FrameSink {
+  /** Whether a frame may be too large by now; one that is comes from no ZooKeeper otherwise. */
+  readonly takesLargeFrames: boolean;
   onFrame(bytes: Buffer, start: number, end: number): void;
+  /** Told of a frame that is too large by its beginning; the rest of its `length` bytes is read past. */
+  onLargeFrame(bytes: Buffer, start: number, end: number, length: number): void;
 }
 
 /** Cuts a stream of bytes into frames, each behind its length. A frame that lies whole in a chunk is not copied. */
 export class FrameSplitter {
   readonly #sink: FrameSink;
+  readonly #maxFrameBytes: number;
   /** The frame that is coming in pieces, from its length on. */
   #partial = NOTHING;
   #partialLength = 0;
+  /** How much of a frame that is too large is still to come. */
+  #restBytes = 0;
   #stopped = false;
 
-  constructor(sink: FrameSink) {
+  constructor(sink: FrameSink, maxFrameBytes = MAX_ANSWER_BYTES) {
     this.#sink = sink;
+    this.#maxFrameBytes = maxFrameBytes;
   }
 
   /** Hands on every frame that `chunk` completes. @throws MalformedFrameError for an impossible length */
   push(chunk: Buffer): void {
-    let position = this.#partialLength === 0 ? 0 : this.#complete(chunk);
-    let missing = LENGTH_BYTES;
-    while (!this.#stopped && chunk.length - position >= LENGTH_BYTES) {
-      missing = LENGTH_BYTES + frameLength(chunk, position);
-      if (missing > chunk.length - position) break;
-      const start = position + LENGTH_BYTES;
-      position += missing;
-      missing = LENGTH_BYTES;
-      this.#sink.onFrame(chunk, start, position);
+    let position = this.#partialLength === 0 ? this.#readPast(chunk, 0) : this.#complete(chunk);
+    while (!this.#stopped && position < chunk.length) {
+      const left = chunk.length - position;
+      const needed = left < LENGTH_BYTES ? LENGTH_BYTES : this.#needed(chunk, position);
+      if (left < needed) return this.#keep(chunk, position, chunk.length, needed);
+      this.#handOn(chunk, position, position + needed);
+      position = this.#readPast(chunk, position + needed);
     }
-    if (!this.#stopped && position < chunk.length) this.#keep(chunk, position, chunk.length, missing);
   }
 
   /** Hands on nothing any more, not even what is left of the chunk being pushed. */
@@ -45,18 +51,40 @@ export class FrameSplitter {
     this.#forgetPartial();
   }
 
-  /** Adds to the partial frame what the chunk has of it. @returns how much of the chunk that was */
+  /** How much of the frame that begins there must have come before it can be handed on, with its length. */
+  #needed(bytes: Buffer, at: number): number {
+    const length = bytes.readInt32BE(at);
+    if (length >= 0 && length <= this.#maxFrameBytes) return LENGTH_BYTES + length;
+    if (length >= 0 && this.#sink.takesLargeFrames) return LENGTH_BYTES + BEGINNING_BYTES;
+    throw new MalformedFrameError(`a frame of ${length} bytes${guess(bytes[at])}`);
+  }
+
+  #handOn(bytes: Buffer, at: number, end: number): void {
+    const start = at + LENGTH_BYTES;
+    const length = bytes.readInt32BE(at);
+    this.#restBytes = length - (end - start);
+    if (this.#restBytes === 0) this.#sink.onFrame(bytes, start, end);
+    else this.#sink.onLargeFrame(bytes, start, end, length);
+  }
+
+  /** @returns where in the chunk the frame that is too large ends, or the chunk does */
+  #readPast(chunk: Buffer, position: number): number {
+    const passed = Math.min(this.#restBytes, chunk.length - position);
+    this.#restBytes -= passed;
+    return position + passed;
+  }
+
+  /** Adds to the partial frame what the chunk has of it. @returns where in the chunk the next one begins */
   #complete(chunk: Buffer): number {
     const position = this.#fill(chunk, 0, LENGTH_BYTES);
     if (this.#partialLength < LENGTH_BYTES) return position;
-    const whole = LENGTH_BYTES + frameLength(this.#partial, 0);
-    const end = this.#fill(chunk, position, whole);
-    if (this.#partialLength === whole) {
-      const frame = this.#partial;
-      this.#forgetPartial();
-      this.#sink.onFrame(frame, LENGTH_BYTES, whole);
-    }
-    return end;
+    const needed = this.#needed(this.#partial, 0);
+    const end = this.#fill(chunk, position, needed);
+    if (this.#partialLength < needed) return end;
+    const frame = this.#partial;
+    this.#forgetPartial();
+    this.#handOn(frame, 0, needed);
+    return this.#readPast(chunk, end);
   }
 
   /** Makes the partial frame `whole` bytes long, or as long as the chunk allows. @returns where in the chunk that ends */
@@ -83,12 +111,6 @@ export class FrameSplitter {
     this.#partial = NOTHING;
     this.#partialLength = 0;
   }
-}
-
-function frameLength(bytes: Buffer, at: number): number {
-  const length = bytes.readInt32BE(at);
-  if (length >= 0 && length <= MAX_FRAME_BYTES) return length;
-  throw new MalformedFrameError(`a frame of ${length} bytes${guess(bytes[at])}`);
 }
 
 /** What a stranger's first bytes, read as a length, are most often. */

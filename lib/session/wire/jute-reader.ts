@@ -70,10 +70,16 @@ export class JuteReader {
     return count;
   }
 
-  strings(): string[] {
+  /** @param isWanted which texts are made at all, by their bytes */
+  strings(isWanted?: (bytes: Uint8Array, start: number, end: number) => boolean): string[] {
     const count = this.count(4);
     const texts: string[] = [];
-    for (let read = 0; read < count; read += 1) texts.push(this.string());
+    for (let read = 0; read < count; read += 1) {
+      const length = this.#length();
+      const start = this.#take(length);
+      if (isWanted !== undefined && !isWanted(this.#bytes, start, start + length)) continue;
+      texts.push(this.#bytes.toString('utf8', start, start + length));
+    }
     return texts;
   }
 

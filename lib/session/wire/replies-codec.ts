@@ -1,6 +1,7 @@
 import type { LinkRequest, ReplyBody } from '../core/link.js';
 import { serverError, type SessionError } from '../errors.js';
-import type { MultiPart, MultiResult, Reply } from '../requests.js';
+import { isNumberedAfter } from '../numbered-names.js';
+import type { ListRequest, MultiPart, MultiResult, Reply } from '../requests.js';
 import type { JuteReader } from './jute-reader.js';
 import { MalformedFrameError } from './malformed-frame-error.js';
 import { Opcode } from './opcodes.js';
@@ -37,7 +38,7 @@ export class FrameReplyBody implements ReplyBody {
       case 'get':
         return { data: reader.buffer(), stat: readStat(reader) };
       case 'list':
-        return { children: reader.strings(), stat: readStat(reader) };
+        return { children: this.#children(request), stat: readStat(reader) };
       case 'multi':
         return this.#multi(request.parts);
       case 'delete':
@@ -50,6 +51,11 @@ export class FrameReplyBody implements ReplyBody {
       case 'closeSession':
         return undefined;
     }
+  }
+
+  #children({ numberedAfter }: ListRequest): string[] {
+    if (numberedAfter === undefined) return this.#reader.strings();
+    return this.#reader.strings((bytes, start, end) => isNumberedAfter(numberedAfter, bytes, start, end));
   }
 
   #multi(parts: readonly MultiPart[]): MultiResult[] {

@@ -7,6 +7,8 @@ export const MAX_FRAME_BYTES = 0xf_ffff;
 const HEADER_BYTES = 8;
 const INT_BYTES = 4;
 const MULTI_HEADER_BYTES = 9;
+const REPLY_HEADER_BYTES = 16;
+const STAT_BYTES = 68;
 
 function stringBytes(text: string): number {
   return INT_BYTES + Buffer.byteLength(text);
@@ -59,4 +61,9 @@ export function frameBytes(request: LinkRequest): number {
     case 'closeSession':
       return HEADER_BYTES;
   }
+}
+
+/** How long the frame of an answer with these names would be. */
+export function listBytes(names: readonly string[]): number {
+  return names.reduce((sum, name) => sum + stringBytes(name), REPLY_HEADER_BYTES + INT_BYTES + STAT_BYTES);
 }

@@ -1,6 +1,9 @@
 import type { Timer } from '../../../lock/clock.js';
 import type { Handshake, Link, LinkListener, LinkRequest } from '../../core/link.js';
 import { serverError } from '../../errors.js';
+import { isNumberedAfter } from '../../numbered-names.js';
+import type { Children, ListRequest } from '../../requests.js';
+import { MAX_ANSWER_BYTES, TooLargeAnswerError } from '../../too-large-answer-error.js';
 import { ClientConnection } from '../server/client-connection.js';
 import type { Ensemble, Holdable } from '../server/ensemble.js';
 import type { ReplyMessage, ToClient, ToServer } from '../server/messages.js';
@@ -10,7 +13,7 @@ import { OK, ROLLED_BACK } from '../tree/error-numbers.js';
 import { Channel } from './channel.js';
 import { requestUnder } from './chroot.js';
 import type { ClientNetwork } from './client-network.js';
-import { frameBytes, MAX_FRAME_BYTES } from './frame-size.js';
+import { frameBytes, listBytes, MAX_FRAME_BYTES } from './frame-size.js';
 import { drawLatency } from './latency.js';
 import { clientEndpoint, serverEndpoint } from './partition.js';
 
@@ -205,9 +208,18 @@ export class SimulatedLink implements Link, Holdable {
   }
 }
 
+/** As a client that reads the answer from a wire: none that is too long, and only the names that are wanted. */
+function readChildren({ children, stat }: Children, { path, numberedAfter }: ListRequest): Children {
+  const bytes = listBytes(children);
+  if (bytes > MAX_ANSWER_BYTES) throw new TooLargeAnswerError(path, children.length, bytes);
+  if (numberedAfter === undefined) return { children, stat };
+  return { children: children.filter((name) => isNumberedAfter(numberedAfter, name)), stat };
+}
+
 function readReply(message: ReplyMessage, request: LinkRequest): ReplyMessage['reply'] {
   const culprit = message.partErrors?.find((errorNumber) => errorNumber !== OK && errorNumber !== ROLLED_BACK);
-  if (culprit === undefined) return message.reply;
+  if (culprit === undefined)
+    return request.op === 'list' ? readChildren(message.reply as Children, request) : message.reply;
   const index = message.partErrors?.indexOf(culprit) ?? -1;
   throw serverError(culprit, request.op, request.op === 'multi' ? request.parts[index]?.path : undefined);
 }
