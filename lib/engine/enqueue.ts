@@ -1,12 +1,14 @@
 import { LockConfigurationError, LockUnavailableError } from '../lock/errors.js';
 import { namePrefix } from '../queue/node-name.js';
 import { failedWith, isAboutTheLink, SessionError } from '../session/errors.js';
-import { type Children, create, type Created, type CreateRequest, get, list } from '../session/requests.js';
+import { type Children, create, type Created, type CreateRequest, get } from '../session/requests.js';
 import type { SessionIdentity } from '../session/session.js';
+import { TooLargeAnswerError } from '../session/too-large-answer-error.js';
 import { encodeContender } from './contender-data.js';
 import type { EngineContext } from './context.js';
 import type { Interrupt } from './interrupt.js';
 import { listBehindWrites } from './list-behind-writes.js';
+import { listQueue } from './list-queue.js';
 import { type LockRequest, OwnWatch, type Place } from './place.js';
 
 /** A contender that has just taken its place, with what it saw; undefined: it must look. */
@@ -28,7 +30,7 @@ export async function enqueue(context: EngineContext, request: LockRequest, inte
     const { identity } = session;
     if (identity === undefined) throw new LockUnavailableError('The session has ended just now', request.key);
     const id = identifiers.next();
-    const requests = [...parents.missing(queuePath), contender(context, request, id), list(queuePath)];
+    const requests = [...parents.missing(queuePath), contender(context, request, id), listQueue(queuePath)];
     let outcomes: readonly unknown[];
     try {
       outcomes = await interrupt.guard(session.batch(requests));
@@ -41,6 +43,10 @@ export async function enqueue(context: EngineContext, request: LockRequest, inte
     const listed = outcomes.at(-1) as Children | SessionError;
     if (!(created instanceof SessionError)) {
       parents.seen(queuePath);
+      if (failedWith(listed, 'TOO_LARGE')) {
+        void janitor.remove([created.path]);
+        throw refusal(listed, request.key);
+      }
       const children = listed instanceof SessionError ? undefined : listed.children;
       return { place: placeOf(created.path, id, created.stat.czxid, identity), children };
     }
@@ -90,7 +96,7 @@ function whyMissing(parents: readonly unknown[]): SessionError | undefined {
  */
 async function findAgain(
   context: EngineContext,
-  { queuePath }: LockRequest,
+  { key, queuePath }: LockRequest,
   id: string,
   identity: SessionIdentity,
   interrupt: Interrupt,
@@ -102,7 +108,10 @@ async function findAgain(
       if (session.identity !== identity) break;
       const listed = await interrupt.guard(listBehindWrites(session, queuePath, id));
       if (failedWith(listed, 'NO_NODE')) return undefined;
-      if (listed instanceof SessionError) continue;
+      if (listed instanceof SessionError) {
+        if (!isAboutTheLink(listed)) throw refusal(listed, key);
+        continue;
+      }
       const name = listed.children.find((child) => child.includes(id));
       if (name === undefined) return undefined;
       const path = `${queuePath}/${name}`;
@@ -137,6 +146,14 @@ function placeOf(path: string, id: string, czxid: bigint, session: SessionIdenti
 function rootMissing(key: string): LockConfigurationError {
   const text = `There is no room for the queue of ${key}: the chroot of connect has been removed. Create it again, or restart`;
   return new LockConfigurationError(text, key);
+}
+
+/** The keys below a key are children of its node, and whoever chooses their names decides how many there are. */
+function overcrowded(cause: TooLargeAnswerError, key: string): LockConfigurationError {
+  const text =
+    `The queue of ${key} cannot be read: ${cause.message}. The keys below a key are children of its node: ` +
+    'lock a key that has none below it, or fewer';
+  return new LockConfigurationError(text, key, { cause });
 }
 
 /** Answers of a server that trying again does not change. */
@@ -174,6 +191,8 @@ export function refusal(error: SessionError, key: string): LockConfigurationErro
     case 'QUOTA_EXCEEDED':
       return new LockConfigurationError(`A ZooKeeper quota leaves no room in the queue of ${key}`, key, cause);
     case 'TOO_LARGE':
+      if (error instanceof TooLargeAnswerError) return overcrowded(error, key);
+      return new LockConfigurationError(`ZooKeeper cannot keep a queue for ${key}: ${error.message}`, key, cause);
     case 'BAD_ARGUMENTS':
     case 'UNIMPLEMENTED':
       return new LockConfigurationError(`ZooKeeper cannot keep a queue for ${key}: ${error.message}`, key, cause);

@@ -3,11 +3,12 @@ import { fencingToken } from '../lock/token.js';
 import { readQueue } from '../queue/decide.js';
 import type { QueueNode } from '../queue/node-name.js';
 import { failedWith, isAboutTheLink, SessionError } from '../session/errors.js';
-import { get, list, type NodeData, sync } from '../session/requests.js';
+import { get, type NodeData, sync } from '../session/requests.js';
 import { decodeContender } from './contender-data.js';
 import type { EngineContext } from './context.js';
 import { refusal } from './enqueue.js';
 import type { Interrupt } from './interrupt.js';
+import { listQueue } from './list-queue.js';
 import { pendingDelayMs } from './lock-delay.js';
 import { type Found, isMoving, standings } from './standings.js';
 
@@ -25,7 +26,7 @@ export async function inspectKey(
 ): Promise<LockSnapshot> {
   for (let looks = 1; ; looks += 1) {
     await context.uplink.whenUp(interrupt);
-    const requests = [sync(queuePath), list(queuePath), get(queuePath)] as const;
+    const requests = [sync(queuePath), listQueue(queuePath), get(queuePath)] as const;
     const [synced, listed, parent] = await interrupt.guard(context.session.batch(requests));
     if (failedWith(listed, 'NO_NODE')) return describe(context, key, queuePath, [], new Map(), undefined);
     const error = [synced, listed].find((outcome) => outcome instanceof SessionError);

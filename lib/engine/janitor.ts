@@ -1,6 +1,6 @@
 import type { Timer } from '../lock/clock.js';
 import { outsideCalls } from '../lock/outside-calls.js';
-import { isAboutTheLink, SessionError } from '../session/errors.js';
+import { failedWith, isAboutTheLink, SessionError } from '../session/errors.js';
 import { isUp } from '../session/connection-state.js';
 import { multi, remove, type MultiPart } from '../session/requests.js';
 import type { Session } from '../session/session.js';
@@ -87,6 +87,8 @@ export class Janitor {
   sweep(queuePath: string, marker: string): Promise<void> {
     const task = this.#add(async () => {
       const listed = await listBehindWrites(this.#session, queuePath, marker);
+      // Once there are fewer children, it is seen whether one of them is ours; until then the question costs nothing.
+      if (failedWith(listed, 'TOO_LARGE')) return { path: `${queuePath}/${marker}`, error: listed };
       if (listed instanceof SessionError) return isAboutTheLink(listed) ? 'again' : 'done';
       const left = listed.children.filter((name) => name.includes(marker));
       return this.#removeEach(left.map((name) => `${queuePath}/${name}`));

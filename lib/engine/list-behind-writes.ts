@@ -1,6 +1,7 @@
 import { isAboutTheLink, SessionError } from '../session/errors.js';
-import { type Children, list, remove } from '../session/requests.js';
+import { type Children, remove } from '../session/requests.js';
 import type { Session } from '../session/session.js';
+import { listQueue } from './list-queue.js';
 
 /**
  * Lists a queue so that a create of ours whose answer never came is seen, if it will ever be carried out. `sync` is not
@@ -14,6 +15,6 @@ export async function listBehindWrites(
   queuePath: string,
   marker: string,
 ): Promise<Children | SessionError> {
-  const [written, listed] = await session.batch([remove(`${queuePath}/${marker}`), list(queuePath)]);
+  const [written, listed] = await session.batch([remove(`${queuePath}/${marker}`), listQueue(queuePath)]);
   return written instanceof SessionError && isAboutTheLink(written) ? written : listed;
 }

@@ -8,10 +8,18 @@ export function notRemoved(namespace: string, nodePath: string, cause: SessionEr
   const nameAt = nodePath.lastIndexOf('/') + 1;
   const key = nodePath.slice(namespace.length, nameAt - 1);
   const mode = parseNodeName(nodePath.slice(nameAt))?.mode ?? 'exclusive';
+  return { type: 'not-removed', key, mode, label: undefined, nodePath, error: explain(nodePath, key, cause) };
+}
+
+function explain(nodePath: string, key: string, cause: SessionError): LockConfigurationError | LockUnavailableError {
+  if (cause.code === 'TOO_LARGE') {
+    const text =
+      `A contender may be left in the queue of ${key}, which is too long to look for it: ${cause.message}. It is looked ` +
+      'for again once there are fewer, and goes with this session at the latest';
+    return new LockConfigurationError(text, key, { cause });
+  }
   const text = `The servers refuse to remove ${nodePath} (${cause.code}): it stands in the queue of ${key} until they do, or this session ends`;
-  const error =
-    cause.code === 'NO_AUTH'
-      ? new LockConfigurationError(`${text}. The acl must give this client DELETE, too`, key, { cause })
-      : new LockUnavailableError(text, key, { cause });
-  return { type: 'not-removed', key, mode, label: undefined, nodePath, error };
+  return cause.code === 'NO_AUTH'
+    ? new LockConfigurationError(`${text}. The acl must give this client DELETE, too`, key, { cause })
+    : new LockUnavailableError(text, key, { cause });
 }

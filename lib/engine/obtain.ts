@@ -2,15 +2,7 @@ import { LockConfigurationError, LockUnavailableError } from '../lock/errors.js'
 import { blocks, readQueue, refusalBy } from '../queue/decide.js';
 import { certaintyMarginMs } from '../session/certainty.js';
 import { failedWith, isAboutAccess, SessionError } from '../session/errors.js';
-import {
-  get,
-  type GetRequest,
-  list,
-  type ListRequest,
-  type MultiPart,
-  type Outcome,
-  sync,
-} from '../session/requests.js';
+import { get, type GetRequest, type ListRequest, type MultiPart, type Outcome, sync } from '../session/requests.js';
 import type { EngineContext } from './context.js';
 import { describeRefusedHeartbeat } from './describe-loss.js';
 import { isDoorOpen, waitAtDoor } from './doorway.js';
@@ -18,6 +10,7 @@ import { enqueue, refusal, tellRequeued } from './enqueue.js';
 import { Hold } from './hold.js';
 import type { Interrupt } from './interrupt.js';
 import { isHeldBack, passLockDelay, type Patience } from './lock-delay.js';
+import { listQueue } from './list-queue.js';
 import type { LockRequest, Place } from './place.js';
 import { explain, holdsAtOnce, look, type Turn, waitForTurn } from './turn.js';
 
@@ -61,7 +54,7 @@ export async function tryObtain(
   if (!uplink.isUp) throw new LockUnavailableError(`There is no connection to ZooKeeper to try ${key} on`, key);
   if (!isDoorOpen(context, key, mode)) return undefined;
   const reads = settings.lockDelayMs > 0 ? [get(queuePath)] : [];
-  const outcomes = await interrupt.guard(session.batch([sync(queuePath), ...reads, list(queuePath)]));
+  const outcomes = await interrupt.guard(session.batch([sync(queuePath), ...reads, listQueue(queuePath)]));
   const [synced, parent] = outcomes;
   const listed = outcomes.at(-1) as Outcome<ListRequest>;
   if (listed instanceof SessionError) {

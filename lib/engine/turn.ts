@@ -1,11 +1,12 @@
 import { LockConfigurationError } from '../lock/errors.js';
 import { decide, type Decision, type Refusal } from '../queue/decide.js';
 import { isAboutTheLink, SessionError } from '../session/errors.js';
-import { get, list, type WatchEvent, type Watcher } from '../session/requests.js';
+import { get, type WatchEvent, type Watcher } from '../session/requests.js';
 import { Bell } from './bell.js';
 import type { EngineContext } from './context.js';
 import { refusal } from './enqueue.js';
 import type { Interrupt } from './interrupt.js';
+import { listQueue } from './list-queue.js';
 import type { LockRequest, Place } from './place.js';
 import { namesReader } from './upgrade-intent.js';
 
@@ -64,7 +65,7 @@ export async function look(
   for (;;) {
     await uplink.whenUp(interrupt);
     if (session.identity !== place.session) return undefined;
-    const [listed] = await interrupt.guard(session.batch([list(queuePath)]));
+    const [listed] = await interrupt.guard(session.batch([listQueue(queuePath)]));
     if (!(listed instanceof SessionError)) return listed.children;
     // Without a parent there is no contender either.
     if (listed.code === 'NO_NODE') return [];

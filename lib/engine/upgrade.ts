@@ -2,7 +2,7 @@ import { LockConfigurationError } from '../lock/errors.js';
 import { readersInside, readQueue } from '../queue/decide.js';
 import { namePrefix } from '../queue/node-name.js';
 import { isAboutTheLink, SessionError } from '../session/errors.js';
-import { create, get, list, set } from '../session/requests.js';
+import { create, get, set } from '../session/requests.js';
 import { Bell } from './bell.js';
 import type { EngineContext } from './context.js';
 import { isDoorOpen, waitAtDoor } from './doorway.js';
@@ -10,6 +10,7 @@ import { refusal } from './enqueue.js';
 import type { Hold } from './hold.js';
 import type { Interrupt } from './interrupt.js';
 import { listBehindWrites } from './list-behind-writes.js';
+import { listQueue } from './list-queue.js';
 import { clearing, passLockDelay } from './lock-delay.js';
 import { encodeIntent } from './upgrade-intent.js';
 
@@ -113,7 +114,7 @@ async function placeIntent(context: EngineContext, hold: Hold, interrupt: Interr
     }
     if (!seen.children.includes(hold.place.name)) hold.lose('removed');
     if (there !== undefined) return intentOf(hold, there, seen.children);
-    const requests = [create(`${queuePath}/${prefix}`, 'ephemeral-sequential'), list(queuePath)] as const;
+    const requests = [create(`${queuePath}/${prefix}`, 'ephemeral-sequential'), listQueue(queuePath)] as const;
     const [created, listed] = await interrupt.guard(session.batch(requests));
     if (!(created instanceof SessionError) && !(listed instanceof SessionError)) {
       return intentOf(hold, created.path.slice(queuePath.length + 1), listed.children);

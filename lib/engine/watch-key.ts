@@ -2,8 +2,9 @@ import { Observable } from 'rxjs';
 import { LockClosedError } from '../lock/errors.js';
 import type { LockSnapshot } from '../lock/snapshot.js';
 import { failedWith } from '../session/errors.js';
-import { exists, list, type Watcher } from '../session/requests.js';
+import { exists, type Watcher } from '../session/requests.js';
 import type { EngineContext } from './context.js';
+import { listQueue } from './list-queue.js';
 import { detached } from './owner-context.js';
 
 /**
@@ -39,7 +40,7 @@ export function watchKey(
       try {
         while (isStale && !subscriber.closed && uplink.isUp) {
           isStale = false;
-          const [listed] = await session.batch([list(queuePath, watcher)]);
+          const [listed] = await session.batch([listQueue(queuePath, watcher)]);
           if (subscriber.closed) return;
           if (failedWith(listed, 'NO_NODE')) {
             // A queue that does not exist yet is watched for its creation; one that was created just now, as any other.

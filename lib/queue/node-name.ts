@@ -44,6 +44,9 @@ const MODE_BY_ENDING: readonly (readonly [string, LockMode])[] = [
   ['__lock__', 'exclusive'],
 ];
 
+/** What the number in the name of any queue node stands behind: other names need not even be read. */
+export const NUMBERED_AFTER = '-_';
+
 /** @returns an id for one contender, out of a random UUID */
 export function contenderId(randomUuid: string): string {
   return randomUuid.slice(0, 14) + OUR_UUID_VERSION + randomUuid.slice(15);

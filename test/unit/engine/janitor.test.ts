@@ -16,7 +16,9 @@ async function given(): Promise<{ engine: EngineWorld; one: Client; janitor: Jan
   const engine = new EngineWorld();
   const one = await engine.client('one');
   await engine.settle(one.session.batch([create('/locks', 'container'), create(QUEUE, 'container')]));
-  const nodes = ['marker-1', 'marker-2', 'other'].map((name) => create(`${QUEUE}/${name}`, 'ephemeral'));
+  const nodes = ['marker-lock-0000000001', 'marker-lock-0000000002', 'other'].map((name) =>
+    create(`${QUEUE}/${name}`, 'ephemeral'),
+  );
   await engine.settle(one.session.batch(nodes));
   const janitor = new Janitor(one.session, new Uplink(one.session), notRefused);
   return { engine, one, janitor, paths: nodes.map(({ path }) => path) };
@@ -29,7 +31,7 @@ describe('the janitor', () => {
     const removed = janitor.remove([paths[0]!]);
     expect(janitor.isIdle).toBe(false);
     await engine.settle(removed);
-    expect([janitor.isIdle, engine.queue(QUEUE)]).toEqual([true, ['marker-2', 'other']]);
+    expect([janitor.isIdle, engine.queue(QUEUE)]).toEqual([true, ['marker-lock-0000000002', 'other']]);
     await engine.settle(janitor.idle());
     await engine.end();
   });
