@@ -36,7 +36,7 @@ describe('PostgresFence', () => {
       await fence.claim(R, '7');
       const refused = await fence.claim(R, 6n).catch((error: unknown) => error);
       expect(refused).toBeInstanceOf(StaleFencingTokenError);
-      expect(String(refused)).toContain('has seen the fencing token 7, so 6 comes too late');
+      expect(refused).toEqual(telling('has seen the fencing token 7, so 6 comes too late'));
       expect(await fence.highest(R)).toBe(7n);
       await fence.claim('another', 1n);
     });

@@ -27,7 +27,7 @@ describe('RedisFence', () => {
     await fence.claim(R, 7n);
     const refused = await fence.write(R, 'stale', 6n).catch((error: unknown) => error);
     expect(refused).toBeInstanceOf(StaleFencingTokenError);
-    expect(String(refused)).toContain('has seen the fencing token 7, so 6 comes too late');
+    expect(refused).toEqual(telling('has seen the fencing token 7, so 6 comes too late'));
     expect(await fence.read(R)).toEqual({ value: Buffer.from('two'), fencingToken: 7n });
     expect(await codeOf(fence.remove(R, 6n))).toBe('STALE_FENCING_TOKEN');
     expect(await codeOf(fence.update(R, 6n, () => 'stale'))).toBe('STALE_FENCING_TOKEN');
@@ -124,7 +124,7 @@ describe('RedisFence', () => {
 
   it('tells other errors of Redis as they are', async () => {
     await client.set(fence.keyOf(R), 'no hash');
-    await expect(fence.claim(R, 5n)).rejects.toThrow(telling('WRONGTYPE'));
+    await expect(fence.claim(R, 5n)).rejects.toThrow('WRONGTYPE');
   });
 
   it('keeps a resource in one key, in a cluster too, in the slot of keys with the same braces', async () => {

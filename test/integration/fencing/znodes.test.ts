@@ -57,7 +57,9 @@ describe('FencedZnodes', () => {
     expect(await codeOf(znodes.write(path, 'stale', lock))).toBe('LOCK_LOST');
     expect(await textOf(elsewhere, path)).toBe('handed on');
     await expect(znodes.write(path, 'stale', ticket)).rejects.toThrow(
-      `The lock ${lock.key} with the fencing token ${lock.fencingToken} is over: its node ${lock.nodePath} is gone. Nothing`,
+      telling(
+        `The lock ${lock.key} with the fencing token ${lock.fencingToken} is over: its node ${lock.nodePath} is gone. Nothing`,
+      ),
     );
     await next.release();
   });
@@ -103,11 +105,11 @@ describe('FencedZnodes', () => {
     expect(await codeOf(znodes.write(path, 'x', lock, { version: 0 }))).toBe('ZNODE_CONFLICT');
     await znodes.write(path, 'one', lock, { version: 'absent' });
     await expect(znodes.write(path, 'x', lock, { version: 'absent' })).rejects.toThrow(
-      'should have no node, but it is there',
+      telling('should have no node, but it is there'),
     );
     await znodes.write(path, 'two', lock, { version: 0 });
     await expect(znodes.write(path, 'x', lock, { version: 0 })).rejects.toThrow(
-      'should have version 0, but it has another',
+      telling('should have version 0, but it has another'),
     );
     expect(await codeOf(znodes.remove(path, lock, { version: 0 }))).toBe('ZNODE_CONFLICT');
     expect(await textOf(znodes, path)).toBe('two');
@@ -159,7 +161,7 @@ describe('FencedZnodes', () => {
     for (const key of [ROOT, `${ROOT}/app/migrate`]) {
       const below = await client.service.acquire(key);
       await expect(znodes.write('/app', 'x', below)).rejects.toThrow(
-        `The lock ${key} is below /data, where FencedZnodes`,
+        telling(`The lock ${key} is below /data, where FencedZnodes`),
       );
       await below.release();
     }
