@@ -1,5 +1,6 @@
 import { inspect } from 'node:util';
 import { InvalidLockKeyError } from '../../lock/errors.js';
+import { onOneLine } from './on-one-line.js';
 
 /** More than any key has, and little enough for a name to be kept beside what it names. */
 const MAX_BYTES = 4 * 1024;
@@ -27,5 +28,6 @@ function faultOf(resource: unknown): string | undefined {
 
 function shown(resource: unknown): string {
   if (typeof resource !== 'string') return inspect(resource, { depth: 0, breakLength: Infinity });
-  return JSON.stringify(resource.length > SHOWN_CHARACTERS ? `${resource.slice(0, SHOWN_CHARACTERS)}...` : resource);
+  const start = resource.length > SHOWN_CHARACTERS ? `${resource.slice(0, SHOWN_CHARACTERS)}...` : resource;
+  return onOneLine(JSON.stringify(start));
 }

@@ -4,6 +4,7 @@ import { covers } from '../../lock/mode.js';
 import type { VerificationKeys } from './keys/verification-keys.js';
 import { type ExpectedToken, verifyToken } from './signed-token.js';
 import { readToken } from './token-digits.js';
+import { onOneLine } from './on-one-line.js';
 
 /** What a writer shows to a store: the lock itself, its token as a number or in digits, or a signed token. */
 export type Fence = LockHandle | bigint | string;
@@ -32,7 +33,7 @@ export async function tokenToCompare(fence: Fence, resource: string, settings: F
     return tokenOfSigned(fence, resource, settings.keys, { key: lockKeyOf(resource, settings) });
   }
   throw new InvalidFencingTokenError(
-    `${resource} takes signed fencing tokens only, or the lock itself: sign this one with signToken()`,
+    `${onOneLine(resource)} takes signed fencing tokens only, or the lock itself: sign this one with signToken()`,
     resource,
   );
 }
@@ -41,9 +42,9 @@ export async function tokenToCompare(fence: Fence, resource: string, settings: F
 export function parseToken(token: bigint | string, resource: string): bigint {
   const value = readToken(token);
   if (value !== undefined) return value;
-  const shown = typeof token === 'string' ? JSON.stringify(token.slice(0, 40)) : String(token);
+  const shown = typeof token === 'string' ? onOneLine(JSON.stringify(token.slice(0, 40))) : String(token);
   throw new InvalidFencingTokenError(
-    `Not a fencing token for ${resource}: ${shown}. It is a positive 64-bit integer: a bigint, or its digits as text`,
+    `Not a fencing token for ${onOneLine(resource)}: ${shown}. It is a positive 64-bit integer: a bigint, or its digits as text`,
     resource,
   );
 }
@@ -61,7 +62,7 @@ export function tokenOfSigned(
   const { token, mode } = verifyToken(text, keys, expected);
   if (covers(mode, 'write')) return token;
   throw new InvalidFencingTokenError(
-    `The signed token shows that ${expected.key} is held as ${mode}, which gives no right to write to ${resource}: take ` +
+    `The signed token shows that ${onOneLine(expected.key)} is held as ${mode}, which gives no right to write to ${onOneLine(resource)}: take ` +
       'the lock as exclusive or write, or upgrade it and sign again',
     expected.key,
   );
@@ -76,8 +77,8 @@ function refuseSeveral(fence: unknown, resource: string): void {
   if (!(fence instanceof MultiLockHandle)) return;
   const keys = fence.locks.map(({ key }) => key).join(', ');
   throw new LockConfigurationError(
-    `The fence for ${resource} is a handle on several locks (${keys}), each of which has a token of its own: take one of ` +
-      `its locks, the one that protects ${resource}: handle.locks.find(({ key }) => key === ...)`,
+    `The fence for ${onOneLine(resource)} is a handle on several locks (${keys}), each of which has a token of its own: take one of ` +
+      `its locks, the one that protects ${onOneLine(resource)}: handle.locks.find(({ key }) => key === ...)`,
     resource,
   );
 }
@@ -85,14 +86,14 @@ function refuseSeveral(fence: unknown, resource: string): void {
 async function tokenOfHandle(lock: LockHandle, resource: string, settings: FenceSettings): Promise<bigint> {
   if (settings.lockKey !== undefined && settings.lockKey(resource) !== lock.key) {
     throw new LockConfigurationError(
-      `${resource} is protected by the lock ${settings.lockKey(resource)} (lockKey), not by ${lock.key}: the tokens of two ` +
+      `${onOneLine(resource)} is protected by the lock ${onOneLine(settings.lockKey(resource))} (lockKey), not by ${lock.key}: the tokens of two ` +
         'locks have nothing to do with each other',
       lock.key,
     );
   }
   if (!covers(lock.mode, 'write')) {
     throw new LockConfigurationError(
-      `${lock.key} is held as ${lock.mode}, which gives no right to write to ${resource}: take it as exclusive or write, ` +
+      `${lock.key} is held as ${lock.mode}, which gives no right to write to ${onOneLine(resource)}: take it as exclusive or write, ` +
         'or upgrade it',
       lock.key,
     );

@@ -1,5 +1,6 @@
 import { types } from 'node:util';
 import { LockConfigurationError } from '../../lock/errors.js';
+import { onOneLine } from './on-one-line.js';
 
 export type NewContent = string | Uint8Array;
 
@@ -12,7 +13,7 @@ export function bytesOf(content: NewContent, resource: string, source: string): 
   if (typeof content === 'string') return Buffer.from(content);
   if (types.isUint8Array(content)) return Buffer.from(content);
   throw new LockConfigurationError(
-    `${resource}: ${source} is ${kindOf(content)}, and must be the content as text or as a Uint8Array (a Buffer is one). ` +
+    `${onOneLine(resource)}: ${source} is ${kindOf(content)}, and must be the content as text or as a Uint8Array (a Buffer is one). ` +
       'Nothing was written',
     resource,
   );

@@ -1,4 +1,5 @@
 import { StaleFencingTokenError } from '../../lock/errors.js';
+import { onOneLine } from './on-one-line.js';
 
 /**
  * The rule of all stores: whoever writes to a resource shows the fencing token of the lock, and a token below the highest
@@ -10,7 +11,7 @@ export function isStale(token: bigint, highest: bigint): boolean {
 
 export function staleToken(resource: string, token: bigint, highest: bigint): StaleFencingTokenError {
   return new StaleFencingTokenError(
-    `${resource} has seen the fencing token ${highest}, so ${token} comes too late: that lock is over. Nothing was written. ` +
+    `${onOneLine(resource)} has seen the fencing token ${highest}, so ${token} comes too late: that lock is over. Nothing was written. ` +
       'Take the lock again, read again, and repeat the work if it still makes sense',
     resource,
   );

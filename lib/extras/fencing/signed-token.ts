@@ -5,6 +5,7 @@ import { VerificationKeys } from './keys/verification-keys.js';
 import { claimsOf, parseClaims, type VerifiedToken } from './signed/claims.js';
 import { encodePart, MAX_TOKEN_LENGTH, parseCompact, parseMembers } from './signed/compact.js';
 import { readToken } from './token-digits.js';
+import { onOneLine } from './on-one-line.js';
 
 /** What of a lock is signed; a `LockHandle` has it. */
 export interface SignableLock {
@@ -70,7 +71,7 @@ export function signToken(lock: SignableLock, keys: SigningKeys, options: SignTo
 export function verifyToken(text: string, keys: VerificationKeys, expected: ExpectedToken = {}): VerifiedToken {
   checkKeys(keys, VerificationKeys, 'verifyToken');
   const refuse = (what: string): never => {
-    const where = expected.key === undefined ? '' : ` for ${expected.key}`;
+    const where = expected.key === undefined ? '' : ` for ${onOneLine(expected.key)}`;
     throw new InvalidFencingTokenError(`The signed fencing token${where} ${what}`, expected.key);
   };
   const malformed = (): never => refuse(`is malformed: it must be what signToken() gives, a JWS of type ${TYPE}`);

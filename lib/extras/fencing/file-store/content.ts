@@ -1,4 +1,5 @@
 import { LockConfigurationError } from '../../../lock/errors.js';
+import { onOneLine } from '../on-one-line.js';
 
 /**
  * Of one file. The whole is kept in memory, each record is made, and read, in one go, and a journal begins with all of it:
@@ -10,7 +11,7 @@ export const MAX_CONTENT_BYTES = 16 * 1024 * 1024;
 export function assertFits(resource: string, bytes: number): void {
   if (bytes <= MAX_CONTENT_BYTES) return;
   throw new LockConfigurationError(
-    `${resource} would have ${bytes} bytes; FencedFileStore takes ${MAX_CONTENT_BYTES} at most, as it keeps each file ` +
+    `${onOneLine(resource)} would have ${bytes} bytes; FencedFileStore takes ${MAX_CONTENT_BYTES} at most, as it keeps each file ` +
       'in memory. Nothing was written. Split it, or keep the content elsewhere under a name of its own and write that name',
     resource,
   );

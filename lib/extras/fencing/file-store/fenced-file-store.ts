@@ -15,6 +15,7 @@ import type { JournalState } from './journal-state.js';
 import { bytesOf, type NewContent } from '../new-content.js';
 import { OpenFiles } from './open-files.js';
 import { Room } from './room.js';
+import { onOneLine } from '../on-one-line.js';
 
 export interface FencedFileStoreOptions extends FenceSettings {
   /** The folder of the store, on a file system that one kernel has mounted. It is made if it is missing. */
@@ -225,7 +226,7 @@ function storedFileOf({ content, writtenUnder }: JournalState): StoredFile | und
 
 function changedEachTime(resource: string): LockConfigurationError {
   return new LockConfigurationError(
-    `${resource} was changed under the same token during each of ${MAX_REPEATS} attempts to update it. This update wrote ` +
+    `${onOneLine(resource)} was changed under the same token during each of ${MAX_REPEATS} attempts to update it. This update wrote ` +
       'nothing. Does the function that makes the new content write to the same file?',
     resource,
   );

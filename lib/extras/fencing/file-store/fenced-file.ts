@@ -5,6 +5,7 @@ import type { Generations } from './generations.js';
 import type { Journal } from './journal.js';
 import type { JournalState } from './journal-state.js';
 import { isLackOfRoom } from './room.js';
+import { onOneLine } from '../on-one-line.js';
 
 /** A journal may be that much larger than what it amounts to. */
 const GROWTH = 4;
@@ -168,7 +169,7 @@ export class FencedFile {
 
 function movedAway(resource: string, folder: string): LockConfigurationError {
   return new LockConfigurationError(
-    `${folder} was moved or removed while ${resource} was written: what was written is in what was moved, and not in the file ` +
+    `${folder} was moved or removed while ${onOneLine(resource)} was written: what was written is in what was moved, and not in the file ` +
       'that is there now, if there is one. Read it again. Before a folder of the store is moved, all writers must be stopped',
     resource,
   );
@@ -176,7 +177,7 @@ function movedAway(resource: string, folder: string): LockConfigurationError {
 
 function neverInPlace(resource: string, folder: string): LockConfigurationError {
   return new LockConfigurationError(
-    `The journal of ${resource} that was opened in ${folder} was never the one that is there. Does something else change the ` +
+    `The journal of ${onOneLine(resource)} that was opened in ${folder} was never the one that is there. Does something else change the ` +
       'folder, or does its file system number its files anew each time? Use a local disk',
     resource,
   );

@@ -9,6 +9,7 @@ import { DEFAULT_TABLE, fenceColumnSql, marksTableSql } from './migration.js';
 import { isPool, type PostgresClient, type PostgresPool } from './postgres-client.js';
 import { quoteMarksTable } from './quote.js';
 import { inPooledTransaction, inTransactionOf, TRANSACTION_ID } from './transaction.js';
+import { onOneLine } from '../on-one-line.js';
 
 export interface PostgresFenceOptions extends FenceSettings {
   /** A `Pool` of the package `pg`, or one connection of it (a `Client`, a `PoolClient`). */
@@ -117,7 +118,8 @@ export class PostgresFence {
     if (isPool(pool)) return inPooledTransaction(pool, this.#idleTimeoutMs, guarded);
     if (around.length > 0) {
       throw new LockConfigurationError(
-        `guarded(${resource}) inside of guarded(${around.map((each) => each.resource).join(', ')}): one connection has one transaction. Use a pool`,
+        `guarded(${onOneLine(resource)}) inside of guarded(${onOneLine(around.map((each) => each.resource).join(', '))}): one connection has one transaction. Use a pool`,
+        resource,
       );
     }
     return this.#inTurn(() => inTransactionOf(pool, this.#idleTimeoutMs, guarded));
@@ -203,7 +205,8 @@ export class PostgresFence {
   #refuseInside(resource: string): void {
     if (!this.#openAround().some((each) => each.resource === resource)) return;
     throw new LockConfigurationError(
-      `${resource} is claimed by the guarded() around this call, which would wait for itself: write over its client`,
+      `${onOneLine(resource)} is claimed by the guarded() around this call, which would wait for itself: write over its client`,
+      resource,
     );
   }
 }
@@ -216,7 +219,7 @@ async function orTooLong<T>(resource: string, answer: Promise<T>): Promise<T> {
     if ((error as { code?: unknown }).code !== LIMIT_EXCEEDED) throw error;
     throw new LockConfigurationError(
       `PostgreSQL cannot keep a name of ${Buffer.byteLength(resource)} bytes in its index: up to 2 600 fit always. Nothing ` +
-        `was written. Give the resource a shorter name, such as a digest of this one (${resource.slice(0, 80)}...)`,
+        `was written. Give the resource a shorter name, such as a digest of this one (${onOneLine(resource.slice(0, 80))}...)`,
       resource,
       { cause: error },
     );
@@ -225,8 +228,9 @@ async function orTooLong<T>(resource: string, answer: Promise<T>): Promise<T> {
 
 function notWritable(resource: string): LockConfigurationError {
   return new LockConfigurationError(
-    `The row of ${resource} is there and its token is not higher, yet no statement changes it. Does a trigger or a ` +
+    `The row of ${onOneLine(resource)} is there and its token is not higher, yet no statement changes it. Does a trigger or a ` +
       'row-level policy keep it from being changed?',
+    resource,
   );
 }
 

@@ -1,6 +1,7 @@
 import { LockConfigurationError } from '../../../lock/errors.js';
 import { bytesOf } from '../new-content.js';
 import { checkPath } from '../../../session/paths.js';
+import { onOneLine } from '../on-one-line.js';
 
 /** Nodes of queues, and those of the sessions themselves. */
 const RESERVED = /^(?:\.sessions|.*(?:lock-|__)\d{10})$/;
@@ -12,7 +13,7 @@ const EXAMPLE = 'It is absolute, such as "/settings", without empty, "." or ".."
 export function checkRoot(root: unknown): void {
   if (isPath(root) && reservedIn(root) === undefined) return;
   throw new LockConfigurationError(
-    `FencedZnodes: root must be the path below which data is kept, and no lock has its key; not ${JSON.stringify(root)}. ` +
+    `FencedZnodes: root must be the path below which data is kept, and no lock has its key; not ${onOneLine(JSON.stringify(root))}. ` +
       EXAMPLE,
   );
 }
@@ -23,7 +24,8 @@ export function checkRoot(root: unknown): void {
  * @throws LockConfigurationError for a path that cannot keep data, before any I/O
  */
 export function dataPath(base: string, path: string): string {
-  if (!isPath(path)) throw new LockConfigurationError(`Not a path for data: ${JSON.stringify(path)}. ${EXAMPLE}`);
+  if (!isPath(path))
+    throw new LockConfigurationError(`Not a path for data: ${onOneLine(JSON.stringify(path))}. ${EXAMPLE}`);
   const reserved = reservedIn(path);
   if (reserved === undefined) return `${base}${path}`;
   throw new LockConfigurationError(`Not a path for data: ${path}. ${reserved} is what nodes of locks are called`);

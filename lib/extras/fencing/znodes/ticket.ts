@@ -2,6 +2,7 @@ import { InvalidFencingTokenError, LockConfigurationError } from '../../../lock/
 import { LockHandle } from '../../../lock/handle.js';
 import { covers } from '../../../lock/mode.js';
 import { type FenceSettings, tokenToCompare } from '../fence.js';
+import { onOneLine } from '../on-one-line.js';
 
 /** What another process needs to write under a lock: plain data, for a message, a job, a header. */
 export interface LockTicket {
@@ -45,12 +46,15 @@ export async function rightOf(
   const { key, nodePath } = fence;
   const needed = settings.lockKey?.(path);
   if (needed !== undefined && key !== needed) {
-    throw new InvalidFencingTokenError(`${path} is protected by the lock ${needed}; this is ${String(key)}`, needed);
+    throw new InvalidFencingTokenError(
+      `${path} is protected by the lock ${onOneLine(needed)}; this is ${onOneLine(key)}`,
+      needed,
+    );
   }
   const queue = `${namespace}${String(key)}/`;
   if (typeof nodePath !== 'string' || !nodePath.startsWith(queue) || !CONTENDER.test(nodePath.slice(queue.length))) {
     throw new InvalidFencingTokenError(
-      `The node of this lock, ${JSON.stringify(nodePath)}, is no place in the queue ${queue} of this lock service: is it ` +
+      `The node of this lock, ${onOneLine(JSON.stringify(nodePath))}, is no place in the queue ${onOneLine(queue)} of this lock service: is it ` +
         'the lock of a service with another namespace?',
       key,
     );
