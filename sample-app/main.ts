@@ -4,7 +4,7 @@ import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { AppModule } from './app.module.js';
 import { prepare } from './prepare.js';
-import { isEmbedded, portFrom, settingsFrom } from './settings.js';
+import { hostFrom, isEmbedded, portFrom, settingsFrom, whoReaches } from './settings.js';
 
 const settings = settingsFrom(process.env);
 const logger = new Logger('SampleApp');
@@ -12,7 +12,8 @@ const app = await NestFactory.create<NestExpressApplication>(AppModule.with(sett
 prepare(app);
 // Without it SIGTERM ends the process at once, and the locks only go when the session times out.
 app.enableShutdownHooks();
-await app.listen(portFrom(process.env));
+const host = hostFrom(process.env);
+await app.listen(portFrom(process.env), host);
 
 if (isEmbedded(settings)) {
   logger.warn(
@@ -22,5 +23,6 @@ if (isEmbedded(settings)) {
 } else {
   logger.log(`Fleet: the locks are shared through ${settings.connect}`);
 }
+logger.log(whoReaches(host));
 const url = (await app.getUrl()).replace('[::1]', 'localhost');
 logger.log(`Open ${url} (HTTP API: ${url}/docs). The files are in ${settings.dataDir}`);

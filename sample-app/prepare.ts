@@ -1,8 +1,13 @@
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
+import { refuseOtherOrigins } from './http/refuse-other-origins.js';
+import { setSecurityHeaders } from './http/security-headers.js';
 
 /** What `main.ts` and the tests set up alike. The application must have been created with `bodyParser: false`. */
 export function prepare(app: NestExpressApplication): void {
+  app.use(setSecurityHeaders);
+  // In front of the parsers: of what is refused nothing is read.
+  app.use(refuseOtherOrigins);
   app.useBodyParser('json');
   // Whatever else it calls itself, or does not (`curl -T`, `curl --data`): a body that nobody parses would be an empty file.
   // As bytes: a parser of texts makes a replacement character of each byte that it cannot read, and says nothing.

@@ -39,6 +39,20 @@ export function settingsFrom(environment: NodeJS.ProcessEnv): Settings {
   };
 }
 
+const LOOPBACK = '127.0.0.1';
+
+/** Whoever reaches the port may change every file: others have to be let in by a word of the operator. */
+export function hostFrom(environment: NodeJS.ProcessEnv): string {
+  return textIn(environment, 'HOST') ?? LOOPBACK;
+}
+
+/** For the log, at the start. */
+export function whoReaches(host: string): string {
+  return host === LOOPBACK
+    ? `Only this machine reaches it (${LOOPBACK}). HOST=0.0.0.0 lets others in, who may then change every file`
+    : `It listens on ${host} (HOST): whoever reaches that may change every file`;
+}
+
 export function portFrom(environment: NodeJS.ProcessEnv): number {
   return numberIn(environment, 'PORT', 3000);
 }

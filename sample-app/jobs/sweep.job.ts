@@ -1,10 +1,9 @@
-import { readdir, rm, stat } from 'node:fs/promises';
-import { join } from 'node:path';
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { Cron, CronExpression } from '@nestjs/schedule';
 import { CurrentLock, injected, Locked, type LockHandle } from 'nestjs-zookeeper-lock';
 import { FencedFileStore } from 'nestjs-zookeeper-lock/fencing';
 import { SETTINGS, type Settings } from '../settings.js';
+import { removeLeftBehind } from './left-behind.js';
 
 export interface Sweep {
   readonly removed: number;
@@ -14,8 +13,6 @@ export interface Sweep {
 const RECORD = 'jobs/sweep';
 /** Half of the schedule: less means that another instance had the same tick. */
 const SAME_TICK_MS = 30_000;
-/** No write takes so long: the process that made the file has crashed. */
-const LEFT_BEHIND_AFTER_MS = 10 * 60_000;
 
 /**
  * Removes what crashed writers left behind, once a minute in the whole fleet. The store does so itself for a file that is
@@ -45,17 +42,4 @@ export class SweepJob {
     this.#logger.debug(`Removed ${removed} temporary files`);
     return { removed };
   }
-}
-
-async function removeLeftBehind(folder: string): Promise<number> {
-  const names = await readdir(folder, { recursive: true });
-  let removed = 0;
-  for (const name of names.filter((one) => one.endsWith('.tmp'))) {
-    const path = join(folder, name);
-    const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Date.now() }));
-    if (Date.now() - mtimeMs < LEFT_BEHIND_AFTER_MS) continue;
-    await rm(path, { force: true });
-    removed += 1;
-  }
-  return removed;
 }

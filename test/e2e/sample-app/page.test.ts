@@ -182,6 +182,42 @@ describe('the page of the sample application, in Chromium', () => {
     expect(addresses.filter((address) => !address.startsWith(sample.url))).toEqual([]);
   });
 
+  it('has a page of its HTTP API that works, too', async () => {
+    const docs = await chromium.browser.newPage();
+    docs.setDefaultTimeout(10_000);
+    const wrong: string[] = [];
+    docs.on('pageerror', (error) => wrong.push(String(error)));
+    docs.on('console', (message) => message.type() === 'error' && wrong.push(message.text()));
+    docs.on('requestfailed', (request) => wrong.push(`${request.url()} ${request.failure()?.errorText}`));
+    await docs.goto(`${sample.url}/docs`);
+    await docs.waitForSelector('.opblock-summary-path::-p-text(/files/{name})');
+    const folder = process.env['TEST_SCREENSHOTS'];
+    if (folder !== undefined) await docs.screenshot({ path: join(folder, 'docs.png') });
+    await docs.close();
+    expect(wrong).toEqual([]);
+  });
+
+  it('runs no script that stands in a page', async () => {
+    await page.evaluate(
+      `document.body.append(Object.assign(document.createElement('script'), { text: 'window.mine = 1' }))`,
+    );
+    expect(await page.evaluate('window.mine')).toBeUndefined();
+    expect(problems.splice(0)).toEqual([expect.stringContaining('Content Security Policy')]);
+  });
+
+  it('lets no page of another origin send a form, nor show it in a frame', async () => {
+    const foreign = await chromium.browser.newPage();
+    const answers: number[] = [];
+    foreign.on('response', (response) => answers.push(response.status()));
+    const form = `<form method="post" enctype="text/plain" action="${sample.url}/files/foreign/append"><input name="a" value="b"></form>`;
+    await foreign.setContent(`${form}<iframe src="${sample.url}"></iframe>`);
+    expect(foreign.frames().map((frame) => frame.url())).not.toContain(`${sample.url}/`);
+    await Promise.all([foreign.waitForNavigation(), foreign.evaluate('document.forms[0].submit()')]);
+    expect(answers.at(-1)).toBe(403);
+    expect((await sample.request('/files/foreign')).status).toBe(404);
+    await foreign.close();
+  });
+
   it('says so when the instance is gone', async () => {
     await sample[Symbol.asyncDispose]();
     await sees('#connection', 'no answer from the instance');

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Abstract } from '@nestjs/common';
 import type { NestExpressApplication } from '@nestjs/platform-express';
+import { SchedulerRegistry } from '@nestjs/schedule';
 import { Test } from '@nestjs/testing';
 import { LockService } from '../../../../lib/index.js';
 import { overrideLocks } from '../../../../lib/extras/testing/index.js';
@@ -45,6 +46,8 @@ export async function startSampleApp(options: SampleAppOptions = {}): Promise<Sa
   const app = module.createNestApplication<NestExpressApplication>({ bodyParser: false, logger: false });
   prepare(app);
   await app.listen(0, '127.0.0.1');
+  // A test that is under way when a minute begins would see the job run, or find that it has just run.
+  for (const job of app.get(SchedulerRegistry).getCronJobs().values()) void job.stop();
   const url = `http://127.0.0.1:${(app.getHttpServer().address() as AddressInfo).port}`;
   const request = (path: string, init?: RequestInit): Promise<Response> => fetch(`${url}${path}`, init);
   return {
