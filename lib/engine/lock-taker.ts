@@ -76,9 +76,10 @@ export class LockTaker {
     if (around !== undefined) return this.#share(around, call, options);
     const request = this.#build(key, options, call.owner);
     try {
-      const hold = await this.interruptibly(key, call, options.signal, (interrupt) =>
-        tryObtain(this.#context, request, interrupt),
-      );
+      const hold = await this.interruptibly(key, call, options.signal, (interrupt) => {
+        if (this.#local !== undefined) limitPatience(this.#context, key, call.deadline, interrupt);
+        return tryObtain(this.#context, request, interrupt);
+      });
       return hold === undefined ? undefined : { hold, handle: hold.share() };
     } catch (error) {
       this.#report(key, options, error as Error, call.deadline);

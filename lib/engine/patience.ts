@@ -6,7 +6,8 @@ import { timeoutError } from './timeouts.js';
 
 /**
  * Ends a wait for ZooKeeper early, so that there is time for the lock that stands in for it: while the link is down, half
- * of the time that is left is for ZooKeeper to come back. Of a session that is lost nothing is expected any more.
+ * of the time that is left is for ZooKeeper to come back. Of a session that is lost, or did not come up for as long as one
+ * lasts, nothing is expected any more.
  */
 export function limitPatience(context: EngineContext, key: string, deadline: Deadline, interrupt: Interrupt): void {
   const { uplink, alarms, session, clock } = context;

@@ -26,6 +26,7 @@ export class ConnectionMonitor {
   #hasToldOfDegradedLocks = false;
   #hasToldOfFailures = false;
   #hasJudgedWaitMs = false;
+  #hasBeenUp = false;
 
   constructor(name: string, options: ResolvedOptions) {
     this.#connection = `Connection '${name}'`;
@@ -38,6 +39,7 @@ export class ConnectionMonitor {
       // Before a new watch takes the place of the one that has seen the block.
       this.#tellLag();
       if (state !== 'connected' && state !== 'reconnected') return;
+      this.#hasBeenUp = true;
       this.#hasToldOfDegradedLocks = false;
       this.#hasToldOfFailures = false;
       if (session.identity !== undefined) this.#judge(session.identity.timeoutMs);
@@ -83,8 +85,10 @@ export class ConnectionMonitor {
         );
       case 'lost':
         return this.#logger.warn(
-          `${this.#connection}: the session at ${connect} has ended, or may have (nothing was heard for as long as it lasts): ` +
-            'its locks are lost',
+          this.#hasBeenUp
+            ? `${this.#connection}: the session at ${connect} has ended, or may have (nothing was heard for as long as it lasts): ` +
+                'its locks are lost'
+            : `${this.#connection}: no session at ${connect} was to be had for as long as one lasts; it is still tried`,
         );
       case 'connecting':
       case 'closed':

@@ -79,7 +79,7 @@ function explain(state: Exclude<ConnectionState, 'connected' | 'reconnected'>): 
     case 'suspended':
       return 'The link to ZooKeeper is down; held locks last until certainty ends, new ones are not to be had';
     case 'lost':
-      return 'The ZooKeeper session has ended, or may have: its locks are lost. It is taken up again, or another opened, as soon as a server answers';
+      return 'There is no ZooKeeper session, or it may have ended: its locks are lost. It is taken up again, or another opened, as soon as a server answers';
     case 'closed':
       return 'The connection to ZooKeeper was closed';
   }

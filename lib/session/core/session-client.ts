@@ -42,6 +42,7 @@ export class SessionClient implements Session, KeeperListener {
   #markClosed!: () => void;
   #isClosing = false;
   #chrootIsThere = false;
+  #hasBeenUp = false;
   #failure: LockConfigurationError | undefined;
   /** The connection over which requests may go now. */
   #connection: Connection | undefined;
@@ -159,7 +160,7 @@ export class SessionClient implements Session, KeeperListener {
   }
 
   onOutOfTouch(): void {
-    if (this.state === 'suspended') this.#become('lost');
+    if (this.state === 'suspended' || this.state === 'connecting') this.#become('lost');
   }
 
   onSessionEnded(error: SessionError): void {
@@ -227,7 +228,8 @@ export class SessionClient implements Session, KeeperListener {
     if (this.#proof === undefined || this.#isClosing) return;
     this.#connection = connection;
     this.#heartbeat.start({ proof: this.#proof, timeoutMs: this.#proof.timeoutMs, sessionId: granted.id });
-    this.#become(this.state === 'connecting' ? 'connected' : 'reconnected');
+    this.#become(this.#hasBeenUp ? 'reconnected' : 'connected');
+    this.#hasBeenUp = true;
     this.#watches.registry.tellGap();
   }
 

@@ -7,6 +7,7 @@ import { Connection, type ConnectionOwner, type Ending } from './connection.js';
 import { uselessTimeout } from './granted-timeout.js';
 import type { Granted, KeeperListener } from './keeper-listener.js';
 import type { Dialer, Handshake, HandshakeReply, Server } from './link.js';
+import { OutOfTouch } from './out-of-touch.js';
 import { ServerList } from './server-list.js';
 
 const NO_PASSWORD = new Uint8Array(16);
@@ -22,17 +23,16 @@ export class SessionKeeper implements ConnectionOwner {
   readonly #dialer: Dialer;
   readonly #listener: KeeperListener;
   readonly #servers: ServerList;
+  readonly #outOfTouch: OutOfTouch;
   #state: 'trying' | 'attached' | 'closing' | 'closed' = 'trying';
   #connection: Connection | undefined;
   #granted: Granted | undefined;
   #lastZxid = 0n;
-  #outOfTouch = false;
   /** How sure we are that it is our session, not the server, that is the reason for a refusal. */
   #doubt: 'none' | 'probing' | 'server serves others' = 'none';
   /** A session opened only to see whether the server opens any. */
   #probe: Connection | undefined;
   #pause: Timer | undefined;
-  #outOfTouchTimer: Timer | undefined;
   #closeTimer: Timer | undefined;
   #abandoned: AbandonedSession | undefined;
   #failure: LockConfigurationError | undefined;
@@ -42,9 +42,12 @@ export class SessionKeeper implements ConnectionOwner {
     this.#dialer = dialer;
     this.#listener = listener;
     this.#servers = new ServerList(settings.servers, settings.random);
+    this.#outOfTouch = new OutOfTouch(settings.clock, () => listener.onOutOfTouch());
   }
 
   start(): void {
+    // Whoever has another way (a lock that stands in) need not wait for a first session any longer than for one that was lost.
+    this.#outOfTouch.after(this.#settings.sessionTimeoutMs);
     this.#servers.restart();
     this.#tryNext();
   }
@@ -133,11 +136,7 @@ export class SessionKeeper implements ConnectionOwner {
     }
     const { clock } = this.#settings;
     const silentMs = clock.now() - connection.lastReadAt;
-    this.#outOfTouchTimer?.cancel();
-    this.#outOfTouchTimer = clock.setTimer(Math.max(0, this.#timeoutMs() - silentMs), () => {
-      this.#outOfTouch = true;
-      this.#listener.onOutOfTouch();
-    });
+    this.#outOfTouch.after(this.#timeoutMs() - silentMs);
     this.#pause = clock.setTimer(this.#servers.firstPauseMs(clock.now() - connection.handshakeSentAt), () =>
       this.#tryNext(),
     );
@@ -154,7 +153,7 @@ export class SessionKeeper implements ConnectionOwner {
 
   /** An attempt failed. The one question is whether the session itself is the reason. */
   #retry({ server }: Connection, ending: Ending): void {
-    const suspicious = this.#outOfTouch && this.#granted !== undefined && ending === 'refused';
+    const suspicious = this.#outOfTouch.isOut && this.#granted !== undefined && ending === 'refused';
     if (suspicious && this.#doubt === 'none') {
       this.#doubt = 'probing';
       this.#tryNext(server);
@@ -220,8 +219,7 @@ export class SessionKeeper implements ConnectionOwner {
   }
 
   #inTouch(): void {
-    this.#outOfTouchTimer?.cancel();
-    this.#outOfTouch = false;
+    this.#outOfTouch.end();
     this.#doubt = 'none';
   }
 
@@ -242,7 +240,8 @@ export class SessionKeeper implements ConnectionOwner {
   #finish(): void {
     if (this.#state === 'closed') return;
     this.#state = 'closed';
-    for (const timer of [this.#pause, this.#outOfTouchTimer, this.#closeTimer]) timer?.cancel();
+    for (const timer of [this.#pause, this.#closeTimer]) timer?.cancel();
+    this.#outOfTouch.end();
     this.#abandoned?.stop();
     this.#connection?.destroy(closed);
     this.#connection = undefined;

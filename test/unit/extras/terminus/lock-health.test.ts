@@ -34,7 +34,7 @@ describe('LockHealthIndicator', () => {
 
   it.each<[ConnectionState, string]>([
     ['suspended', 'The link to ZooKeeper is down'],
-    ['lost', 'The ZooKeeper session has ended, or may have'],
+    ['lost', 'There is no ZooKeeper session, or it may have ended'],
     ['closed', 'was closed'],
   ])('is down when %s, and says why', async (state, text) => {
     const { indicator, watch } = await indicatorFor(state);

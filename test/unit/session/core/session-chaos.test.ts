@@ -9,11 +9,11 @@ import type { ScriptedLink } from '../../support/scripted-dialer.js';
 import { SessionWorld, stat, THREE_SERVERS } from '../../support/session-world.js';
 
 const FOLLOWERS: Readonly<Record<ConnectionState, readonly ConnectionState[]>> = {
-  connecting: ['connected', 'closed'],
+  connecting: ['connected', 'lost', 'closed'],
   connected: ['suspended', 'closed'],
   suspended: ['reconnected', 'lost', 'closed'],
   reconnected: ['suspended', 'closed'],
-  lost: ['reconnected', 'closed'],
+  lost: ['connected', 'reconnected', 'closed'],
   closed: [],
 };
 
@@ -127,6 +127,8 @@ const DEEDS: Readonly<Record<string, Deed>> = {
 /** What must be true at any moment. */
 function expectSound({ world: { client, states, dialer } }: Chaos): void {
   states.slice(1).forEach((state, index) => expect(FOLLOWERS[states[index]!]).toContain(state));
+  // The first time that the link is up is told apart from all others.
+  states.filter(isUp).forEach((state, index) => expect(state).toBe(index === 0 ? 'connected' : 'reconnected'));
   if (isUp(client.state)) expect(client.identity).toBeDefined();
   if (client.identity === undefined) expect(client.certainUntil()).toBe(-Infinity);
   // One for the session, one for a session that was given up.

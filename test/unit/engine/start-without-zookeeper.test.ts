@@ -1,0 +1,89 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import type { LockHandle } from '../../../lib/lock/handle.js';
+import type { ConnectionState } from '../../../lib/session/connection-state.js';
+import { type Client, EngineWorld, SESSION_TIMEOUT_MS } from './support/engine-world.js';
+
+const KEY = '/locks/cache';
+const WAIT_MS = 30_000;
+
+describe("whenUnavailable: 'local', started without ZooKeeper", () => {
+  let engine: EngineWorld;
+  let one: Client;
+  let states: ConnectionState[];
+
+  beforeEach(() => {
+    engine = new EngineWorld();
+    one = engine.start('one', { local: 'when unavailable', waitMs: WAIT_MS });
+    engine.faults.refuse(one.process);
+    states = [];
+    one.session.state$.subscribe((state) => states.push(state));
+  });
+  afterEach(() => engine.end());
+
+  const timed = async (taking: Promise<LockHandle | undefined>): Promise<{ scope: string | undefined; ms: number }> => {
+    const before = engine.world.now();
+    const lock = await engine.settle(taking);
+    const ms = engine.world.now() - before;
+    if (lock !== undefined) await engine.settle(lock.release());
+    return { scope: lock?.scope, ms };
+  };
+
+  it('counts as lost after S without a session: from then on no lock waits for it', async () => {
+    await engine.runFor(SESSION_TIMEOUT_MS - 100);
+    expect(states).toEqual(['connecting']);
+    await engine.runFor(200);
+    expect(states).toEqual(['connecting', 'lost']);
+    for (let round = 0; round < 3; round += 1) {
+      const { scope, ms } = await timed(one.locks.acquire(`${KEY}/${round}`));
+      expect([scope, ms < 50]).toEqual(['process', true]);
+    }
+    expect((await timed(one.locks.tryAcquire(KEY))).ms).toBeLessThan(50);
+    expect((await timed(one.locks.acquire(KEY, { waitMs: 0 }))).ms).toBeLessThan(50);
+  });
+
+  it('lets those that wait already go at that moment', async () => {
+    await engine.runFor(100);
+    const { scope, ms } = await timed(one.locks.acquire(KEY));
+    expect([scope, ms <= SESSION_TIMEOUT_MS]).toEqual(['process', true]);
+  });
+
+  it('lets one that only tries go at that moment', async () => {
+    await engine.runFor(100);
+    const { scope, ms } = await timed(one.locks.tryAcquire(KEY));
+    expect([scope, ms <= SESSION_TIMEOUT_MS]).toEqual(['process', true]);
+  });
+
+  it('connects when ZooKeeper comes, and gives out locks of the fleet from then on', async () => {
+    await engine.runFor(3 * SESSION_TIMEOUT_MS);
+    engine.faults.accept(one.process);
+    await engine.runUntil(() => one.session.state !== 'lost');
+    expect(states).toEqual(['connecting', 'lost', 'connected']);
+    expect((await timed(one.locks.acquire(KEY))).scope).toBe('fleet');
+  });
+
+  it('that is there after all is waited for, within half of the time', async () => {
+    await engine.runFor(100);
+    const taking = one.locks.acquire(KEY);
+    engine.faults.accept(one.process);
+    expect((await engine.settle(taking)).scope).toBe('fleet');
+    expect(states).toEqual(['connecting', 'connected']);
+  });
+});
+
+describe("whenUnavailable: 'reject', started without ZooKeeper", () => {
+  it('tries at once to say so from S on, and an acquire waits for as long as it may', async () => {
+    const engine = new EngineWorld();
+    const one = engine.start('one');
+    engine.faults.refuse(one.process);
+    await engine.runFor(SESSION_TIMEOUT_MS + 100);
+    const before = engine.world.now();
+    expect(await engine.failure(one.locks.tryAcquire(KEY))).toMatchObject({ code: 'LOCK_UNAVAILABLE' });
+    expect(engine.world.now() - before).toBeLessThan(50);
+    expect(await engine.failure(one.locks.acquire(KEY, { waitMs: 1_000 }))).toMatchObject({ code: 'LOCK_UNAVAILABLE' });
+    expect(engine.world.now() - before).toBeGreaterThanOrEqual(1_000);
+    const waiting = one.locks.acquire(KEY);
+    engine.faults.accept(one.process);
+    expect((await engine.settle(waiting)).isHeld()).toBe(true);
+    await engine.end();
+  });
+});
