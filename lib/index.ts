@@ -15,6 +15,7 @@ export {
   LockLostError,
   LockTimeoutError,
   LockUnavailableError,
+  type LossEvidence,
   StaleFencingTokenError,
 } from './lock/errors.js';
 export type { LockEvent, LossReason } from './lock/events.js';

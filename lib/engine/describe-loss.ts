@@ -1,18 +1,49 @@
-import { LockLostError } from '../lock/errors.js';
+import { LockLostError, type LossEvidence } from '../lock/errors.js';
 import type { LossReason } from '../lock/events.js';
 import type { SessionError } from '../session/errors.js';
+import type { EngineContext } from './context.js';
+
+/** A loop that stood still for this part of S is the reason to tell of, whatever else it led to. */
+const NOTICEABLE_PART = 1 / 4;
+
+export function lossEvidence({ session, uplink, clock }: EngineContext, sessionTimeoutMs: number): LossEvidence {
+  const { lastProofAt } = session;
+  return {
+    lastProofAgeMs: lastProofAt === undefined ? undefined : clock.now() - lastProofAt,
+    linkDownMs: uplink.downMs,
+    loopStalledMs: session.stalledMs,
+    sessionTimeoutMs,
+  };
+}
 
 /** @param heartbeat what the servers last answered to the session's heartbeat, if they refused it */
 export function lossError(
   reason: LossReason,
   key: string,
   heldMs: number,
+  evidence: LossEvidence,
   heartbeat: SessionError | undefined,
 ): LockLostError {
   const cause = reason === 'uncertain' ? heartbeat : undefined;
-  const text = describeLoss(reason, key, heldMs);
-  if (cause === undefined) return new LockLostError(text, key);
-  return new LockLostError(`${text}; ${describeRefusedHeartbeat(cause)}`, key, { cause });
+  const text = describeLoss(reason, key, heldMs) + describeEvidence(reason, evidence);
+  if (cause === undefined) return new LockLostError(text, key, { evidence });
+  return new LockLostError(`${text}; ${describeRefusedHeartbeat(cause)}`, key, { cause, evidence });
+}
+
+/** One clause: who was it? Nothing where the reason says it all. */
+function describeEvidence(reason: LossReason, evidence: LossEvidence): string {
+  const { lastProofAgeMs, linkDownMs, loopStalledMs, sessionTimeoutMs } = evidence;
+  if (reason !== 'uncertain' && reason !== 'session-ended') return '';
+  if (loopStalledMs >= sessionTimeoutMs * NOTICEABLE_PART) {
+    return `; the event loop stood still for ${seconds(loopStalledMs)} or more`;
+  }
+  if (lastProofAgeMs === undefined) return '';
+  const down = linkDownMs > 0 ? `, and the link has been down for ${seconds(linkDownMs)}` : '';
+  return `; the servers last confirmed a write ${seconds(lastProofAgeMs)} before${down}`;
+}
+
+function seconds(durationMs: number): string {
+  return `${(durationMs / 1_000).toFixed(1)} s`;
 }
 
 /** The write that proves that the session lives goes to a node of its own, beside those of all who share the namespace. */

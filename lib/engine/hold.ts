@@ -6,7 +6,7 @@ import { fencingToken } from '../lock/token.js';
 import type { MultiPart } from '../session/requests.js';
 import type { Alarm } from './alarms.js';
 import type { EngineContext } from './context.js';
-import { lossError } from './describe-loss.js';
+import { lossError, lossEvidence } from './describe-loss.js';
 import { HeldLock } from './held-lock.js';
 import { HoldNodes } from './hold-nodes.js';
 import { Leases } from './leases.js';
@@ -193,14 +193,15 @@ export class Hold implements Member, Footing {
     if (this.#state.name !== 'held') return;
     const { session, clock, events } = this.#context;
     const heldMs = clock.now() - this.grantedAt;
-    const error = lossError(reason, this.request.key, heldMs, session.heartbeatRefusal);
+    const evidence = lossEvidence(this.#context, this.place.session.timeoutMs);
+    const error = lossError(reason, this.request.key, heldMs, evidence, session.heartbeatRefusal);
     this.#end({ name: 'lost', error });
     // Whoever finds out, or set the timer that did, may be a stranger with locks of its own around it.
     detached(() => {
       this.#controller?.abort(error);
       for (const listener of [...this.#lossListeners]) listener(error);
     });
-    events.next({ ...this.facts(), type: 'lost', reason, heldMs, error });
+    events.next({ ...this.facts(), type: 'lost', reason, heldMs, error, evidence });
     void this.#nodes.remove([]);
   }
 

@@ -103,7 +103,9 @@ export class HeldLocks extends MultiLockHandle {
   #lose(cause: LockLostError): void {
     if (this.#released !== undefined || this.#controller.signal.aborted) return;
     const [first] = this.locks;
-    this.#controller.abort(new LockLostError(`Locks held together are lost. ${cause.details}`, first?.key, { cause }));
+    const { evidence } = cause;
+    const text = `Locks held together are lost. ${cause.details}`;
+    this.#controller.abort(new LockLostError(text, first?.key, { cause, evidence }));
     for (const { hold } of this.#owned) hold.loseWithSiblings();
     void this.release();
   }

@@ -8,15 +8,23 @@ export class Uplink {
   readonly #session: Session;
   readonly #listeners = new Set<(state: ConnectionState) => void>();
 
+  #downSince: number | undefined;
+
   constructor(session: Session) {
     this.#session = session;
     session.state$.subscribe((state) => {
+      this.#downSince = isUp(state) ? undefined : (this.#downSince ?? session.clock.now());
       for (const listener of [...this.#listeners]) listener(state);
     });
   }
 
   get isUp(): boolean {
     return isUp(this.#session.state) && !this.#session.isClosing;
+  }
+
+  /** 0 while the link is up. */
+  get downMs(): number {
+    return this.#downSince === undefined ? 0 : this.#session.clock.now() - this.#downSince;
   }
 
   /** @returns how to stop listening */

@@ -80,12 +80,40 @@ export class LockAbortedError extends LockError {
   static override readonly outward: string = 'The wait for the lock was ended before its turn came';
 }
 
+/** What the session had seen when a lock was lost: whether this process stood still, the network failed, or the servers did. */
+export interface LossEvidence {
+  /**
+   * For how long the servers had answered nothing that was committed for the session; undefined where they never did. Up to a
+   * quarter of the session time-out is usual.
+   */
+  readonly lastProofAgeMs: number | undefined;
+  /** For how long the connection had been down; 0: it was up, as far as anybody knew. */
+  readonly linkDownMs: number;
+  /** For how long the event loop had stood still since the last proof, at least; 0: no timer was late. */
+  readonly loopStalledMs: number;
+  /** As the servers granted it. */
+  readonly sessionTimeoutMs: number;
+}
+
 /** The lock was held and can no longer be trusted. Somebody else may hold it now, or soon. */
 export class LockLostError extends LockError {
   readonly code = 'LOCK_LOST';
   readonly status = 503;
 
   static override readonly outward: string = 'The lock was lost';
+
+  /** Undefined where nothing was lost: a handle was used after its release. */
+  readonly evidence: LossEvidence | undefined;
+
+  constructor(
+    details: string,
+    key?: string,
+    options: ErrorOptions & { readonly evidence?: LossEvidence | undefined } = {},
+  ) {
+    const { evidence, ...rest } = options;
+    super(details, key, rest);
+    this.evidence = evidence;
+  }
 }
 
 /** ZooKeeper could not be reached, or not within the time there was. Nothing is known about the lock. */

@@ -1,4 +1,4 @@
-import type { LockError, LockLostError } from './errors.js';
+import type { LockError, LockLostError, LossEvidence } from './errors.js';
 import type { LockMode } from './mode.js';
 
 /** Why a lock was lost. */
@@ -35,6 +35,8 @@ export type LockEvent =
       readonly heldMs: number;
       /** What the holder was told. */
       readonly error: LockLostError;
+      /** What the session had seen by then; also on the error. */
+      readonly evidence: LossEvidence;
     })
   | (OfLock & { readonly type: 'failed'; readonly error: Error; readonly waitedMs: number })
   /** The session was lost while the contender queued (or its node was removed): it has gone to the end of the queue. */

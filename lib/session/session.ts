@@ -33,6 +33,10 @@ export interface Session {
   readonly failure: LockConfigurationError | undefined;
   /** What the servers answered to the last write of `keepCertain` or `proveLife`, where they refused it. */
   readonly heartbeatRefusal: SessionError | undefined;
+  /** When the servers last answered that something was committed for this session or the one before it; undefined before. */
+  readonly lastProofAt: number | undefined;
+  /** For how long the event loop has stood still since `lastProofAt`, at least: what a late timer tells. 0: no timer was late. */
+  readonly stalledMs: number;
   /** What went wrong with each server since the link was last up, for people; '' where nothing did. */
   describeFailures(): string;
 

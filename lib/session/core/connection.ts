@@ -104,6 +104,11 @@ export class Connection implements LinkListener {
     return this.#readAt;
   }
 
+  /** For how long the event loop stood still after `since`, at least. */
+  stalledMs(since: number): number {
+    return this.#liveness?.stalledMs(since) ?? 0;
+  }
+
   /** What is the matter with an attempt that is still under way, for people; undefined for any other. */
   describeAttempt(): string | undefined {
     if (this.#phase !== 'dialing' && this.#phase !== 'shaking') return undefined;

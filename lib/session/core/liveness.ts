@@ -22,6 +22,9 @@ export class Liveness {
   readonly #lateMs: number;
   #heardAt: number;
   #sentAt: number;
+  #dueAt = Infinity;
+  /** The last time that the timer came noticeably late. */
+  #late: { readonly at: number; readonly byMs: number } | undefined;
   /** Set while the one grace of this silence runs. */
   #graceUntil: number | undefined;
   #timer: Timer;
@@ -51,14 +54,26 @@ export class Liveness {
     this.#timer.cancel();
   }
 
+  /**
+   * For how long the event loop stood still after `since`, at least: by how much the timer came late, or is late now. What
+   * came before the timer was due is not seen.
+   */
+  stalledMs(since: number): number {
+    const overdueMs = this.#clock.now() - this.#dueAt;
+    const lateMs = this.#late !== undefined && this.#late.at > since ? this.#late.byMs : 0;
+    return Math.max(lateMs, overdueMs < this.#lateMs ? 0 : overdueMs);
+  }
+
   #arm(now: number): Timer {
     const silenceEndsAt = this.#graceUntil ?? this.#heardAt + this.#silenceMs;
     const dueAt = Math.min(this.#sentAt + this.#pingEveryMs, silenceEndsAt);
+    this.#dueAt = Math.max(now, dueAt);
     return this.#clock.setTimer(Math.max(0, dueAt - now), () => this.#look(dueAt));
   }
 
   #look(dueAt: number): void {
     const now = this.#clock.now();
+    if (now - dueAt >= this.#lateMs) this.#late = { at: now, byMs: now - dueAt };
     if (now >= (this.#graceUntil ?? this.#heardAt + this.#silenceMs)) {
       if (this.#graceUntil !== undefined || now - dueAt < this.#lateMs) {
         this.#timer = this.#clock.setTimer(0, () => this.#giveUp(now));

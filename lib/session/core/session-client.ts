@@ -42,6 +42,9 @@ export class SessionClient implements Session, KeeperListener {
   #markClosed!: () => void;
   #isClosing = false;
   #chrootIsThere = false;
+  #lastProofAt: number | undefined;
+  /** As the last connection knew it when it ended. */
+  #stalledBeforeMs = 0;
   #hasBeenUp = false;
   #failure: LockConfigurationError | undefined;
   /** The connection over which requests may go now. */
@@ -77,6 +80,14 @@ export class SessionClient implements Session, KeeperListener {
 
   get heartbeatRefusal(): SessionError | undefined {
     return this.#heartbeat.refusal;
+  }
+
+  get lastProofAt(): number | undefined {
+    return this.#lastProofAt;
+  }
+
+  get stalledMs(): number {
+    return this.#connection?.stalledMs(this.#lastProofAt ?? -Infinity) ?? this.#stalledBeforeMs;
   }
 
   describeFailures(): string {
@@ -134,6 +145,7 @@ export class SessionClient implements Session, KeeperListener {
   onUp(connection: Connection, granted: Granted, fresh: boolean): void {
     const { serverTickMs, chroot } = this.#settings;
     const { handshakeSentAt, lastReadAt } = connection;
+    if (fresh) this.#lastProofAt = lastReadAt;
     if (fresh) this.#proof = new ProofOfLife(granted.timeoutMs, serverTickMs, handshakeSentAt);
     if (fresh || this.#identity === undefined) this.#identity = { id: granted.id, timeoutMs: granted.timeoutMs };
     this.#identity.timeoutMs = granted.timeoutMs;
@@ -148,6 +160,7 @@ export class SessionClient implements Session, KeeperListener {
   }
 
   onDown(cause: Error): void {
+    this.#stalledBeforeMs = this.stalledMs;
     this.#connection = undefined;
     this.#heartbeat.stop(
       new SessionError('CONNECTION_LOSS', 'The connection to ZooKeeper was lost', undefined, { cause }),
@@ -195,6 +208,7 @@ export class SessionClient implements Session, KeeperListener {
     if (proof === 'committed') this.#proof?.committed(call, this.clock.now());
     else if (proof === 'passed') this.#proof?.passed(call, this.clock.now());
     this.#heartbeat.answered(call.sentAt, proof);
+    if (proof === 'committed') this.#lastProofAt = answeredAt;
   }
 
   onHeard(sentAt: number, answeredAt: number): void {

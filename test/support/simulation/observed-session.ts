@@ -38,6 +38,14 @@ export class ObservedSession implements Session {
     return this.#session.failure;
   }
 
+  get lastProofAt(): number | undefined {
+    return this.#session.lastProofAt;
+  }
+
+  get stalledMs(): number {
+    return this.#session.stalledMs;
+  }
+
   get heartbeatRefusal(): SessionError | undefined {
     return this.#session.heartbeatRefusal;
   }

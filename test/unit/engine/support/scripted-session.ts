@@ -18,6 +18,8 @@ export class ScriptedSession {
   unwatched = 0;
   certainUntilMs = 0;
   certainSinceMs = 0;
+  lastProofAt: number | undefined;
+  stalledMs = 0;
   proveLife: () => Promise<void> = async () => undefined;
   answer: (request: Request) => Reply | SessionErrorCode = () => undefined;
 
