@@ -34,6 +34,8 @@ export class ZooKeeperServer {
   readonly id: number;
   private child: ChildProcess | undefined;
   private frozen = false;
+  /** What the last restart changed. */
+  private changes: Partial<ServerOptions> = {};
 
   constructor(private readonly settings: ServerSettings) {
     this.id = settings.serverId;
@@ -66,7 +68,8 @@ export class ZooKeeperServer {
   /** Starts the process and does not wait for it to serve. */
   async launch(): Promise<void> {
     if (this.isRunning) throw new Error(`Server ${this.id} is running already.`);
-    const { folder, ports, peers, options, java } = this.settings;
+    const { folder, ports, peers, java } = this.settings;
+    const options = { ...this.settings.options, ...this.changes };
     const dataDir = join(folder, 'data');
     const configPath = join(folder, 'zoo.cfg');
     await mkdir(dataDir, { recursive: true });
@@ -128,9 +131,10 @@ export class ZooKeeperServer {
     this.frozen = false;
   }
 
-  /** Kills it and starts it again with its data; resolves when it serves. */
-  async restart(): Promise<void> {
+  /** Kills it and starts it again with its data, and with other options where given; resolves when it serves. */
+  async restart(changes: Partial<ServerOptions> = {}): Promise<void> {
     await this.kill();
+    this.changes = changes;
     await this.start();
   }
 
