@@ -60,7 +60,8 @@ export class Connection implements LinkListener {
   readonly #traffic: Traffic;
   readonly #link: Link;
   readonly conversation: Conversation;
-  readonly #patience: Timer;
+  #patience: Timer;
+  #patienceEndsAt: number;
   readonly #startedAt: number;
   #phase: Phase = 'dialing';
   #liveness: Liveness | undefined;
@@ -71,16 +72,15 @@ export class Connection implements LinkListener {
   constructor(
     readonly server: Server,
     readonly offer: Handshake,
-    readonly patienceMs: number,
+    patienceMs: number,
     { clock, dialer, chroot, owner, traffic }: ConnectionContext,
   ) {
     this.#clock = clock;
     this.#owner = owner;
     this.#traffic = traffic;
     this.#startedAt = clock.now();
-    this.#patience = clock.setTimer(patienceMs, () => {
-      this.#end(new Error(this.#silence(patienceMs)), 'silent');
-    });
+    this.#patienceEndsAt = this.#startedAt + patienceMs;
+    this.#patience = this.#startPatience(patienceMs);
     this.#link = dialer.dial(server, this);
     this.conversation = new Conversation(this.#link, {
       clock,
@@ -107,6 +107,20 @@ export class Connection implements LinkListener {
   /** For how long the event loop stood still after `since`, at least. */
   stalledMs(since: number): number {
     return this.#liveness?.stalledMs(since) ?? 0;
+  }
+
+  /** How long it has been tried, or used. */
+  get ageMs(): number {
+    return this.#clock.now() - this.#startedAt;
+  }
+
+  /** The handshake must be answered within this, if there was not less patience in the first place. */
+  expectAnswerWithin(durationMs: number): void {
+    const now = this.#clock.now();
+    if (now + durationMs >= this.#patienceEndsAt) return;
+    this.#patience.cancel();
+    this.#patienceEndsAt = now + durationMs;
+    this.#patience = this.#startPatience(durationMs);
   }
 
   /** What is the matter with an attempt that is still under way, for people; undefined for any other. */
@@ -150,8 +164,9 @@ export class Connection implements LinkListener {
   }
 
   /** From now on the connection keeps itself alive, and notices its own death. */
-  startLiveness(timeoutMs: number, tickMs: number): void {
+  startLiveness(timeoutMs: number, tickMs: number, heldUntil: () => number | undefined = () => undefined): void {
     this.#liveness = new Liveness(this.#clock, timeoutMs, tickMs, this.#readAt, {
+      heldUntil,
       sendPing: () => this.conversation.ping(),
       onSilence: (silentMs) => this.#end(new Error(`nothing was heard of it for ${Math.round(silentMs)} ms`)),
     });
@@ -179,6 +194,10 @@ export class Connection implements LinkListener {
     this.#finish();
     this.conversation.settleAll((call) => connectionLoss(call, cause));
     this.#owner.onEnded(this, ending, cause);
+  }
+
+  #startPatience(durationMs: number): Timer {
+    return this.#clock.setTimer(durationMs, () => this.#end(new Error(this.#silence(this.ageMs)), 'silent'));
   }
 
   #silence(durationMs: number): string {

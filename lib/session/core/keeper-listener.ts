@@ -13,8 +13,8 @@ export interface KeeperListener extends Traffic {
   /** A connection is attached. `fresh`: to a new session; all of an earlier one is gone. */
   onUp(connection: Connection, granted: Granted, fresh: boolean): void;
   onDown(cause: Error): void;
-  /** How much certainty is left while something is held; undefined when nothing is. */
-  certaintyAtStakeMs(): number | undefined;
+  /** Until when what is held is certain; undefined when nothing is. */
+  heldUntil(): number | undefined;
   /** The session is being offered to a server, which may shorten it. */
   onOffered(handshakeSentAt: number): void;
   /** The link has been down for S: the servers may have ended the session. */

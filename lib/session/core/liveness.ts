@@ -4,11 +4,20 @@ import { certaintyMarginMs } from '../certainty.js';
 interface LivenessActions {
   sendPing(): void;
   onSilence(silentMs: number): void;
+  /** Until when what is held is certain; undefined when nothing is. */
+  heldUntil(): number | undefined;
 }
+
+/** While something is held, silence has to be noticed in time for a re-attach and a write elsewhere. */
+const PINGS_PER_TIMEOUT_AT_STAKE = 10;
 
 /**
  * Keeps one connection alive with pings when it is idle, and gives it up after two thirds of S without a byte. One timer
  * for both, however many requests pass: it looks at the clock when it fires, nobody re-arms it.
+ *
+ * While something is held, two thirds of S may be more than there is certainty. Then a request that was not answered for
+ * a third of S ends the connection, once no more certainty is left than a re-attach and a write elsewhere may need: a
+ * server that pauses for less is not left.
  *
  * A timer that fires late tells of a blocked event loop: bytes may lie unread behind it. Then silence proves nothing
  * yet, so the server is pinged and the socket gets another third of S. That extends the socket's life, never certainty.
@@ -17,14 +26,20 @@ export class Liveness {
   readonly #clock: Clock;
   readonly #actions: LivenessActions;
   readonly #silenceMs: number;
-  readonly #graceMs: number;
+  /** How long an answer may take of a server that is only slow. */
+  readonly #thirdMs: number;
   readonly #pingEveryMs: number;
+  readonly #pingEveryAtStakeMs: number;
+  /** What is kept for another server. An offer of the session leaves two ticks: to offer it earlier would cost certainty. */
+  readonly #elsewhereMs: number;
   readonly #lateMs: number;
   #heardAt: number;
   #sentAt: number;
   #dueAt = Infinity;
   /** The last time that the timer came noticeably late. */
   #late: { readonly at: number; readonly byMs: number } | undefined;
+  /** When the first request was sent after the last byte came. */
+  #unansweredSince: number | undefined;
   /** Set while the one grace of this silence runs. */
   #graceUntil: number | undefined;
   #timer: Timer;
@@ -33,8 +48,10 @@ export class Liveness {
     this.#clock = clock;
     this.#actions = actions;
     this.#silenceMs = (timeoutMs * 2) / 3;
-    this.#graceMs = timeoutMs / 3;
+    this.#thirdMs = timeoutMs / 3;
     this.#pingEveryMs = Math.min(timeoutMs / 3, tickMs);
+    this.#pingEveryAtStakeMs = Math.min(timeoutMs / PINGS_PER_TIMEOUT_AT_STAKE, tickMs);
+    this.#elsewhereMs = Math.min(timeoutMs / 3, 2 * tickMs);
     this.#lateMs = certaintyMarginMs(timeoutMs);
     this.#heardAt = now;
     this.#sentAt = now;
@@ -43,11 +60,13 @@ export class Liveness {
 
   heard(at: number): void {
     this.#heardAt = at;
+    this.#unansweredSince = undefined;
     this.#graceUntil = undefined;
   }
 
   sent(at: number): void {
     this.#sentAt = at;
+    this.#unansweredSince ??= at;
   }
 
   stop(): void {
@@ -65,29 +84,42 @@ export class Liveness {
   }
 
   #arm(now: number): Timer {
-    const silenceEndsAt = this.#graceUntil ?? this.#heardAt + this.#silenceMs;
-    const dueAt = Math.min(this.#sentAt + this.#pingEveryMs, silenceEndsAt);
-    this.#dueAt = Math.max(now, dueAt);
-    return this.#clock.setTimer(Math.max(0, dueAt - now), () => this.#look(dueAt));
+    const dueAt = Math.max(now, Math.min(this.#pingDueAt(), this.#silenceEndsAt(now)));
+    this.#dueAt = dueAt;
+    return this.#clock.setTimer(dueAt - now, () => this.#look(dueAt));
   }
 
   #look(dueAt: number): void {
     const now = this.#clock.now();
     if (now - dueAt >= this.#lateMs) this.#late = { at: now, byMs: now - dueAt };
-    if (now >= (this.#graceUntil ?? this.#heardAt + this.#silenceMs)) {
+    if (now >= this.#silenceEndsAt(now)) {
       if (this.#graceUntil !== undefined || now - dueAt < this.#lateMs) {
         this.#timer = this.#clock.setTimer(0, () => this.#giveUp(now));
         return;
       }
-      this.#graceUntil = now + this.#graceMs;
+      this.#graceUntil = now + this.#thirdMs;
       this.#actions.sendPing();
-    } else if (now >= this.#sentAt + this.#pingEveryMs) this.#actions.sendPing();
+    } else if (now >= this.#pingDueAt()) this.#actions.sendPing();
     this.#timer = this.#arm(now);
   }
 
   /** Timers come before sockets in a turn of the event loop: what had arrived by the deadline has been read only now. */
   #giveUp(endedAt: number): void {
-    if (endedAt < this.#heardAt + this.#silenceMs) this.#timer = this.#arm(this.#clock.now());
+    if (endedAt < this.#silenceEndsAt(endedAt)) this.#timer = this.#arm(this.#clock.now());
     else this.#actions.onSilence(endedAt - this.#heardAt);
+  }
+
+  #pingDueAt(): number {
+    const isAtStake = this.#actions.heldUntil() !== undefined;
+    return this.#sentAt + (isAtStake ? this.#pingEveryAtStakeMs : this.#pingEveryMs);
+  }
+
+  #silenceEndsAt(now: number): number {
+    if (this.#graceUntil !== undefined) return this.#graceUntil;
+    const endsAt = this.#heardAt + this.#silenceMs;
+    const heldUntil = this.#actions.heldUntil();
+    // What is lost already is no reason for haste.
+    if (this.#unansweredSince === undefined || heldUntil === undefined || heldUntil <= now) return endsAt;
+    return Math.min(endsAt, Math.max(this.#unansweredSince + this.#thirdMs, heldUntil - this.#elsewhereMs));
   }
 }

@@ -73,6 +73,14 @@ export class ServerList {
     return Math.max(MIN_PATIENCE_MS, Math.min(wantedMs, mostMs));
   }
 
+  /**
+   * How long a server that was offered the session may take to answer. From the offer on less is certain, so this is half
+   * of what is left then: the other half is for the write that is to prove it, or for another server.
+   */
+  answerPatienceMs(certainMs: number): number {
+    return certainMs > 0 ? Math.max(MIN_PATIENCE_MS, certainMs / 2) : Infinity;
+  }
+
   firstPatienceMs(sessionTimeoutMs: number): number {
     return Math.max(MIN_PATIENCE_MS, sessionTimeoutMs / (3 * this.#servers.length));
   }

@@ -168,8 +168,8 @@ export class SessionClient implements Session, KeeperListener {
     if (isUp(this.state)) this.#become('suspended');
   }
 
-  certaintyAtStakeMs(): number | undefined {
-    return this.#heartbeat.isNeeded ? this.certainUntil() - this.clock.now() : undefined;
+  heldUntil(): number | undefined {
+    return this.#heartbeat.isNeeded ? this.certainUntil() : undefined;
   }
 
   onOutOfTouch(): void {

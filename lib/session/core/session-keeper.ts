@@ -78,8 +78,10 @@ export class SessionKeeper implements ConnectionOwner {
     this.close(FAIL_WITHIN_MS);
   }
 
-  onOffering({ offer, handshakeSentAt }: Connection): void {
-    if (offer.sessionId !== 0n) this.#listener.onOffered(handshakeSentAt);
+  onOffering(connection: Connection): void {
+    if (connection.offer.sessionId === 0n) return;
+    this.#listener.onOffered(connection.handshakeSentAt);
+    connection.expectAnswerWithin(this.#servers.answerPatienceMs(this.#heldMs()));
   }
 
   onAttached(connection: Connection, reply: HandshakeReply): void {
@@ -90,7 +92,7 @@ export class SessionKeeper implements ConnectionOwner {
     const fresh = connection.offer.sessionId === 0n;
     const { serverTickMs } = this.#settings;
     this.#granted = { id: reply.sessionId, password: Uint8Array.from(reply.password), timeoutMs: reply.timeoutMs };
-    connection.startLiveness(reply.timeoutMs, serverTickMs);
+    connection.startLiveness(reply.timeoutMs, serverTickMs, () => this.#listener.heldUntil());
     if (this.#state === 'closing') {
       void this.#closeSession();
       return;
@@ -115,7 +117,7 @@ export class SessionKeeper implements ConnectionOwner {
 
   onEnded(connection: Connection, ending: Ending, cause: Error): void {
     this.#servers.failed(connection.server, cause.message);
-    if (ending === 'silent') this.#servers.ranOut(connection.server, connection.patienceMs);
+    if (ending === 'silent') this.#servers.ranOut(connection.server, connection.ageMs);
     // A probe ends with its session, and goes on from there.
     if (this.#state === 'closed' || (ending === 'dropped' && connection === this.#probe)) return;
     this.#connection = undefined;
@@ -200,8 +202,7 @@ export class SessionKeeper implements ConnectionOwner {
     // What passes on a probe is about another session.
     const traffic = this.#doubt === 'probing' ? NO_TRAFFIC : this.#listener;
     const context = { clock, chroot, dialer: this.#dialer, owner: this, traffic };
-    const atStakeMs = this.#listener.certaintyAtStakeMs();
-    const patienceMs = this.#servers.patienceMs(server, this.#timeoutMs(), atStakeMs);
+    const patienceMs = this.#servers.patienceMs(server, this.#timeoutMs(), this.#heldMs());
     this.#connection = new Connection(server, this.#offer(), patienceMs, context);
   }
 
@@ -212,6 +213,11 @@ export class SessionKeeper implements ConnectionOwner {
       return { sessionId: 0n, password: NO_PASSWORD, lastZxid: 0n, timeoutMs };
     }
     return { sessionId: this.#granted.id, password: this.#granted.password, lastZxid: this.#lastZxid, timeoutMs };
+  }
+
+  /** How much certainty of what is held is left; nothing, or less, where nothing is held. */
+  #heldMs(): number {
+    return (this.#listener.heldUntil() ?? -Infinity) - this.#settings.clock.now();
   }
 
   #timeoutMs(): number {

@@ -1,3 +1,4 @@
+import type { Subscription } from 'rxjs';
 import type { LockHandle } from '../../../lib/lock/handle.js';
 import type { AppProcess } from './app-process.js';
 import { Caller } from './caller.js';
@@ -19,6 +20,70 @@ export async function oneIsSilentAfterAllRefused(schedule: Schedule): Promise<vo
   world.faults.accept(holder.machine);
   await schedule.runFor(scenario.sessionTimeoutMs);
   world.faults.thawServer(silent);
+}
+
+/** SIGSTOP: its connections stand, and nothing is answered any more. There is time to find another server. */
+export async function itsServerDiesSilently(schedule: Schedule): Promise<void> {
+  await loseServer(schedule, ({ world }, id) => world.faults.freezeServer(id));
+}
+
+export async function itsServerDiesWithAReset(schedule: Schedule): Promise<void> {
+  await loseServer(schedule, ({ world }, id) => world.faults.killServer(id));
+}
+
+async function loseServer(schedule: Schedule, lose: (schedule: Schedule, id: number) => void): Promise<void> {
+  const { apps, world, scenario } = schedule;
+  const [holder] = apps as [AppProcess];
+  holdFor(schedule, holder, 6 * scenario.sessionTimeoutMs);
+  const server = await whenIdleOnFollower(schedule, holder);
+  lose(schedule, server);
+  await schedule.runFor(3 * scenario.sessionTimeoutMs);
+  world.faults.startServer(server);
+  world.faults.thawServer(server);
+}
+
+/** A server that stands still for a while, as for a garbage collection, is not left: there is time to wait for it. */
+export async function itsServerPauses(schedule: Schedule): Promise<void> {
+  const { apps, world, scenario } = schedule;
+  const [holder] = apps as [AppProcess];
+  holdFor(schedule, holder, 6 * scenario.sessionTimeoutMs);
+  const server = await whenIdleOnFollower(schedule, holder);
+  const staying = mustStay(schedule, holder);
+  world.faults.freezeServer(server);
+  await schedule.runFor(0.3 * scenario.sessionTimeoutMs);
+  world.faults.thawServer(server);
+  await schedule.runFor(scenario.sessionTimeoutMs);
+  staying.unsubscribe();
+}
+
+/** 300 ms from a request to its answer. */
+export async function itsNetworkIsSlow(schedule: Schedule): Promise<void> {
+  const { apps, world, scenario } = schedule;
+  const [holder] = apps as [AppProcess];
+  holdFor(schedule, holder, 6 * scenario.sessionTimeoutMs);
+  await whenIdleOnFollower(schedule, holder);
+  const staying = mustStay(schedule, holder);
+  world.faults.setLatency(holder.machine, 150);
+  await schedule.runFor(3 * scenario.sessionTimeoutMs);
+  staying.unsubscribe();
+}
+
+/** @returns the follower that it is connected to; some instant between two heartbeats, by the variation */
+async function whenIdleOnFollower(schedule: Schedule, app: AppProcess): Promise<number> {
+  const { world, scenario } = schedule;
+  while (app.machine.connectedTo[0] === world.leaderId) {
+    world.faults.suspend(app.machine);
+    await schedule.runFor(scenario.sessionTimeoutMs / 10);
+  }
+  await schedule.runFor(scenario.sessionTimeoutMs * (1 + (scenario.seed % 60) / 60));
+  return app.machine.connectedTo[0]!;
+}
+
+function mustStay(schedule: Schedule, app: AppProcess): Subscription {
+  return app.session.state$.subscribe((state) => {
+    if (state !== 'suspended') return;
+    schedule.judge.blame('no false loss', `${app.name} left a server that was slow, and there was time to wait`);
+  });
 }
 
 /** Holds a lock that nothing of this scenario may cost it. */

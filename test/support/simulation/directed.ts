@@ -3,7 +3,13 @@ import { drawScenario, type Scenario } from './scenario.js';
 import { Caller } from './caller.js';
 import { codeOf } from './app-process.js';
 import { removedAfterTheLinkHadGone } from './directed-operator.js';
-import { oneIsSilentAfterAllRefused } from './directed-servers.js';
+import {
+  itsNetworkIsSlow,
+  itsServerDiesSilently,
+  itsServerDiesWithAReset,
+  itsServerPauses,
+  oneIsSilentAfterAllRefused,
+} from './directed-servers.js';
 import { checkRest } from './rest.js';
 import { Schedule } from './schedule.js';
 import type { Verdict } from './run-seed.js';
@@ -12,6 +18,16 @@ interface Directed {
   readonly settings: Partial<Scenario> | ((variation: number) => Partial<Scenario>);
   play(schedule: Schedule): Promise<void>;
 }
+
+const FIVE_TICKS: Partial<Scenario> = {
+  profile: 'servers',
+  servers: 3,
+  tickMs: 500,
+  sessionTimeoutMs: 2_500,
+  waitMs: 30_000,
+  processes: 1,
+};
+const DEFAULTS: Partial<Scenario> = { ...FIVE_TICKS, tickMs: 2_000, sessionTimeoutMs: 10_000 };
 
 /** What chance finds too rarely, played on purpose; the same checkers look on. */
 export const DIRECTED: Readonly<Record<string, Directed>> = {
@@ -104,6 +120,12 @@ export const DIRECTED: Readonly<Record<string, Directed>> = {
     settings: { profile: 'servers', servers: 3, tickMs: 500, sessionTimeoutMs: 10_000, waitMs: 30_000, processes: 1 },
     play: oneIsSilentAfterAllRefused,
   },
+  'its server dies silently': { settings: FIVE_TICKS, play: itsServerDiesSilently },
+  'its server dies silently, at the defaults': { settings: DEFAULTS, play: itsServerDiesSilently },
+  'its server dies with a reset': { settings: FIVE_TICKS, play: itsServerDiesWithAReset },
+  'its server pauses': { settings: FIVE_TICKS, play: itsServerPauses },
+  'its server pauses, at the defaults': { settings: DEFAULTS, play: itsServerPauses },
+  'its network is slow': { settings: FIVE_TICKS, play: itsNetworkIsSlow },
 };
 
 /** The phase of the leader's pings against the ticks by which sessions end, through which the variations go. */

@@ -161,6 +161,32 @@ export const MORE_MUTANTS: readonly Mutant[] = [
     withinSeeds: 40,
     directed: 'one is silent after all have refused',
   },
+  {
+    name: 'silence that is noticed as late with a lock as without',
+    edits: [
+      {
+        file: 'lib/session/core/liveness.ts',
+        find: 'heldUntil === undefined || heldUntil <= now) return endsAt;',
+        replace: 'heldUntil === undefined || heldUntil <= Infinity) return endsAt;',
+      },
+    ],
+    breaks: ['no false loss'],
+    withinSeeds: 40,
+    directed: 'its server dies silently',
+  },
+  {
+    name: 'a server that is left for a pause',
+    edits: [
+      {
+        file: 'lib/session/core/liveness.ts',
+        find: 'Math.max(this.#unansweredSince + this.#thirdMs, heldUntil',
+        replace: 'Math.max(this.#unansweredSince, heldUntil',
+      },
+    ],
+    breaks: ['no false loss'],
+    withinSeeds: 40,
+    directed: 'its server pauses',
+  },
 ];
 
 /** Those that it takes many schedules to meet. */

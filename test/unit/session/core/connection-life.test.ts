@@ -43,6 +43,26 @@ describe('How a connection begins', () => {
     expect(probe.told).toEqual([`silent: ${text} within 1000 ms`]);
   });
 
+  it('has less patience with an answer than there was for all, where that is asked for, and never more', () => {
+    const probe = new ConnectionProbe(OLD_SESSION);
+    probe.clock.pass(300);
+    probe.link.open();
+    probe.connection.expectAnswerWithin(900);
+    probe.connection.expectAnswerWithin(400);
+    probe.connection.expectAnswerWithin(500);
+    probe.clock.pass(399);
+    expect(probe.told).toEqual([]);
+    probe.clock.pass(1);
+    expect(probe.told).toEqual(['silent: connected, no answer within 700 ms']);
+    expect([probe.connection.ageMs, probe.clock.timers]).toEqual([700, 0]);
+
+    const answered = new ConnectionProbe(OLD_SESSION);
+    answered.link.open();
+    answered.connection.expectAnswerWithin(400);
+    answered.link.grant(6_000);
+    expect([answered.told, answered.clock.timers]).toEqual([['attached'], 0]);
+  });
+
   it('tells a refusal of the handshake from a server that is not there', () => {
     const away = new ConnectionProbe();
     away.link.hangUp(new Error('no route'));

@@ -14,6 +14,8 @@ class Patient {
   readonly liveness: Liveness;
   /** After this long the server answers a ping; undefined: never. */
   answersAfterMs: number | undefined;
+  /** Until when what is held is certain, counted from the start; undefined: nothing is held. */
+  heldUntil: number | undefined;
   readonly #startedAt: number;
 
   constructor(timeoutMs = S, tickMs = TICK, startAt = 1_000) {
@@ -22,6 +24,7 @@ class Patient {
     this.liveness = new Liveness(this.clock, timeoutMs, tickMs, startAt, {
       sendPing: () => this.#ping(),
       onSilence: (silentMs) => (this.silentMs = silentMs),
+      heldUntil: () => (this.heldUntil === undefined ? undefined : this.#startedAt + this.heldUntil),
     });
   }
 
@@ -183,5 +186,94 @@ describe('After a blocked event loop (a timer that fired late)', () => {
     patient.clock.block(100);
     patient.clock.pass(0);
     expect(patient.silentMs).toBe(4_099);
+  });
+});
+
+describe('While something is held', () => {
+  /** Five ticks: a third of S is less than two of them. */
+  const FIFTH = S / 5;
+
+  function holder(heldUntil: number, tickMs = FIFTH): Patient {
+    const patient = new Patient(S, tickMs);
+    patient.heldUntil = heldUntil;
+    // The timer knows of it from the next look on.
+    patient.liveness.heard(patient.clock.now());
+    return patient;
+  }
+
+  it('pings ten times in S, so that silence is noticed in time', () => {
+    const patient = holder(100_000);
+    patient.answersAfterMs = 10;
+    patient.clock.pass(FIFTH + 3 * 600);
+    expect(patient.pings).toEqual([1_200, 1_800, 2_400, 3_000]);
+  });
+
+  it('a request without an answer for a third of S ends the connection, once a third of S of certainty is left', () => {
+    const patient = holder(5_500);
+    patient.clock.pass(1_200);
+    expect(patient.pings).toEqual([1_200]);
+    patient.clock.pass(S / 3 + 299);
+    expect(patient.silentMs).toBeUndefined();
+    patient.clock.pass(1);
+    expect(patient.elapsed).toBe(5_500 - S / 3);
+    expect(patient.silentMs).toBe(3_500);
+    expect(patient.clock.timers).toBe(0);
+  });
+
+  it('but not before a third of S: a server that pauses for less is not left, however little certainty there is', () => {
+    const patient = holder(3_300);
+    patient.clock.pass(1_200 + S / 3 - 1);
+    expect(patient.silentMs).toBeUndefined();
+    patient.liveness.heard(patient.clock.now());
+    patient.clock.pass(1);
+    expect(patient.silentMs).toBeUndefined();
+  });
+
+  it('nor while more than two ticks of certainty are left: no more is left of it once the session is offered elsewhere', () => {
+    const patient = holder(4_100, 100);
+    patient.clock.pass(3_899);
+    expect(patient.silentMs).toBeUndefined();
+    patient.clock.pass(1);
+    expect(patient.silentMs).toBe(3_900);
+  });
+
+  it('two thirds of S of silence end it in any case, and as before when the certainty is gone', () => {
+    for (const heldUntil of [100_000, 500, -Infinity]) {
+      const patient = holder(heldUntil);
+      patient.clock.pass((2 * S) / 3 - 1);
+      expect(patient.silentMs).toBeUndefined();
+      patient.clock.pass(1);
+      expect(patient.silentMs).toBe((2 * S) / 3);
+    }
+  });
+
+  it('silence is counted from the first request after the last byte: what nobody asked for is no silence', () => {
+    const patient = holder(3_900);
+    patient.clock.pass(1_100);
+    patient.liveness.heard(patient.clock.now());
+    patient.clock.pass(100 + S / 3 - 1);
+    expect(patient.silentMs).toBeUndefined();
+    patient.clock.pass(1);
+    expect(patient.silentMs).toBe(100 + S / 3);
+  });
+
+  it('a blocked event loop is no silence of the server: what has come meanwhile is read first', () => {
+    const patient = holder(4_200);
+    patient.clock.pass(1_200);
+    patient.clock.block(2_500);
+    patient.clock.setTimer(0, () => patient.liveness.heard(patient.clock.now()));
+    patient.clock.pass(1);
+    expect(patient.silentMs).toBeUndefined();
+    expect(patient.pings.at(-1)).toBe(3_700);
+  });
+
+  it('nobody waits for what was let go meanwhile', () => {
+    const patient = holder(3_300);
+    patient.clock.pass(1_200);
+    patient.heldUntil = undefined;
+    patient.clock.pass(2_799);
+    expect(patient.silentMs).toBeUndefined();
+    patient.clock.pass(1);
+    expect(patient.silentMs).toBe(4_000);
   });
 });

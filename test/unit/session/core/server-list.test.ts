@@ -94,6 +94,15 @@ describe('The patience with one server', () => {
     expect(list.patienceMs(a, 9_000, -Infinity)).toBe(8_000);
   });
 
+  it('leaves half of what is certain after an offer for the write behind the answer, or for another server', () => {
+    expect([800, 100, 0, -Infinity].map((certainMs) => three().answerPatienceMs(certainMs))).toEqual([
+      400,
+      250,
+      Infinity,
+      Infinity,
+    ]);
+  });
+
   it('forgets nothing of a slow server for an attempt that had to be short', () => {
     const list = three();
     list.ranOut(a, 4_000);
