@@ -13,6 +13,7 @@ export interface ContenderFacts {
   readonly label: string | undefined;
   readonly leaseMs: number | undefined;
   readonly lockDelayMs: number | undefined;
+  readonly holdMs: number | undefined;
 }
 
 /** The part that is the same for all contenders of a client, ready to be continued: writing it anew was most of the cost. */
@@ -25,11 +26,12 @@ export function encodeContender(client: ClientIdentity, facts: ContenderFacts): 
     beginning = JSON.stringify(client).slice(0, -1);
     beginnings.set(client, beginning);
   }
-  const { owner, mode, label, leaseMs, lockDelayMs } = facts;
+  const { owner, mode, label, leaseMs, lockDelayMs, holdMs } = facts;
   let text = `${beginning},"owner":"${owner}","mode":"${mode}","askedAt":${Date.now()}`;
   if (label !== undefined) text += `,"label":${JSON.stringify(label)}`;
   if (leaseMs !== undefined) text += `,"leaseMs":${leaseMs}`;
   if (lockDelayMs !== undefined) text += `,"lockDelayMs":${lockDelayMs}`;
+  if (holdMs !== undefined) text += `,"holdMs":${Math.round(holdMs)}`;
   return Buffer.from(`${text}}`);
 }
 
@@ -52,6 +54,7 @@ export function decodeContender(data: Uint8Array): ClientDescription | undefined
     askedAt: number(value.askedAt),
     leaseMs: number(value.leaseMs),
     lockDelayMs: number(value.lockDelayMs),
+    holdMs: number(value.holdMs),
   };
 }
 

@@ -75,12 +75,13 @@ export function tellRequeued(
 }
 
 function contender(
-  { settings, client }: EngineContext,
-  { queuePath, mode, owner, options }: LockRequest,
+  { settings, client, history }: EngineContext,
+  { key, queuePath, mode, owner, options: { label, leaseMs } }: LockRequest,
   id: string,
 ): CreateRequest {
   const lockDelayMs = settings.lockDelayMs || undefined;
-  const data = encodeContender(client, { owner, mode, label: options.label, leaseMs: options.leaseMs, lockDelayMs });
+  const holdMs = history.averageMs(key);
+  const data = encodeContender(client, { owner, mode, label, leaseMs, lockDelayMs, holdMs });
   return create(`${queuePath}/${namePrefix(mode, id)}`, 'ephemeral-sequential', data);
 }
 

@@ -3,7 +3,7 @@ import { fencingToken } from '../lock/token.js';
 import { readQueue } from '../queue/decide.js';
 import type { QueueNode } from '../queue/node-name.js';
 import { failedWith, isAboutTheLink, SessionError } from '../session/errors.js';
-import { get, type NodeData, sync } from '../session/requests.js';
+import { get, type NodeData, remove, sync } from '../session/requests.js';
 import { decodeContender } from './contender-data.js';
 import type { EngineContext } from './context.js';
 import { refusal } from './enqueue.js';
@@ -14,22 +14,37 @@ import { type Found, isMoving, standings } from './standings.js';
 
 /** A queue may be long; what is read of it is not. */
 const MAX_DESCRIBED = 100;
+/** A year: what says more than that is no measurement. */
+const LONGEST_HOLD_MS = 365 * 24 * 3_600_000;
 /** At a queue that moves while it is looked at. */
 const MAX_LOOKS = 5;
 
-/** A strong read of one key: the queue as the leader has it now, and who is behind each place. */
+/**
+ * What the list rests on. `sync` asks the leader, which answers for as long as it takes itself for one: a leader that was
+ * cut off shows what was. A write is answered only when a majority has it, so nothing that it had before is missing.
+ */
+export type Freshness = 'behind a write' | 'behind a sync';
+
+/** A look at one key: its queue, and who is behind each place. */
 export async function inspectKey(
   context: EngineContext,
   key: string,
   queuePath: string,
   interrupt: Interrupt,
+  freshness: Freshness,
 ): Promise<LockSnapshot> {
+  // Of the write only the answer counts. It deletes a node that never exists, which takes its place among all writes.
+  const before =
+    freshness === 'behind a write' ? remove(`${queuePath}/${context.identifiers.next()}`) : sync(queuePath);
   for (let looks = 1; ; looks += 1) {
     await context.uplink.whenUp(interrupt);
-    const requests = [sync(queuePath), listQueue(queuePath), get(queuePath)] as const;
-    const [synced, listed, parent] = await interrupt.guard(context.session.batch(requests));
+    const requests = [before, listQueue(queuePath), get(queuePath)] as const;
+    const [passed, listed, parent] = await interrupt.guard(context.session.batch(requests));
+    if (passed instanceof SessionError && isAboutTheLink(passed)) continue;
     if (failedWith(listed, 'NO_NODE')) return describe(context, key, queuePath, [], new Map(), undefined);
-    const error = [synced, listed].find((outcome) => outcome instanceof SessionError);
+    const error = [listed, ...(before.op === 'sync' ? [passed] : [])].find(
+      (outcome) => outcome instanceof SessionError,
+    );
     if (error !== undefined && !isAboutTheLink(error)) throw refusal(error, key);
     if (listed instanceof SessionError || error !== undefined) continue;
     const queue = readQueue(listed.children);
@@ -80,7 +95,7 @@ function describe(
     const data = found.get(node.name);
     if (data !== undefined && data !== 'left') (holds ? holders : queue).push(describeContender(queuePath, node, data));
   }
-  const averageMs = history.averageMs(key);
+  const averageMs = medianHoldMs([...holders, ...queue]) ?? history.averageMs(key);
   const elapsedMs = holders[0]?.ageMs ?? 0;
   return {
     key,
@@ -102,6 +117,15 @@ function describeContender(queuePath: string, { name, mode }: QueueNode, { stat,
     ageMs: Math.max(0, Date.now() - stat.ctime),
     client: decodeContender(data),
   };
+}
+
+/** Of what the contenders say of their processes' holds; anybody may have written it. */
+function medianHoldMs(contenders: readonly ContenderSnapshot[]): number | undefined {
+  const known = contenders
+    .map(({ client }) => client?.holdMs)
+    .filter((holdMs) => holdMs !== undefined && holdMs >= 0 && holdMs <= LONGEST_HOLD_MS)
+    .sort((left, right) => left! - right!);
+  return known[Math.floor(known.length / 2)];
 }
 
 function estimate(averageMs: number, queueLength: number, isHeld: boolean, elapsedMs: number): number {

@@ -72,9 +72,15 @@ export abstract class LockService {
    * other, it gives all back and `work` runs again from the start: it must be safe to repeat up to that point.
    */
   abstract transaction<T>(work: (tx: LockTransaction) => T | PromiseLike<T>): Promise<T>;
-  /** Who holds, who waits: a strong read. */
+  /**
+   * Who holds, who waits: a strong read. The list is behind a write of the session's own (which changes nothing), so a server
+   * that was cut off does not answer it. It costs a majority's write: to follow a key, `watch` it.
+   */
   abstract inspect(key: string): Promise<LockSnapshot>;
-  /** Snapshots as they change; a hint, never the truth. Unsubscribing takes back its watches. */
+  /**
+   * Snapshots as they change; a hint, never the truth: a server that was cut off may go on showing what was. Unsubscribing
+   * takes back its watches.
+   */
   abstract watch(key: string): Observable<LockSnapshot>;
 
   /** The session as ZooKeeper knows it; undefined while there is none. For people and logs: it is no credential. */

@@ -10,7 +10,7 @@ import { acquireAll } from './acquire-all.js';
 import { buildContext } from './build-context.js';
 import type { EngineContext, EngineSettings, SharedParts } from './context.js';
 import { Doorway } from './doorway.js';
-import { inspectKey } from './inspect.js';
+import { type Freshness, inspectKey } from './inspect.js';
 import {
   type AcquireAllOptions,
   type KeyWithMode,
@@ -96,16 +96,20 @@ export class ZookeeperLockService extends LockService implements AsyncDisposable
     return runTransaction(this.#context, this.#taker, work, this.#call());
   }
 
-  async inspect(key: string): Promise<LockSnapshot> {
-    const { queuePath } = this.#taker.request(key, {});
-    return this.#taker.interruptibly(key, this.#call(), undefined, (interrupt) =>
-      inspectKey(this.#context, key, queuePath, interrupt),
-    );
+  inspect(key: string): Promise<LockSnapshot> {
+    return this.#look(key, 'behind a write');
   }
 
   watch(key: string): Observable<LockSnapshot> {
     const { queuePath } = this.#taker.request(key, {});
-    return watchKey(this.#context, queuePath, () => this.inspect(key));
+    return watchKey(this.#context, queuePath, () => this.#look(key, 'behind a sync'));
+  }
+
+  async #look(key: string, freshness: Freshness): Promise<LockSnapshot> {
+    const { queuePath } = this.#taker.request(key, {});
+    return this.#taker.interruptibly(key, this.#call(), undefined, (interrupt) =>
+      inspectKey(this.#context, key, queuePath, interrupt, freshness),
+    );
   }
 
   /** From now on every new request and everybody who waits is told that the service is closing; holders go on. */

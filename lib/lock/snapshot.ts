@@ -36,6 +36,8 @@ export interface ClientDescription {
   readonly leaseMs: number | undefined;
   /** What the next holder is to do should this one vanish: wait so long. */
   readonly lockDelayMs: number | undefined;
+  /** How long holds of this key took in its process of late, in milliseconds; undefined before the first. */
+  readonly holdMs: number | undefined;
 }
 
 export interface LockSnapshot {
@@ -46,6 +48,9 @@ export interface LockSnapshot {
   readonly queue: readonly ContenderSnapshot[];
   /** How many wait in all. */
   readonly queueLength: number;
-  /** How long a newcomer would wait, judged by the last holds of this key in this process; undefined without any. */
+  /**
+   * How long a newcomer would wait, judged by how long holds of this key take in the processes that queue here (the median of
+   * what their contenders say), or else in this one; undefined where none of them has held it yet.
+   */
   readonly waitEstimateMs: number | undefined;
 }

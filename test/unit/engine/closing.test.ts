@@ -33,7 +33,9 @@ describe('a session that takes no more requests, and is not closed yet', () => {
   });
 
   it('ends a look at a queue', async () => {
-    expect(await rejection(inspectKey(context, KEY, KEY, new Interrupt()))).toBeInstanceOf(LockClosedError);
+    expect(await rejection(inspectKey(context, KEY, KEY, new Interrupt(), 'behind a write'))).toBeInstanceOf(
+      LockClosedError,
+    );
   });
 
   it('is not up', () => {

@@ -78,7 +78,7 @@ describe('what a contender says of itself', () => {
   const client = { clientId: 'c', host: 'h', pid: 7 };
 
   it.each(LOCK_MODES)('comes back as it was said, as %s', (mode) => {
-    const facts = { owner: 'o', mode, label: 'Größe "7"', leaseMs: undefined, lockDelayMs: 250 };
+    const facts = { owner: 'o', mode, label: 'Größe "7"', leaseMs: undefined, lockDelayMs: 250, holdMs: 40 };
     expect(decodeContender(encodeContender(client, facts))).toEqual({
       ...client,
       ...facts,
