@@ -57,4 +57,45 @@ describe('A call of FencedZnodes settles by its deadline', () => {
     expect(client.process.clock.now()).toBe(startedAt);
     await world.settle(closing);
   });
+
+  it.each([
+    [WAIT_MS, LockUnavailableError],
+    // The close gives up on the link before that.
+    [20 * WAIT_MS, LockClosedError],
+  ])('that waits for a link which stays away, when the service closes: with %i ms', async (waitMs, expected) => {
+    const other = await world.client('closing', { waitMs });
+    const writer = new FencedZnodes({ locks: other.locks, root: '/data' });
+    world.faults.refuse(other.process);
+    await world.runFor(10);
+    expect(other.session.state).toBe('suspended');
+    const startedAt = other.process.clock.now();
+    const writing = writer.write(PATH, 'new', ticket);
+    const closing = other.locks.close(0);
+    const failure = await world.failure(writing);
+    expect(failure).toBeInstanceOf(expected);
+    expect(failure.details).toContain(`Nothing was done to ${PATH}`);
+    expect(other.process.clock.now() - startedAt).toBeLessThanOrEqual(waitMs);
+    await world.settle(closing);
+  });
+
+  it('that waits for a link which comes back while the service closes: it has an answer, or says that it is closed', async () => {
+    for (const backAfterMs of [0, 1, 2, 5, 10, 50]) {
+      const other = await world.client(`other ${backAfterMs}`, { waitMs: WAIT_MS });
+      const reader = new FencedZnodes({ locks: other.locks, root: '/data' });
+      world.faults.refuse(other.process);
+      await world.runFor(10);
+      expect(other.session.state).toBe('suspended');
+      const reading = reader.read(PATH).then(
+        (value) => value?.data.toString(),
+        (error: unknown) => error,
+      );
+      const closing = other.locks.close(0);
+      await world.runFor(backAfterMs);
+      world.faults.accept(other.process);
+      const outcome = await world.settle(reading);
+      if (outcome !== 'old') expect(outcome).toBeInstanceOf(LockClosedError);
+      await world.settle(closing);
+      expect(await world.failure(reader.read(PATH))).toBeInstanceOf(LockClosedError);
+    }
+  });
 });

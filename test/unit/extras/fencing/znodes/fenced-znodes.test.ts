@@ -55,9 +55,8 @@ describe('FencedZnodes over the lock service that Nest injects', () => {
     const ticket = ticketOf(lock);
     await testing.suspend();
     expect(await codeOf(znodes.write(PATH, 'x', ticket))).toBe('LOCK_UNAVAILABLE');
-    const waiting = codeOf(znodes.read(PATH));
+    // What waits meanwhile is for deadline.test.ts: for its close the module lets the link come back, and both take their time.
     await module.close();
-    expect(await waiting).toMatch(/LOCK_CLOSED|LOCK_UNAVAILABLE/);
     expect(await codeOf(znodes.read(PATH))).toBe('LOCK_CLOSED');
   });
 
