@@ -25,44 +25,48 @@ export interface Enqueued {
 export async function enqueue(context: EngineContext, request: LockRequest, interrupt: Interrupt): Promise<Enqueued> {
   const { session, uplink, parents, janitor, identifiers } = context;
   const { queuePath } = request;
-  for (;;) {
-    if (!uplink.isUp) await uplink.whenUp(interrupt);
-    const { identity } = session;
-    if (identity === undefined) throw new LockUnavailableError('The session has ended just now', request.key);
-    const id = identifiers.next();
-    const requests = [...parents.missing(queuePath), contender(context, request, id), listQueue(queuePath)];
-    let outcomes: readonly unknown[];
-    try {
-      outcomes = await interrupt.guard(session.batch(requests));
-    } catch (interruption) {
-      // Behind the create on the same link, or on the next one: it finds what the create may have left.
-      void janitor.sweep(queuePath, id);
-      throw interruption;
-    }
-    const created = outcomes.at(-2) as Created | SessionError;
-    const listed = outcomes.at(-1) as Children | SessionError;
-    if (!(created instanceof SessionError)) {
-      parents.seen(queuePath);
-      if (failedWith(listed, 'TOO_LARGE')) {
-        void janitor.remove([created.path]);
+  /** The last contender that was sent, as long as it, or a parent in front of it, may be there. */
+  let sent: string | undefined;
+  try {
+    for (;;) {
+      if (!uplink.isUp) await uplink.whenUp(interrupt);
+      const { identity } = session;
+      if (identity === undefined) throw new LockUnavailableError('The session has ended just now', request.key);
+      const id = identifiers.next();
+      const requests = [...parents.missing(queuePath), contender(context, request, id), listQueue(queuePath)];
+      sent = id;
+      const outcomes: readonly unknown[] = await interrupt.guard(session.batch(requests));
+      const created = outcomes.at(-2) as Created | SessionError;
+      const listed = outcomes.at(-1) as Children | SessionError;
+      if (!(created instanceof SessionError)) {
+        parents.seen(queuePath);
+        const place = placeOf(created.path, id, created.stat.czxid, identity);
+        if (!failedWith(listed, 'TOO_LARGE'))
+          return { place, children: listed instanceof SessionError ? undefined : listed.children };
+        void janitor.remove([place.path]);
+        sent = undefined;
         throw refusal(listed, request.key);
       }
-      const children = listed instanceof SessionError ? undefined : listed.children;
-      return { place: placeOf(created.path, id, created.stat.czxid, identity), children };
+      if (created.code === 'NO_NODE') {
+        const parentMissing = whyMissing(outcomes.slice(0, -2));
+        if (parentMissing !== undefined) throw refusal(parentMissing, request.key);
+        if (requests[0]!.path.lastIndexOf('/') === 0 && failedWith(outcomes[0], 'NO_NODE')) {
+          sent = undefined;
+          throw rootMissing(request.key);
+        }
+        parents.vanished(queuePath);
+      } else if (created.outcomeUnknown) {
+        const found = await findAgain(context, request, id, identity, interrupt);
+        if (found !== undefined) return { place: found, children: undefined };
+        // Others may have seen it in the queue, where it is no more.
+        if (session.identity !== identity) tellRequeued(context, request, 'session-ended');
+        // Neither reached the queue, or was carried out: the next try may.
+      } else if (created.code !== 'NOT_CONNECTED' && created.code !== 'THROTTLED') throw refusal(created, request.key);
     }
-    if (created.code === 'NO_NODE') {
-      const parentMissing = whyMissing(outcomes.slice(0, -2));
-      if (parentMissing !== undefined) throw refusal(parentMissing, request.key);
-      if (requests[0]!.path.lastIndexOf('/') === 0 && failedWith(outcomes[0], 'NO_NODE'))
-        throw rootMissing(request.key);
-      parents.vanished(queuePath);
-    } else if (created.outcomeUnknown) {
-      const found = await findAgain(context, request, id, identity, interrupt);
-      if (found !== undefined) return { place: found, children: undefined };
-      // Others may have seen it in the queue, where it is no more.
-      if (session.identity !== identity) tellRequeued(context, request, 'session-ended');
-      // Neither reached the queue, or was carried out: the next try may.
-    } else if (created.code !== 'NOT_CONNECTED' && created.code !== 'THROTTLED') throw refusal(created, request.key);
+  } catch (error) {
+    // Behind the create on the same link, or on the next one: it finds what the create may have left.
+    if (sent !== undefined) void janitor.sweep(queuePath, sent);
+    throw error;
   }
 }
 
@@ -103,28 +107,23 @@ async function findAgain(
   interrupt: Interrupt,
 ): Promise<Place | undefined> {
   const { session, uplink, janitor } = context;
-  try {
-    for (;;) {
-      await uplink.whenUp(interrupt);
-      if (session.identity !== identity) break;
-      const listed = await interrupt.guard(listBehindWrites(session, queuePath, id));
-      if (failedWith(listed, 'NO_NODE')) return undefined;
-      if (listed instanceof SessionError) {
-        if (!isAboutTheLink(listed)) throw refusal(listed, key);
-        continue;
-      }
-      const name = listed.children.find((child) => child.includes(id));
-      if (name === undefined) return undefined;
-      const path = `${queuePath}/${name}`;
-      const [found] = await interrupt.guard(session.batch([get(path)]));
-      if (failedWith(found, 'NO_NODE')) return undefined;
-      if (found instanceof SessionError) continue;
-      if (found.stat.ephemeralOwner !== identity.id) break;
-      return placeOf(path, id, found.stat.czxid, identity);
+  for (;;) {
+    await uplink.whenUp(interrupt);
+    if (session.identity !== identity) break;
+    const listed = await interrupt.guard(listBehindWrites(session, queuePath, id));
+    if (failedWith(listed, 'NO_NODE')) return undefined;
+    if (listed instanceof SessionError) {
+      if (!isAboutTheLink(listed)) throw refusal(listed, key);
+      continue;
     }
-  } catch (interruption) {
-    void janitor.sweep(queuePath, id);
-    throw interruption;
+    const name = listed.children.find((child) => child.includes(id));
+    if (name === undefined) return undefined;
+    const path = `${queuePath}/${name}`;
+    const [found] = await interrupt.guard(session.batch([get(path)]));
+    if (failedWith(found, 'NO_NODE')) return undefined;
+    if (found instanceof SessionError) continue;
+    if (found.stat.ephemeralOwner !== identity.id) break;
+    return placeOf(path, id, found.stat.czxid, identity);
   }
   // Another session's: it goes with that session, or sooner.
   void janitor.sweep(queuePath, id);

@@ -2,10 +2,11 @@ import type { Timer } from '../lock/clock.js';
 import { outsideCalls } from '../lock/outside-calls.js';
 import { failedWith, isAboutTheLink, SessionError } from '../session/errors.js';
 import { isUp } from '../session/connection-state.js';
-import { multi, remove, type MultiPart } from '../session/requests.js';
+import { multi, remove, type MultiPart, type Stat } from '../session/requests.js';
 import type { Session } from '../session/session.js';
 import { listBehindWrites } from './list-behind-writes.js';
 import { type Member, Roster } from './roster.js';
+import { useUnusedContainer } from './unused-container.js';
 import type { Uplink } from './uplink.js';
 
 const RETRY_AFTER_MS = 100;
@@ -35,6 +36,11 @@ export interface Removal {
   /** Nobody waits for it any more: what waited is kept no longer. */
   readonly forget: () => void;
 }
+
+const NO_QUEUE: { readonly children: readonly string[]; readonly stat: Stat | undefined } = {
+  children: [],
+  stat: undefined,
+};
 
 const nobodyWaits = (): void => undefined;
 
@@ -83,15 +89,21 @@ export class Janitor {
     });
   }
 
-  /** Resolves when no node with this in its name is there. For creates of which nobody knows whether they happened. */
+  /**
+   * Resolves when no node with this in its name is there, nor a container that was made for it and would stay for good. For
+   * creates of which nobody knows whether they happened.
+   */
   sweep(queuePath: string, marker: string): Promise<void> {
     const task = this.#add(async () => {
       const listed = await listBehindWrites(this.#session, queuePath, marker);
       // Once there are fewer children, it is seen whether one of them is ours; until then the question costs nothing.
       if (failedWith(listed, 'TOO_LARGE')) return { path: `${queuePath}/${marker}`, error: listed };
-      if (listed instanceof SessionError) return isAboutTheLink(listed) ? 'again' : 'done';
-      const left = listed.children.filter((name) => name.includes(marker));
-      return this.#removeEach(left.map((name) => `${queuePath}/${name}`));
+      if (listed instanceof SessionError && listed.code !== 'NO_NODE') return isAboutTheLink(listed) ? 'again' : 'done';
+      const { children, stat } = listed instanceof SessionError ? NO_QUEUE : listed;
+      const left = children.filter((name) => name.includes(marker));
+      if (left.length > 0) return this.#removeEach(left.map((name) => `${queuePath}/${name}`));
+      const refused = stat?.cversion ? undefined : await useUnusedContainer(this.#session, queuePath, marker);
+      return refused !== undefined && isAboutTheLink(refused) ? 'again' : 'done';
     });
     return task.done;
   }
