@@ -3,6 +3,7 @@ import { isObservable, Observable } from 'rxjs';
 import { LockAbortedError, LockConfigurationError } from '../../lock/errors.js';
 import type { LockHandle } from '../../lock/handle.js';
 import { BusyInstead, type LockedPlan, runLocked, settleAs } from './locked-call.js';
+import { subscribeInside } from './subscribe-inside.js';
 
 /** The lock is held until the promise settles; if it turns out to bring an Observable, until that has ended. */
 export function wrapPromise(plan: LockedPlan): (...args: unknown[]) => Promise<unknown> {
@@ -46,12 +47,17 @@ function untilStreamEnds(
       }
       state = 'subscribed';
       clearTimeout(timer);
+      const outside = AsyncLocalStorage.snapshot();
       subscriber.add(() => settleAs(lock, end, fail));
-      const tellLoss = (): void => subscriber.error(lock.signal.reason);
+      const tellLoss = (): void => outside(() => subscriber.error(lock.signal.reason));
       lock.signal.addEventListener('abort', tellLoss, { once: true });
       subscriber.add(() => lock.signal.removeEventListener('abort', tellLoss));
       if (lock.signal.aborted) return tellLoss();
-      subscriber.add(inside(() => source.subscribe(subscriber)));
+      subscribeInside(source, inside, subscriber, {
+        next: (value) => outside(() => subscriber.next(value)),
+        error: (error) => outside(() => subscriber.error(error)),
+        complete: () => outside(() => subscriber.complete()),
+      });
     });
     handOver(stream);
   });

@@ -1,6 +1,21 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Injectable } from '@nestjs/common';
-import { firstValueFrom, lastValueFrom, NEVER, Observable, of, Subject, throwError, toArray } from 'rxjs';
+import {
+  concat,
+  firstValueFrom,
+  ignoreElements,
+  lastValueFrom,
+  mergeMap,
+  NEVER,
+  Observable,
+  type Observer,
+  of,
+  Subject,
+  tap,
+  throwError,
+  timer,
+  toArray,
+} from 'rxjs';
 import { currentLock, LockAbortedError, LockConfigurationError, LockLostError, Locked } from '../../../lib/index.js';
 import { eventually } from '../../support/process/eventually.js';
 import { startApplication, type TestApplication } from '../support/application.js';
@@ -151,6 +166,119 @@ describe('@Locked on a method that returns an Observable', () => {
 
   it('fails when the lock is lost, and unsubscribes from the source', async () => {
     await expect(lastValueFrom(streams.short())).rejects.toThrow(LockLostError);
+  });
+});
+
+/** What runs in which lock: the source and its operators, and the one who consumes. */
+class Contexts {
+  readonly seen: string[] = [];
+  readonly source = new Subject<string>();
+
+  note(what: string): void {
+    this.seen.push(`${what} ${currentLock()?.key ?? 'outside'}`);
+  }
+
+  /** Gives one value while it is being subscribed to, and others later. */
+  observable(): Observable<string> {
+    return new Observable<string>((subscriber) => {
+      this.note('source');
+      subscriber.next('at once');
+      const timer = setTimeout(() => {
+        subscriber.next('later');
+        subscriber.complete();
+      }, 10);
+      return () => {
+        clearTimeout(timer);
+        this.note('teardown');
+      };
+    }).pipe(tap(() => this.note('operator')));
+  }
+
+  consumer(end: () => void): Partial<Observer<string>> {
+    return {
+      next: (value) => this.note(value),
+      error: (error: Error) => (this.note(error.name), end()),
+      complete: () => (this.note('complete'), end()),
+    };
+  }
+}
+
+describe('who consumes a decorated Observable', () => {
+  let application: TestApplication;
+  let streams: Streams;
+  beforeAll(async () => {
+    application = await startApplication({ providers: [Streams] });
+    streams = application.get(Streams);
+  });
+  afterAll(() => application.app.close());
+
+  const open = async (kind: string, source: Observable<string>): Promise<Observable<string>> =>
+    kind === 'declared' ? streams.from('promised', source) : await streams.promised(source);
+
+  it.each(['declared', 'promised'])('%s: runs in its own context, and the source in that of the lock', async (kind) => {
+    const contexts = new Contexts();
+    const stream = await open(kind, contexts.observable());
+    await application.locks.withLock(
+      '/locks/own',
+      () => new Promise<void>((end) => stream.subscribe(contexts.consumer(end))),
+    );
+
+    expect(contexts.seen).toEqual([
+      ...['source /locks/promised', 'operator /locks/promised', 'at once /locks/own'],
+      ...['operator /locks/promised', 'later /locks/own', 'teardown /locks/promised', 'complete /locks/own'].sort(
+        (left, right) => contexts.seen.indexOf(left) - contexts.seen.indexOf(right),
+      ),
+    ]);
+    await untilFree(application.locks, '/locks/promised');
+  });
+
+  it.each(['declared', 'promised'])('%s: leaves the source in the context of the lock', async (kind) => {
+    const contexts = new Contexts();
+    const stream = await open(kind, contexts.observable());
+    await firstValueFrom(stream);
+    expect(contexts.seen).toEqual(['source /locks/promised', 'operator /locks/promised', 'teardown /locks/promised']);
+    await untilFree(application.locks, '/locks/promised');
+  });
+
+  it.each(['declared', 'promised'])('%s: is told of an error in its own context', async (kind) => {
+    const contexts = new Contexts();
+    const stream = await open(
+      kind,
+      throwError(() => new Error('of its own')),
+    );
+    await new Promise<void>((end) => stream.subscribe(contexts.consumer(end)));
+    expect(contexts.seen).toEqual(['Error outside']);
+    await untilFree(application.locks, '/locks/promised');
+  });
+
+  it('is told of a loss in its own context', async () => {
+    const contexts = new Contexts();
+    const stream = await streams.promisedShort();
+    await new Promise<void>((end) => stream.subscribe(contexts.consumer(end)));
+    expect(contexts.seen).toEqual(['LockLostError outside']);
+  });
+
+  it.each(['declared', 'promised'])('%s: does not share the lock with the others who consume', async (kind) => {
+    // It gives its values from within the lock, and goes on for long enough for all to be inside at once.
+    const source = concat(of('a', 'b', 'c', 'd'), timer(30).pipe(ignoreElements()));
+    const inside: string[] = [];
+    let most = 0;
+    const stream = await open(kind, source);
+    const sections = lastValueFrom(
+      stream.pipe(
+        mergeMap((value) =>
+          application.locks.withLock('/locks/promised', async () => {
+            inside.push(value);
+            most = Math.max(most, inside.length);
+            await new Promise((resolve) => setImmediate(resolve));
+            inside.pop();
+          }),
+        ),
+        toArray(),
+      ),
+    );
+    expect(await sections).toHaveLength(4);
+    expect(most).toBe(1);
   });
 });
 
