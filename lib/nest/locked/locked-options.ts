@@ -39,7 +39,8 @@ export interface LockedOptions extends Omit<AcquireOptions, 'signal'> {
   /** false: placeholders never bind by a parameter's name, which compilers may change. @default true */
   readonly paramNames?: boolean;
   /**
-   * How long the lock waits for somebody to subscribe to an Observable that an `async` method returned, in milliseconds.
+   * How long the lock waits for somebody to subscribe to an Observable that an `async` method returned, and for the next
+   * value of an async generator to be asked for, in milliseconds.
    * @default 10000
    */
   readonly subscribeWithinMs?: number;

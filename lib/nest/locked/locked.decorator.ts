@@ -171,7 +171,8 @@ function checkComputed(key: unknown, where: string): string {
 }
 
 function whatItReturns(prototype: object, method: string | symbol, original: AnyMethod): LockedReturn {
-  if (Object.prototype.toString.call(original) === '[object AsyncGeneratorFunction]') return 'async-iterable';
+  if (Object.prototype.toString.call(innermost(original)) === '[object AsyncGeneratorFunction]')
+    return 'async-iterable';
   const declared: unknown = Reflect.getMetadata('design:returntype', prototype, method);
   const isStream =
     typeof declared === 'function' && (declared === Observable || declared.prototype instanceof Observable);

@@ -3,6 +3,7 @@ import { Logger } from '@nestjs/common';
 import { detailsOf } from '../../lock/errors.js';
 import type { LockHandle } from '../../lock/handle.js';
 import { BusyInstead, type LockedPlan, runLocked } from './locked-call.js';
+import { IterationStage, LockedIterator } from './locked-iterator.js';
 
 /** Runs a step of the iteration in the context of the lock; a generator would take that of whoever calls `next()`. */
 type Enter = <T>(step: () => T) => T;
@@ -23,18 +24,25 @@ class IterationLock {
   #isGoingOn = false;
   #running: Promise<void | BusyInstead> = Promise.resolve();
 
-  take(plan: LockedPlan, instance: unknown, args: readonly unknown[]): Promise<Inside | BusyInstead> {
+  /** @param leaving ends the wait, not the hold */
+  take(
+    plan: LockedPlan,
+    instance: unknown,
+    args: readonly unknown[],
+    leaving: AbortSignal,
+  ): Promise<Inside | BusyInstead> {
     const over = new Promise<void>((end, fail) => {
       this.#end = end;
       this.#fail = fail;
     });
     return new Promise((resolve, reject) => {
       this.#onRefused = reject;
-      this.#running = runLocked(plan, instance, args, (filled, handle) => {
+      const body = (filled: unknown[], handle: LockHandle): Promise<void> => {
         this.#handle = handle;
         resolve({ enter: AsyncLocalStorage.snapshot(), args: filled });
         return over;
-      });
+      };
+      this.#running = runLocked(plan, instance, args, body, leaving);
       this.#running.then(
         (result) => result instanceof BusyInstead && resolve(result),
         (error: unknown) => this.#onRefused(error),
@@ -74,13 +82,32 @@ class IterationLock {
 
 /** The lock is taken at the first `next()` and held until the iteration ends; `for await` ends it however it is left. */
 export function wrapAsyncIterable(plan: LockedPlan): (...args: unknown[]) => AsyncGenerator<unknown> {
-  return async function* (this: unknown, ...args) {
+  const iterate = iteration(plan);
+  return function (this: unknown, ...args) {
+    const stage = new IterationStage();
+    return new LockedIterator(plan, iterate.call(this, stage, args), stage);
+  };
+}
+
+/** The steps of one iteration, once its lock is there. */
+function iteration(
+  plan: LockedPlan,
+): (this: unknown, stage: IterationStage, args: unknown[]) => AsyncGenerator<unknown, unknown, unknown> {
+  return async function* (stage, args) {
+    const leaving = stage.leaving.signal;
     const lock = new IterationLock();
-    const inside = await lock.take(plan, this, args);
+    const inside = await lock.take(plan, this, args, leaving).catch((error: unknown) => {
+      if (leaving.aborted) return undefined;
+      throw error;
+    });
+    // Left while it waited: no step of the method runs any more, though the lock may have come in that very moment.
+    if (inside === undefined) return undefined;
+    if (leaving.aborted) return void (await lock.end());
     if (inside instanceof BusyInstead) {
       if (inside.result !== undefined) yield* inside.result as AsyncIterable<unknown>;
       return undefined;
     }
+    stage.isLocked = true;
     const { enter } = inside;
     let iterator: AsyncIterator<unknown> | undefined;
     let isOver = false;

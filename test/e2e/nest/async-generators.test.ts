@@ -1,9 +1,12 @@
 import { Readable } from 'node:stream';
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Injectable } from '@nestjs/common';
 import { CurrentLock, currentLock, injected, type LockHandle, LockLostError, Locked } from '../../../lib/index.js';
 import { startApplication, type TestApplication } from '../support/application.js';
-import { untilFree } from '../support/queue.js';
+import { within } from '../../support/process/eventually.js';
+import { telling } from '../../support/telling.js';
+import { untilFree, untilQueued } from '../support/queue.js';
 
 @Injectable()
 class Rows {
@@ -19,6 +22,28 @@ class Rows {
     } finally {
       this.closed.push(`closed ${currentLock()?.key}`);
     }
+  }
+
+  @Locked('/locks/watched', { subscribeWithinMs: 50 })
+  async *watched(): AsyncGenerator<string> {
+    try {
+      this.closed.push('began');
+      yield 'first';
+      yield 'second';
+    } finally {
+      this.closed.push(`closed ${currentLock()?.key}`);
+    }
+  }
+
+  @Locked('/locks/watched', { subscribeWithinMs: 50, waitMs: 20, onBusy: () => ['one', 'two'] })
+  async *replaced(): AsyncGenerator<string> {
+    yield 'ran';
+  }
+
+  @Locked('/locks/outer')
+  @Locked('/locks/inner')
+  async *twice(): AsyncGenerator<string | undefined> {
+    yield currentLock()?.key;
   }
 
   @Locked('/locks/a')
@@ -102,6 +127,66 @@ describe('@Locked on an async generator', () => {
 
     expect(service.closed).toEqual(['closed /locks/a']);
     await untilFree(application.locks, '/locks/a');
+  });
+
+  it.each(['return', 'throw'] as const)('stops waiting when it is left by %s, and runs no step', async (leave) => {
+    service.closed.length = 0;
+    const held = await application.locks.acquire('/locks/watched');
+    const rows = service.watched();
+    const first = rows.next();
+    await untilQueued(application.locks, held.key);
+
+    const left = rows[leave]('why').catch((error: unknown) => error);
+    expect(await within(5_000, 'the wait ends', first)).toEqual({ done: true, value: undefined });
+    expect(await left).toEqual(leave === 'return' ? { done: true, value: 'why' } : 'why');
+    await untilQueued(application.locks, held.key, 0);
+    await held.release();
+    expect(await rows.next()).toEqual({ done: true, value: undefined });
+    expect(service.closed).toEqual([]);
+  });
+
+  it('runs no step when it is left in the moment in which the lock comes', async () => {
+    service.closed.length = 0;
+    for (let turns = 0; turns < 30; turns += 1) {
+      const rows = service.watched();
+      const first = rows.next();
+      for (let turn = 0; turn < turns; turn += 1) await Promise.resolve();
+      const left = rows.return(undefined);
+      const result = await first;
+      await left;
+      expect(service.closed.splice(0)).toEqual(result.done === true ? [] : ['began', 'closed /locks/watched']);
+      await untilFree(application.locks, '/locks/watched');
+    }
+  });
+
+  it('holds nothing while nobody asks for a step, and goes back when nobody asks for the next', async () => {
+    service.closed.length = 0;
+    const rows = service.watched();
+    expect((await application.locks.inspect('/locks/watched')).state).toBe('FREE');
+    expect(await rows.next()).toEqual({ done: false, value: 'first' });
+
+    await untilFree(application.locks, '/locks/watched');
+    expect(service.closed).toEqual(['began', 'closed /locks/watched']);
+    await expect(rows.next()).rejects.toThrow(
+      telling('Nobody asked for the next value of what Rows.watched returned within 50 ms, so its lock went back'),
+    );
+    expect(await rows.next()).toEqual({ done: true, value: undefined });
+  });
+
+  it('waits as long as it is asked where something else took the place of a busy call', async () => {
+    await using held = await application.locks.acquire('/locks/watched');
+    const rows = service.replaced();
+    expect(await rows.next()).toEqual({ done: false, value: 'one' });
+    await pause(150);
+    expect(held.isHeld()).toBe(true);
+    expect(await rows.next()).toEqual({ done: false, value: 'two' });
+  });
+
+  it('may be decorated twice', async () => {
+    const rows = service.twice();
+    expect(await rows.next()).toEqual({ done: false, value: '/locks/inner' });
+    await rows.return(undefined);
+    await untilFree(application.locks, '/locks/outer');
   });
 
   it('hands on the error of the method', async () => {

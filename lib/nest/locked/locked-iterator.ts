@@ -1,0 +1,92 @@
+import { LockAbortedError } from '../../lock/errors.js';
+import type { LockedPlan } from './locked-call.js';
+
+type Steps = AsyncGenerator<unknown, unknown, unknown>;
+type Step = Promise<IteratorResult<unknown, unknown>>;
+
+/** What an iteration and its iterator tell each other. */
+export class IterationStage {
+  /** Aborted by who leaves: it ends the wait for the lock. */
+  readonly leaving = new AbortController();
+  /** Not where something else took the place of a busy call. */
+  isLocked = false;
+}
+
+/**
+ * What a decorated generator's caller is given. A generator of the language has two ways to keep a lock for ever: told to
+ * return it first finishes the step that waits for the lock, and it stays as it is when nobody asks for a step again.
+ */
+export class LockedIterator implements Steps {
+  readonly [Symbol.toStringTag] = 'AsyncGenerator';
+  readonly #plan: LockedPlan;
+  readonly #steps: Steps;
+  readonly #stage: IterationStage;
+  #underWay = 0;
+  #timer: NodeJS.Timeout | undefined;
+  /** What who asks for a step after all is told, once. */
+  #forgotten: Promise<unknown> | undefined;
+
+  constructor(plan: LockedPlan, steps: Steps, stage: IterationStage) {
+    this.#plan = plan;
+    this.#steps = steps;
+    this.#stage = stage;
+  }
+
+  next(...sent: [] | [unknown]): Step {
+    return this.#take(() => this.#steps.next(...sent));
+  }
+
+  return(value: unknown): Step {
+    this.#stage.leaving.abort();
+    this.#forgotten = undefined;
+    return this.#take(() => this.#steps.return(value));
+  }
+
+  throw(error: unknown): Step {
+    this.#stage.leaving.abort();
+    return this.#take(() => this.#steps.throw(error));
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.return(undefined);
+  }
+
+  async #take(step: () => Step): Step {
+    clearTimeout(this.#timer);
+    const forgotten = this.#forgotten;
+    this.#forgotten = undefined;
+    if (forgotten !== undefined) throw await forgotten;
+    this.#underWay += 1;
+    let isOver = true;
+    try {
+      const result = await step();
+      isOver = result.done === true;
+      return result;
+    } finally {
+      this.#underWay -= 1;
+      if (!isOver && this.#underWay === 0 && this.#stage.isLocked) this.#expectNext();
+    }
+  }
+
+  #expectNext(): void {
+    this.#timer = setTimeout(() => {
+      this.#forgotten = this.#steps.return(undefined).then(
+        () => this.#tooLate(),
+        // It was lost meanwhile, or the method failed to close.
+        (error: unknown) => error,
+      );
+    }, this.#plan.options.subscribeWithinMs).unref();
+  }
+
+  #tooLate(): LockAbortedError {
+    const { by, options } = this.#plan;
+    return new LockAbortedError(
+      `Nobody asked for the next value of what ${by} returned within ${options.subscribeWithinMs} ms, so its lock went back. ` +
+        'Where consumers take longer, raise subscribeWithinMs',
+    );
+  }
+}
