@@ -76,8 +76,13 @@ export class LockedExplorer implements OnModuleInit {
 
   /** Which modules may inject this connection: what they were given by a factory must not get another's. */
   #reach(): (module: NestModule | undefined) => boolean {
-    const own = this.discovery.getProviders().find(({ instance }) => instance === this)?.host;
     const token = getLockServiceToken(this.name);
+    // Not by the explorer itself: what Nest has in its place may be a Proxy around it.
+    const own = this.discovery
+      .getProviders()
+      .find(
+        (one) => one.token === token && one.instance === this.service && one.host?.providers.has(LockedExplorer),
+      )?.host;
     // Each module is looked at once: they may import each other in circles.
     const isInReach = (module: NestModule | undefined, seen: Set<NestModule>): boolean =>
       module === own ||
@@ -97,8 +102,7 @@ export class LockedExplorer implements OnModuleInit {
   #checkConnections(instance: object, prototype: object): void {
     const missing = lockedMethodsOf(prototype).find(
       ({ name, method }) =>
-        // A stub's own method stands in front of it.
-        Reflect.get(instance, method) === Reflect.get(prototype, method) &&
+        !isHidden(instance, prototype, method) &&
         name !== this.name &&
         !this.#all().some(({ token }) => token === getLockServiceToken(name)),
     );
@@ -137,6 +141,21 @@ export class LockedExplorer implements OnModuleInit {
   #isOfOurs(methods: readonly LockedMethod[]): boolean {
     return methods.some(({ name }) => name === this.name);
   }
+}
+
+/**
+ * Whether a stub's own method, or that of a class in between, stands in front of it. Looked up without reading it: a Proxy
+ * that `instrument` has put around the instance gives another function for each.
+ */
+function isHidden(instance: object, prototype: object, method: string | symbol): boolean {
+  for (
+    let at: object | null = instance;
+    at !== null && at !== prototype;
+    at = Object.getPrototypeOf(at) as object | null
+  ) {
+    if (Object.hasOwn(at, method)) return true;
+  }
+  return false;
 }
 
 /** By its token, or with the module that has it. */

@@ -154,7 +154,12 @@ export class ManagedLockService
   /** Nest runs no hook of an application that fails to start: a connection that is up would keep the process alive. */
   async abandonStart(): Promise<void> {
     const others = this.connections().filter((one) => one instanceof ManagedLockService);
-    await Promise.all([this, ...others].map((one) => one.#close(0)));
+    await Promise.all([this.closeNow(), ...others.map((one) => one.closeNow())]);
+  }
+
+  /** Without a grace for holders. @internal */
+  closeNow(): Promise<void> {
+    return this.#close(0);
   }
 
   async #close(graceMs: number): Promise<void> {

@@ -9,9 +9,19 @@ const servicesByConnection = new Map<string, WeakMap<object, LockService>>();
 const offersByConnection = new Map<string, WeakMap<object, readonly LockService[]>>();
 const slotsByPrototype = new WeakMap<object, Map<string, symbol>>();
 
+/**
+ * A method on every prototype that has a slot. Nest's option `instrument` puts a Proxy around what Nest builds, before anything
+ * is injected: the slot is filled on the Proxy, while methods may be called on what is behind it. That object shows itself
+ * when this method is called as they are.
+ */
+const SHOW_YOURSELF = Symbol('what methods with @Locked are called on');
+
+type Visit = (instance: object) => void;
+
 /** Has Nest inject the lock service of a connection into every instance of the class, by a slot on its prototype. */
 export function openServiceSlot(prototype: object, name: string): void {
-  if (hasSlot(prototype, name)) return;
+  // A subclass inherits what Nest is to inject.
+  if (slotOf(prototype, name) !== undefined) return;
   const option = name === DEFAULT_CONNECTION ? '' : `{ name: '${name}', ... }`;
   // Nest prints it where it says what it cannot resolve.
   const slot = Symbol(
@@ -27,19 +37,33 @@ export function openServiceSlot(prototype: object, name: string): void {
       fillServiceSlot(this, name, service);
     },
   });
+  Object.defineProperty(prototype, SHOW_YOURSELF, {
+    configurable: true,
+    value(this: object, visit: Visit) {
+      visit(this);
+    },
+  });
   Inject(getLockServiceToken(name))(prototype, slot);
 }
 
 export function fillServiceSlot(instance: object, name: string, service: LockService): void {
-  servicesOf(name).set(instance, service);
+  forEachFace(instance, (face) => servicesOf(name).set(face, service));
+}
+
+/** The instance as it was given, and as its methods see it. */
+function forEachFace(instance: object, visit: Visit): void {
+  visit(instance);
+  (instance as { [SHOW_YOURSELF]?: (visit: Visit) => void })[SHOW_YOURSELF]?.(visit);
 }
 
 /** For an object that Nest did not build itself, and so gave nothing. */
 export function offerService(instance: object, name: string, service: LockService): void {
   const offers = offersByConnection.get(name) ?? new WeakMap<object, readonly LockService[]>();
   offersByConnection.set(name, offers);
-  const others = (offers.get(instance) ?? []).filter((other) => other !== service && !isClosed(other));
-  offers.set(instance, [...others, service]);
+  forEachFace(instance, (face) => {
+    const others = (offers.get(face) ?? []).filter((other) => other !== service && !isClosed(other));
+    offers.set(face, [...others, service]);
+  });
 }
 
 /**
@@ -48,11 +72,18 @@ export function offerService(instance: object, name: string, service: LockServic
  */
 export function serviceFor(instance: unknown, name: string, method: string): LockService {
   // A WeakMap answers for what cannot be its key, too: a method without its object.
-  const own = servicesOf(name).get(instance as object);
+  const own = servicesOf(name).get(instance as object) ?? readSlot(instance, name);
   if (own !== undefined) return own;
   const offered = offersByConnection.get(name)?.get(instance as object) ?? [];
   const [only, other] = offered.length > 1 ? offered.filter((one) => !isClosed(one)) : offered;
   return only !== undefined && other === undefined ? only : onlyLiveLockService(name, method);
+}
+
+/** By way of the instance itself: a Proxy may have had what is behind it filled, and be what methods are called on. */
+function readSlot(instance: unknown, name: string): LockService | undefined {
+  if (typeof instance !== 'object' || instance === null) return undefined;
+  const slot = slotOf(instance, name);
+  return slot === undefined ? undefined : (Reflect.get(instance, slot) as LockService | undefined);
 }
 
 function isClosed(service: LockService): boolean {
@@ -65,10 +96,10 @@ function servicesOf(name: string): WeakMap<object, LockService> {
   return services;
 }
 
-/** A subclass inherits what Nest is to inject. */
-function hasSlot(prototype: object, name: string): boolean {
-  for (let at: object | null = prototype; at !== null; at = Object.getPrototypeOf(at) as object | null) {
-    if (slotsByPrototype.get(at)?.has(name) === true) return true;
+function slotOf(instance: object, name: string): symbol | undefined {
+  for (let at: object | null = instance; at !== null; at = Object.getPrototypeOf(at) as object | null) {
+    const slot = slotsByPrototype.get(at)?.get(name);
+    if (slot !== undefined) return slot;
   }
-  return false;
+  return undefined;
 }
