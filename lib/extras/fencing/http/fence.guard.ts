@@ -46,7 +46,9 @@ export class FenceGuard implements CanActivate {
   /** Before anything is compared: the mark must not rise for what proves nothing. */
   #verify(text: string, key: string, { rules, where }: FencePlan): bigint {
     const { keys, rules: moduleRules } = this.fencing;
-    if (keys !== undefined) return tokenOfSigned(text, key, keys, { ...moduleRules, ...rules, key });
+    // A rule that is undefined is not given: it lifts none of the module's.
+    const given = Object.fromEntries(Object.entries(rules).filter(([, rule]) => rule !== undefined));
+    if (keys !== undefined) return tokenOfSigned(text, key, keys, { ...moduleRules, ...given, key });
     checkTokenRules(rules, where, false);
     return parseToken(text, key);
   }

@@ -1,6 +1,7 @@
 import { UseGuards } from '@nestjs/common';
 import { LockConfigurationError } from '../../../lock/errors.js';
 import { type LockKeyValues, lockKeyTemplate } from '../../../nest/locked/lock-key.js';
+import { checkNames } from '../check-settings.js';
 import { FenceGuard } from './fence.guard.js';
 import { rememberFencedMethod, setFencePlan } from './fence-plan.js';
 import { checkTokenRules, type SignedTokenRules } from './fencing-options.js';
@@ -14,6 +15,8 @@ export interface RequireFenceOptions<Path extends string = string> extends Signe
    */
   readonly keys?: (params: Readonly<Record<string, string>>) => LockKeyValues<Path>;
 }
+
+const OPTIONS: readonly (keyof RequireFenceOptions)[] = ['keys', 'issuer', 'maxAgeMs'];
 
 type MethodOrClassDecorator = (target: object, method?: string | symbol, descriptor?: PropertyDescriptor) => void;
 
@@ -33,6 +36,9 @@ export function RequireFence<const Path extends string>(
   return (target, method, descriptor) => {
     const where = `@RequireFence('${path}') on ${nameOf(target, method)}`;
     const decorated = decoratedOf(target, method, descriptor, where);
+    checkNames(options, OPTIONS, (what) => {
+      throw new LockConfigurationError(`${where}: ${what}`);
+    });
     const { keys, ...rules } = options;
     if (keys !== undefined && typeof keys !== 'function')
       throw new LockConfigurationError(`${where}: keys: must be a function`);
