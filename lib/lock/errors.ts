@@ -1,4 +1,5 @@
 import { IntrinsicException } from '@nestjs/common';
+import { inOneLine } from './shown.js';
 
 /** The contract of every error this package throws; the texts may change. */
 export type LockErrorCode =
@@ -30,10 +31,11 @@ export abstract class LockError extends IntrinsicException {
 
   /** @param key the lock it happened to, where there is one */
   constructor(
-    details: string,
+    text: string,
     readonly key?: string,
     options?: ErrorOptions,
   ) {
+    const details = inOneLine(text);
     super(new.target.tellsDetails && !names(details, key) ? details : new.target.outward, options);
     this.details = details;
     // A logger that prints the members of an error need not print the same sentence twice.

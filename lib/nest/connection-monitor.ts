@@ -3,6 +3,7 @@ import type { Observable } from 'rxjs';
 import type { LockService } from '../engine/lock-service.js';
 import { LockLostError, LockUnavailableError } from '../lock/errors.js';
 import type { LockEvent } from '../lock/events.js';
+import { inOneLine } from '../lock/shown.js';
 import type { ResolvedOptions } from '../options.js';
 import { EventLoopWatch } from './event-loop-watch.js';
 import { countAsLogged } from './log-lock-error.js';
@@ -187,5 +188,5 @@ function hasObeyed({ key, error }: Extract<LockEvent, { type: 'late-result' }>):
 }
 
 function by(label: string | undefined): string {
-  return label === undefined ? '' : ` (${label})`;
+  return label === undefined ? '' : ` (${inOneLine(label)})`;
 }

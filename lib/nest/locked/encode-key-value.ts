@@ -30,14 +30,21 @@ function isKeyValue(value: unknown): value is string | number | bigint {
     case 'string':
       return value !== '';
     case 'number':
-      return Number.isFinite(value);
+      return Number.isFinite(value) && !isInexact(value);
     default:
       return typeof value === 'bigint';
   }
 }
 
+/** Past 2^53 several integers are one number: the ids of several rows would be one lock. */
+function isInexact(value: number): boolean {
+  return Number.isInteger(value) && !Number.isSafeInteger(value);
+}
+
 function describe(value: unknown): string {
   if (value === '') return 'an empty string';
+  if (typeof value === 'number' && isInexact(value))
+    return `${value}, which several integers are rounded to: use a bigint`;
   if (value === null || value === undefined || typeof value === 'number') return String(value);
   return Array.isArray(value) ? 'an array' : `a value of type ${typeof value}`;
 }

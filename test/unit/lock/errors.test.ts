@@ -64,6 +64,12 @@ describe('The errors are a contract', () => {
     },
   );
 
+  it.each(CASES)('%p: has no line of its own made by a name or a key', (...[LockErrorClass]) => {
+    const error = new LockErrorClass('refused a\r\nERROR [Auth]\u2028 of \u001b[2J', '/a');
+    expect(error.details).toBe('refused a\\u000d\\u000aERROR [Auth]\\u2028 of \\u001b[2J');
+    expect(error.message).not.toMatch(/[\n\r\u2028\u001b]/);
+  });
+
   it('a configuration error without a key says what is wrong: the application ends with it, or was never asked', () => {
     const error = new errors.LockConfigurationError('connect: must name a server');
     expect(error.message).toBe('connect: must name a server');

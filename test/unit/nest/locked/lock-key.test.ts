@@ -14,6 +14,13 @@ class Orders {
 }
 
 describe('lockKey', () => {
+  it('takes the integers that a number can tell apart, and larger ones as bigint', () => {
+    const id = 2 ** 53;
+    expect(lockKey('/locks/:id', { id: id - 1 })).toBe('/locks/9007199254740991');
+    expect(lockKey('/locks/:id', { id: BigInt(id) + 1n })).toBe('/locks/9007199254740993');
+    expect(() => lockKey('/locks/:id', { id })).toThrow(InvalidLockKeyError);
+  });
+
   it.each<[string, string | number | bigint]>([
     ['acme', 42],
     ['a/b', '../x'],
