@@ -232,8 +232,8 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'lib/engine/list-behind-writes.ts',
-        find: 'session.batch([remove(`${queuePath}/${marker}`), list(queuePath)]);',
-        replace: 'session.batch([list(queuePath), list(queuePath)]);',
+        find: 'session.batch([remove(`${queuePath}/${marker}`), listQueue(queuePath)]);',
+        replace: 'session.batch([listQueue(queuePath), listQueue(queuePath)]);',
       },
     ],
     breaks: ['no litter', 'liveness'],
@@ -244,8 +244,8 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'lib/engine/list-behind-writes.ts',
-        find: 'session.batch([remove(`${queuePath}/${marker}`), list(queuePath)]);',
-        replace: "session.batch([{ op: 'sync', path: queuePath }, list(queuePath)]);",
+        find: 'session.batch([remove(`${queuePath}/${marker}`), listQueue(queuePath)]);',
+        replace: "session.batch([{ op: 'sync', path: queuePath }, listQueue(queuePath)]);",
       },
     ],
     breaks: ['no litter', 'liveness'],
