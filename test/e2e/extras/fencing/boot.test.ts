@@ -69,8 +69,12 @@ describe('an application with @RequireFence starts', () => {
       'no-appendfsync-on-rewrite': 'no',
       'maxmemory-policy': 'noeviction',
     };
+    const persistence = ['aof_enabled:1', 'aof_last_write_status:ok'].join('\r\n');
     const redis = new RedisFence({
-      client: { callBuffer: async (_, [, name = '']) => [name, settings[String(name)]] },
+      client: {
+        callBuffer: async (command, [, name = '']) =>
+          command === 'info' ? persistence : [name, settings[String(name)]],
+      },
     });
     await start([Documents], [FencingModule.forRoot({ marks: redis })]);
     settings['appendonly'] = 'no';
