@@ -108,10 +108,13 @@ export function closesContract(world: () => HarmableWorld): void {
       await client.whenUp();
       await other.whenUp();
       await client.ask(create('/mine', 'ephemeral'));
-      client.link.cut();
+      // Refused, not only cut: the link must not come back before the close has begun.
+      await client.link.refuse();
       await client.whenState('suspended');
 
-      await world().settle(client.session.close(world().timeoutMs));
+      const closed = client.session.close(world().timeoutMs);
+      await client.link.pass();
+      await world().settle(closed);
 
       const [, found] = await other.askAll([sync('/mine'), exists('/mine')]);
       expect(found).toBeUndefined();
