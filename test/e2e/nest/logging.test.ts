@@ -27,9 +27,9 @@ async function startRecorded(options: Options): Promise<TestApplication & { reco
   return { ...application, recorder };
 }
 
-async function startWithTesting() {
+async function startWithTesting(options: Parameters<typeof provideLockTesting>[0] = {}) {
   const recorder = new Recorder();
-  const providers = provideLockTesting({ sessionTimeoutMs: SHORT_SESSION_MS });
+  const providers = provideLockTesting({ sessionTimeoutMs: SHORT_SESSION_MS, ...options });
   const module = await Test.createTestingModule({ providers }).compile();
   module.useLogger(recorder);
   await module.init();
@@ -98,6 +98,24 @@ describe('the log', () => {
       'warn',
       'debug',
     ]);
+  });
+
+  it('warns once for each time that ZooKeeper is away, of locks of this process alone', async () => {
+    await using application = await startWithTesting({
+      whenUnavailable: 'local',
+      waitMs: 100,
+      sessionTimeoutMs: 8_000,
+    });
+    const { testing, locks, recorder } = application;
+    for (let outage = 1; outage <= 3; outage += 1) {
+      await testing.suspend();
+      for (const key of ['/locks/a', '/locks/b']) await (await locks.acquire(key)).release();
+      await testing.resume();
+      await testing.untilState('reconnected');
+
+      const levels = recorder.find('is locked in this process only').map((line) => line.split(':')[0]);
+      expect(levels).toEqual(Array.from({ length: outage }, () => ['warn', 'debug']).flat());
+    }
   });
 
   it('warns of a waitMs below what a hand-over after a crash takes', async () => {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Injectable } from '@nestjs/common';
+import { setTimeout as pause } from 'node:timers/promises';
 import {
   concat,
   firstValueFrom,
@@ -65,8 +66,8 @@ class Streams {
   }
 
   @Locked('/locks/promised', { leaseMs: 100 })
-  async promisedShort(): Promise<Observable<string>> {
-    return NEVER;
+  async promisedShort(source: Observable<string> = NEVER): Promise<Observable<string>> {
+    return source;
   }
 }
 
@@ -317,6 +318,28 @@ describe('@Locked on an async method that brings an Observable', () => {
     await expect(lastValueFrom(stream)).rejects.toThrow(
       telling('Nobody subscribed within 50 ms to what Streams.promised returned'),
     );
+  });
+
+  it('keeps the lock for who has subscribed, however long the stream goes on', async () => {
+    const source = new Subject<string>();
+    const stream = await streams.promised(source);
+    const collected = lastValueFrom(stream.pipe(toArray()));
+    await pause(150);
+    expect((await application.locks.inspect('/locks/promised')).state).toBe('HELD');
+
+    source.next('late');
+    source.complete();
+    expect(await collected).toEqual(['late']);
+    await untilFree(application.locks, '/locks/promised');
+  });
+
+  it('does not begin when the lock was lost before anybody subscribed', async () => {
+    let begun = 0;
+    const stream = await streams.promisedShort(new Observable(() => void (begun += 1)));
+    await untilFree(application.locks, '/locks/promised');
+
+    await expect(lastValueFrom(stream)).rejects.toThrow(LockLostError);
+    expect(begun).toBe(0);
   });
 
   it('can be subscribed to once', async () => {
