@@ -9,6 +9,8 @@ import {
   type LockTesting,
   type LockTestingOptions,
 } from '../../../lib/extras/testing/index.js';
+import { DistributedLockModule } from '../../../lib/index.js';
+import { freePort } from '../../support/proxy/ports.js';
 import { eventually } from '../../support/process/eventually.js';
 
 @Controller('health')
@@ -104,6 +106,31 @@ describe('GET /health with LockHealthIndicator', () => {
     const { status, locks } = await running.health();
     expect({ status, state: locks.state }).toEqual({ status: 200, state: 'reconnected' });
     expect(locks.sessionId).not.toBe(before.sessionId);
+  });
+
+  it('names no server and no address to whoever asks', async () => {
+    const port = await freePort();
+    const connect = `127.0.0.1:${port}`;
+    const module = await Test.createTestingModule({
+      imports: [
+        TerminusModule.forRoot({ logger: false }),
+        LockHealthModule,
+        DistributedLockModule.forRoot({ connect, startup: 'lazy' }),
+        DistributedLockModule.forRoot({ connect, startup: 'lazy', name: 'stock' }),
+      ],
+      controllers: [HealthController],
+    }).compile();
+    const app = module.createNestApplication({ logger: false });
+    await app.listen(0, '127.0.0.1');
+    try {
+      for (let asked = 0; asked < 3; asked += 1) {
+        const answer = await fetch(`${await app.getUrl()}/health`);
+        expect(answer.status).toBe(503);
+        expect(await answer.text()).not.toMatch(new RegExp(`${port}|127\\.0\\.0\\.1|ECONN`));
+      }
+    } finally {
+      await app.close();
+    }
   });
 
   it('has a lazy connection begin, and is ready when it is there', async () => {
