@@ -1,3 +1,4 @@
+import { isUp } from '../../../lib/session/connection-state.js';
 import { list, remove } from '../../../lib/session/requests.js';
 import { drawScenario, type Scenario } from './scenario.js';
 import { Caller } from './caller.js';
@@ -15,7 +16,7 @@ import { Schedule } from './schedule.js';
 import type { Verdict } from './run-seed.js';
 
 interface Directed {
-  readonly settings: Partial<Scenario> | ((variation: number) => Partial<Scenario>);
+  readonly settings: Partial<Scenario>;
   play(schedule: Schedule): Promise<void>;
 }
 
@@ -32,27 +33,11 @@ const DEFAULTS: Partial<Scenario> = { ...FIVE_TICKS, tickMs: 2_000, sessionTimeo
 /** What chance finds too rarely, played on purpose; the same checkers look on. */
 export const DIRECTED: Readonly<Record<string, Directed>> = {
   'cut off with its follower': {
-    settings: (variation) => ({
-      profile: 'servers',
-      servers: 3,
-      tickMs: 500,
-      sessionTimeoutMs: 4_000,
-      waitMs: 30_000,
-      processes: 2,
-      electionMs: phaseOf(variation),
-    }),
+    settings: { profile: 'servers', servers: 3, tickMs: 500, sessionTimeoutMs: 4_000, waitMs: 30_000, processes: 2 },
     play: cutOffWithItsFollower,
   },
   'the way from the leader stalls, and the way back is cut': {
-    settings: (variation) => ({
-      profile: 'servers',
-      servers: 3,
-      tickMs: 500,
-      sessionTimeoutMs: 2_500,
-      waitMs: 30_000,
-      processes: 2,
-      electionMs: phaseOf(variation),
-    }),
+    settings: { profile: 'servers', servers: 3, tickMs: 500, sessionTimeoutMs: 2_500, waitMs: 30_000, processes: 2 },
     play: stalledFromTheLeader,
   },
   'a re-attach that is not answered': {
@@ -128,19 +113,13 @@ export const DIRECTED: Readonly<Record<string, Directed>> = {
   'its network is slow': { settings: FIVE_TICKS, play: itsNetworkIsSlow },
 };
 
-/** The phase of the leader's pings against the ticks by which sessions end, through which the variations go. */
-function phaseOf(variation: number): number {
-  return 200 + (variation % 20) * 25;
-}
-
 /** Plays one of them; `variation` shifts its instants against the servers' ticks. */
 export async function playDirected(name: string, variation: number, print?: (line: string) => void): Promise<Verdict> {
   const directed = DIRECTED[name];
   if (directed === undefined) throw new Error(`There is no ${name}. There are: ${Object.keys(DIRECTED).join(', ')}`);
   const plain = { namespace: '', lockDelayMs: 0, callers: 0, faults: 0, activeMs: 0, containerCheckMs: 60_000 };
   const fast = { clientLatencyMs: 1, peerLatencyMs: 1, logMs: 0, stopOnSuspension: 0 };
-  const settings = typeof directed.settings === 'function' ? directed.settings(variation) : directed.settings;
-  const scenario = { ...drawScenario(variation), ...plain, ...fast, keys: ['/locks/a'], ...settings };
+  const scenario = { ...drawScenario(variation), ...plain, ...fast, keys: ['/locks/a'], ...directed.settings };
   const schedule = new Schedule(scenario, print);
   for (let index = 0; index < scenario.processes; index += 1) schedule.start(`p${index}`);
   await schedule.runUntil(() => schedule.apps.every(({ session }) => session.state === 'connected'));
@@ -195,6 +174,19 @@ function holdFor(schedule: Schedule, name: string, durationMs: number): void {
 }
 
 /**
+ * A new leader, whose pings come at another phase of the ticks by which sessions end: whether a client that believes for too
+ * long is found out depends on it.
+ */
+async function electAtSomeMoment(schedule: Schedule): Promise<void> {
+  const { apps, world, scenario } = schedule;
+  await schedule.runFor((scenario.seed % 20) * (scenario.tickMs / 20));
+  const past = world.leaderId;
+  if (past !== undefined) world.faults.restartServer(past);
+  const isWhole = (): boolean => world.leaderId !== undefined && world.ensemble.isWhole;
+  await schedule.runUntil(() => isWhole() && apps.every(({ session }) => isUp(session.state)));
+}
+
+/**
  * The pings of the leader are late, and come together with the commit of the holder's heartbeat; the follower's answers
  * to them never reach the leader. A client that takes the commit alone for a proof believes for too long.
  */
@@ -202,6 +194,7 @@ async function stalledFromTheLeader(schedule: Schedule): Promise<void> {
   const { apps, world, scenario } = schedule;
   const { sessionTimeoutMs, tickMs, seed } = scenario;
   const [holder] = apps as [(typeof apps)[number]];
+  await electAtSomeMoment(schedule);
   holdFor(schedule, 'p0', 4 * sessionTimeoutMs);
   await schedule.runFor(sessionTimeoutMs + (seed % 40) * 37);
   const follower = holder.machine.connectedTo[0];
@@ -209,8 +202,8 @@ async function stalledFromTheLeader(schedule: Schedule): Promise<void> {
   const { traffic } = world.ensemble;
   const beats = traffic.requests('set');
   await schedule.runUntil(() => traffic.requests('set') > beats);
-  // The heartbeat is answered a few milliseconds later.
-  await schedule.runFor(6 + (seed >= 20 ? 20 : 0));
+  // The heartbeat is answered a few milliseconds later, and so is the sync behind it.
+  await schedule.runFor(12 + (seed >= 20 ? 20 : 0));
   world.faults.stall(follower, 'to-follower');
   await schedule.runFor(tickMs * 1.33);
   world.faults.flow(follower);

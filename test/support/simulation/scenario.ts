@@ -15,8 +15,6 @@ export interface Scenario {
   readonly clientLatencyMs: Latency;
   readonly peerLatencyMs: Latency;
   readonly logMs: Latency;
-  /** Decides at which phase of the ticks by which sessions end the leader pings its followers. */
-  readonly electionMs: Latency;
   readonly containerCheckMs: number;
   readonly processes: number;
   /** Callers in each process that take one lock after the other. */
@@ -52,7 +50,6 @@ export function drawScenario(seed: number): Scenario {
     clientLatencyMs: pick<Latency>(random, [1, [0.2, 2], [1, 8]]),
     peerLatencyMs: pick<Latency>(random, [1, [0.2, 3]]),
     logMs: pick<Latency>(random, [0, 0, [0.1, 4]]),
-    electionMs: 200,
     containerCheckMs: pick(random, [50, 60_000, 60_000]),
     processes: 2 + random.integer(random.integer(2) === 0 ? 2 : 5),
     callers: 1 + random.integer(2),

@@ -36,8 +36,8 @@ export class Schedule {
     readonly scenario: Scenario,
     print?: (line: string) => void,
   ) {
-    const { seed, servers, tickMs, clientLatencyMs, peerLatencyMs, logMs, electionMs, containerCheckMs } = scenario;
-    const latencies = { clientLatencyMs, peerLatencyMs, logMs, electionMs };
+    const { seed, servers, tickMs, clientLatencyMs, peerLatencyMs, logMs, containerCheckMs } = scenario;
+    const latencies = { clientLatencyMs, peerLatencyMs, logMs };
     this.world = new SimulatedWorld({ seed, servers, tickMs, ...latencies, containerCheckMs });
     this.random = new SeededRandom(seed).fork('schedule');
     const now = (): number => this.world.now();

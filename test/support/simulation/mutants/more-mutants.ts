@@ -156,6 +156,11 @@ export const MORE_MUTANTS: readonly Mutant[] = [
         find: 'certainMs > 0 ? Math.min(sessionTimeoutMs, certainMs / 3) : sessionTimeoutMs',
         replace: 'certainMs > 0 ? sessionTimeoutMs : sessionTimeoutMs',
       },
+      {
+        file: 'lib/session/core/server-list.ts',
+        find: 'return certainMs > 0 ? Math.max(MIN_PATIENCE_MS, certainMs / 2) : Infinity;',
+        replace: 'return certainMs > 0 ? Infinity : Infinity;',
+      },
     ],
     breaks: ['no false loss'],
     withinSeeds: 40,
