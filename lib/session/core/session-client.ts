@@ -1,7 +1,6 @@
-import { BehaviorSubject, type Observable, Subject } from 'rxjs';
+import { BehaviorSubject, type Observable } from 'rxjs';
 import type { Clock } from '../../lock/clock.js';
 import type { LockConfigurationError } from '../../lock/errors.js';
-import { certaintyMarginMs } from '../certainty.js';
 import { type ConnectionState, isUp } from '../connection-state.js';
 import { SessionError } from '../errors.js';
 import type { SessionSettings } from '../options.js';
@@ -13,12 +12,12 @@ import { ensureChroot } from './chroot.js';
 import { ClientWatches } from './client-watches.js';
 import { CrowdedLists } from './crowded-lists.js';
 import type { Connection } from './connection.js';
-import { Heartbeat } from './heartbeat.js';
 import type { Granted, KeeperListener } from './keeper-listener.js';
 import type { Dialer, Proof } from './link.js';
 import { malformed } from './malformed.js';
-import { type Passage, ProofOfLife } from './proof-of-life.js';
+import type { Passage } from './proof-of-life.js';
 import { SessionKeeper } from './session-keeper.js';
+import { SessionLife } from './session-life.js';
 import { watchFrames } from './watch-frames.js';
 
 const CLOSE_WITHIN_MS = 1_000;
@@ -31,18 +30,16 @@ export class SessionClient implements Session, KeeperListener {
   readonly clock: Clock;
   readonly #settings: SessionSettings;
   readonly #keeper: SessionKeeper;
-  readonly #heartbeat: Heartbeat;
+  readonly #life: SessionLife;
   readonly #watches = new ClientWatches(() => this.#connection?.conversation);
   readonly #lists = new CrowdedLists();
   readonly #states = new BehaviorSubject<ConnectionState>('connecting');
   readonly state$: Observable<ConnectionState> = this.#states.asObservable();
-  readonly #certaintyLowered = new Subject<void>();
-  readonly certaintyLowered$: Observable<void> = this.#certaintyLowered.asObservable();
+  readonly certaintyLowered$: Observable<void>;
   readonly #whenClosed: Promise<void>;
   #markClosed!: () => void;
   #isClosing = false;
   #chrootIsThere = false;
-  #lastProofAt: number | undefined;
   /** As the last connection knew it when it ended. */
   #stalledBeforeMs = 0;
   #hasBeenUp = false;
@@ -50,13 +47,13 @@ export class SessionClient implements Session, KeeperListener {
   /** The connection over which requests may go now. */
   #connection: Connection | undefined;
   #identity: { readonly id: bigint; timeoutMs: number } | undefined;
-  #proof: ProofOfLife | undefined;
 
   constructor(settings: SessionSettings, dialer: Dialer) {
     this.clock = settings.clock;
     this.#settings = settings;
     this.#whenClosed = new Promise((resolve) => (this.#markClosed = resolve));
-    this.#heartbeat = new Heartbeat(settings.clock, settings.namespace, (requests) => this.batch(requests));
+    this.#life = new SessionLife(settings, (requests) => this.batch(requests));
+    this.certaintyLowered$ = this.#life.lowered$;
     this.#keeper = new SessionKeeper(settings, dialer, this);
     this.#keeper.start();
   }
@@ -79,15 +76,15 @@ export class SessionClient implements Session, KeeperListener {
   }
 
   get heartbeatRefusal(): SessionError | undefined {
-    return this.#heartbeat.refusal;
+    return this.#life.refusal;
   }
 
   get lastProofAt(): number | undefined {
-    return this.#lastProofAt;
+    return this.#life.lastProofAt;
   }
 
   get stalledMs(): number {
-    return this.#connection?.stalledMs(this.#lastProofAt ?? -Infinity) ?? this.#stalledBeforeMs;
+    return this.#connection?.stalledMs(this.#life.lastProofAt ?? -Infinity) ?? this.#stalledBeforeMs;
   }
 
   describeFailures(): string {
@@ -95,28 +92,21 @@ export class SessionClient implements Session, KeeperListener {
   }
 
   certainUntil(): number {
-    return this.#proof?.certainUntil ?? -Infinity;
+    return this.#life.certainUntil;
   }
 
   certainSince(): number {
-    return this.#proof?.certainSince ?? Infinity;
+    return this.#life.certainSince;
   }
 
   keepCertain(): () => void {
-    return this.#heartbeat.hold();
+    return this.#life.keepCertain();
   }
 
   async proveLife(forMs = 0): Promise<void> {
     if (this.certainUntil() - this.clock.now() > forMs) return;
     if (this.#connection === undefined || this.#isClosing) throw this.#unconnected();
-    const provableMs = this.#provableMs();
-    if (forMs >= provableMs) {
-      throw new SessionError(
-        'BAD_ARGUMENTS',
-        `No write can prove ${forMs} ms; less than ${provableMs} ms can be asked for`,
-      );
-    }
-    await this.#heartbeat.prove(forMs);
+    await this.#life.prove(forMs);
   }
 
   request<R extends Request>(request: R): Promise<ReplyTo<R>> {
@@ -143,14 +133,10 @@ export class SessionClient implements Session, KeeperListener {
   }
 
   onUp(connection: Connection, granted: Granted, fresh: boolean): void {
-    const { serverTickMs, chroot } = this.#settings;
-    const { handshakeSentAt, lastReadAt } = connection;
-    if (fresh) this.#lastProofAt = lastReadAt;
-    if (fresh) this.#proof = new ProofOfLife(granted.timeoutMs, serverTickMs, handshakeSentAt);
+    const { chroot } = this.#settings;
     if (fresh || this.#identity === undefined) this.#identity = { id: granted.id, timeoutMs: granted.timeoutMs };
     this.#identity.timeoutMs = granted.timeoutMs;
-    this.#proof?.attached(handshakeSentAt, lastReadAt, granted.timeoutMs);
-    if (!fresh) this.#certaintyLowered.next();
+    this.#life.attached(connection, granted.timeoutMs, fresh);
     for (const frame of watchFrames(this.#watches.registry, connection.offer.lastZxid, chroot))
       connection.conversation.sendWatches(frame);
     if (fresh) this.#chrootIsThere = chroot === '';
@@ -162,14 +148,12 @@ export class SessionClient implements Session, KeeperListener {
   onDown(cause: Error): void {
     this.#stalledBeforeMs = this.stalledMs;
     this.#connection = undefined;
-    this.#heartbeat.stop(
-      new SessionError('CONNECTION_LOSS', 'The connection to ZooKeeper was lost', undefined, { cause }),
-    );
+    this.#life.down(new SessionError('CONNECTION_LOSS', 'The connection to ZooKeeper was lost', undefined, { cause }));
     if (isUp(this.state)) this.#become('suspended');
   }
 
   heldUntil(): number | undefined {
-    return this.#heartbeat.isNeeded ? this.certainUntil() : undefined;
+    return this.#life.heldUntil;
   }
 
   onOutOfTouch(): void {
@@ -194,7 +178,7 @@ export class SessionClient implements Session, KeeperListener {
     this.#forgetSession(this.#unconnected());
     this.#become('closed');
     this.#states.complete();
-    this.#certaintyLowered.complete();
+    this.#life.complete();
     this.#markClosed();
   }
 
@@ -204,21 +188,15 @@ export class SessionClient implements Session, KeeperListener {
   }
 
   onAnswered(call: Passage, answeredAt: number, proof: Proof): void {
-    this.#proof?.answered(call.sentAt, answeredAt);
-    if (proof === 'committed') this.#proof?.committed(call, this.clock.now());
-    else if (proof === 'passed') this.#proof?.passed(call, this.clock.now());
-    this.#heartbeat.answered(call.sentAt, proof);
-    if (proof === 'committed') this.#lastProofAt = answeredAt;
+    this.#life.answered(call, answeredAt, proof);
   }
 
   onHeard(sentAt: number, answeredAt: number): void {
-    this.#proof?.answered(sentAt, answeredAt);
-    this.#heartbeat.answered(sentAt, 'nothing');
+    this.#life.heard(sentAt, answeredAt);
   }
 
   onOffered(handshakeSentAt: number): void {
-    this.#proof?.offered(handshakeSentAt);
-    this.#certaintyLowered.next();
+    this.#life.offered(handshakeSentAt);
   }
 
   onWatchSet(call: Call, found: boolean): void {
@@ -239,9 +217,9 @@ export class SessionClient implements Session, KeeperListener {
   }
 
   #announce(connection: Connection, granted: Granted): void {
-    if (this.#proof === undefined || this.#isClosing) return;
+    if (this.#isClosing) return;
     this.#connection = connection;
-    this.#heartbeat.start({ proof: this.#proof, timeoutMs: this.#proof.timeoutMs, sessionId: granted.id });
+    this.#life.up(granted.id);
     this.#become(this.#hasBeenUp ? 'reconnected' : 'connected');
     this.#hasBeenUp = true;
     this.#watches.registry.tellGap();
@@ -250,14 +228,7 @@ export class SessionClient implements Session, KeeperListener {
   /** From now on the servers may end the session at any moment. */
   #beginClosing(): void {
     this.#isClosing = true;
-    this.#proof = undefined;
-    this.#heartbeat.stop(this.#unconnected());
-  }
-
-  /** What is left of S when the sample that a write vouches for is a tick old. */
-  #provableMs(): number {
-    const timeoutMs = this.#proof?.timeoutMs ?? 0;
-    return timeoutMs - certaintyMarginMs(timeoutMs) - this.#settings.serverTickMs;
+    this.#life.end(this.#unconnected());
   }
 
   #send(call: Call, request: Request): void {
@@ -289,8 +260,7 @@ export class SessionClient implements Session, KeeperListener {
   #forgetSession(error: SessionError): void {
     this.#connection = undefined;
     this.#identity = undefined;
-    this.#proof = undefined;
-    this.#heartbeat.stop(error);
+    this.#life.end(error);
     this.#watches.registry.tellLost();
   }
 

@@ -97,9 +97,9 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'certainty extended by any answer, as of when it was asked for',
     edits: [
       {
-        file: 'lib/session/core/session-client.ts',
-        find: "if (proof === 'committed') this.#proof?.committed(call, this.clock.now());",
-        replace: 'if (call) this.#proof?.committed(call, this.clock.now());',
+        file: 'lib/session/core/session-life.ts',
+        find: "if (proof === 'committed') this.#proof?.committed(call, this.#clock.now());",
+        replace: 'if (call) this.#proof?.committed(call, this.#clock.now());',
       },
       {
         file: 'lib/session/core/proof-of-life.ts',
@@ -115,9 +115,9 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'certainty extended by any answer',
     edits: [
       {
-        file: 'lib/session/core/session-client.ts',
-        find: "if (proof === 'committed') this.#proof?.committed(call, this.clock.now());",
-        replace: 'if (call) this.#proof?.committed(call, this.clock.now());',
+        file: 'lib/session/core/session-life.ts',
+        find: "if (proof === 'committed') this.#proof?.committed(call, this.#clock.now());",
+        replace: 'if (call) this.#proof?.committed(call, this.#clock.now());',
       },
     ],
     breaks: ['loss is told first', 'one holder'],
