@@ -5,6 +5,8 @@ import type { Call } from './call.js';
 const PAUSE_MS = 200;
 /** Those who were answered together do not ask again together. */
 const APART_MS = 2;
+/** Nor does one wait for all the others: it may be a heartbeat, for which locks wait. Those beyond share the same instants. */
+const LONGEST_MS = 2 * PAUSE_MS;
 
 /**
  * Keeps back the answer of a server that is too busy. Whoever gets it asks again, and would do so at once, over and over:
@@ -21,7 +23,8 @@ export class ThrottledAnswers {
 
   add(call: Call, outcome: SessionError): void {
     const now = this.#clock.now();
-    this.#lastAt = Math.max(now + PAUSE_MS, this.#lastAt + APART_MS);
+    const nextAt = Math.max(now + PAUSE_MS, this.#lastAt + APART_MS);
+    this.#lastAt = nextAt <= now + LONGEST_MS ? nextAt : now + PAUSE_MS;
     const timer = this.#clock.setTimer(this.#lastAt - now, () => {
       this.#waiting.delete(call);
       call.settle(outcome);

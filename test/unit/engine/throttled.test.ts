@@ -87,6 +87,25 @@ describe('a server that is too busy (it answers THROTTLED) is asked again after 
   });
 });
 
+describe('a server that is too busy for many requests at once', () => {
+  it('costs a lock that is held, and requests for others, no more than it would by itself', async () => {
+    const { engine, one, dialer } = await given();
+    const lock = await engine.settle(one.locks.acquire('/locks/held'));
+    await engine.runFor(3_000);
+    for (const operation of ['create', 'list', 'set'] as const) dialer.refused.add(operation);
+    for (let count = 0; count < 1_000; count += 1)
+      void one.locks.acquire(KEY, { waitMs: 60_000 }).catch(() => undefined);
+    await engine.runFor(1_000);
+    dialer.refused.clear();
+    const before = engine.world.now();
+    await engine.settle(one.locks.withLock('/locks/free', () => undefined));
+    expect(engine.world.now() - before).toBeLessThan(1_000);
+    await engine.runFor(5_000);
+    expect(lock.isHeld()).toBe(true);
+    await engine.end();
+  });
+});
+
 describe('servers that can give nobody a lock', () => {
   it.each([
     [-120, /localSessionsEnabled.*localSessionsUpgradingEnabled=true/],

@@ -273,6 +273,19 @@ describe('When a server is too busy (THROTTLED)', () => {
     expect(told).toEqual(['c 0', 'a 200', 'b 202']);
   });
 
+  it('one waits no longer for it than twice the pause, however many it has put off', async () => {
+    const world = SessionWorld.connected();
+    const told: number[] = [];
+    for (let count = 0; count < 1_000; count += 1) {
+      world.client.request(get('/a')).catch(() => told.push(world.clock.now() - 1_000));
+      world.link.answer(-127);
+    }
+    await world.clock.advance(400);
+    expect([told.length, told[0], told.at(-1)]).toEqual([1_000, 200, 400]);
+    expect(new Set(told).size).toBe(101);
+    expect(world.clock.timers).toBe(1);
+  });
+
   it('it is told at once when the link goes away, or the client is closed: nothing stays behind', async () => {
     for (const end of ['hangUp', 'close'] as const) {
       const world = SessionWorld.connected();
