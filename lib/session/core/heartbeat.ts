@@ -9,6 +9,8 @@ const NO_DATA = new Uint8Array(0);
 /** The node deleted by somebody, then its container reaped between two of our creates: more is no coincidence. */
 const MAX_REPAIRS = 3;
 const MAX_DISAPPOINTMENTS = 5;
+/** Of S: a heartbeat that a busy server has put off comes again no sooner. */
+const SHORTEST_REST_PART = 20;
 
 /** What the heartbeat needs to know of the session that is up. */
 export interface Pulse {
@@ -181,8 +183,16 @@ export class Heartbeat {
     this.#failures = failure === undefined ? 0 : this.#failures + 1;
     this.#refusal = failure === undefined || isAboutTheLink(failure) ? undefined : failure;
     if (failure === undefined || (failure.code === 'NO_NODE' && this.#failures < MAX_REPAIRS)) return;
-    this.#restUntil = this.#clock.now() + pulse.timeoutMs / 4;
+    this.#restUntil = this.#clock.now() + this.#restMs(failure, pulse);
     this.#rejectProvers(failure);
+  }
+
+  /** A server that is too busy may take the next one: while there is certainty left it is asked again in time. */
+  #restMs(failure: SessionError, { proof, timeoutMs }: Pulse): number {
+    const quarterMs = timeoutMs / 4;
+    const leftMs = proof.certainUntil - this.#clock.now();
+    if (failure.code !== 'THROTTLED' || leftMs <= 0) return quarterMs;
+    return Math.max(timeoutMs / SHORTEST_REST_PART, Math.min(quarterMs, leftMs / 3));
   }
 
   #requests(pulse: Pulse): Request[] {

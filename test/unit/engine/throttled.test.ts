@@ -106,6 +106,26 @@ describe('a server that is too busy for many requests at once', () => {
   });
 });
 
+describe('a server that is too busy for the heartbeats of a holder', () => {
+  it.each(['set', 'sync'] as const)(
+    '(%s) for a part of S costs no lock: it is asked again in time',
+    async (operation) => {
+      for (let phaseMs = 0; phaseMs < 1_000; phaseMs += 100) {
+        const { engine, one, dialer } = await given();
+        const lock = await engine.settle(one.locks.acquire(KEY));
+        await engine.runFor(3_000 + phaseMs);
+        dialer.refused.add(operation);
+        await engine.runFor(1_800);
+        expect(dialer.count).toBeLessThan(8);
+        dialer.refused.clear();
+        await engine.runFor(5_000);
+        expect(lock.isHeld()).toBe(true);
+        await engine.end();
+      }
+    },
+  );
+});
+
 describe('servers that can give nobody a lock', () => {
   it.each([
     [-120, /localSessionsEnabled.*localSessionsUpgradingEnabled=true/],
