@@ -1,4 +1,5 @@
 import { answerWithinMs } from '../lock/deadline.js';
+import { failedWith } from '../session/errors.js';
 import type { MultiPart } from '../session/requests.js';
 import type { EngineContext } from './context.js';
 import { OwnWatch, type Place } from './place.js';
@@ -26,9 +27,15 @@ export class HoldNodes {
   /** Has the servers tell when somebody removes one. Called again after a reconnect, it sets what is missing. */
   watch(): void {
     for (const watch of [this.#place.ownWatch, this.#intent?.watch]) {
-      if (watch === undefined || watch.isSet) continue;
-      void this.#context.session.batch([watch.ask()]).then(([outcome]) => watch.answered(outcome));
+      if (watch !== undefined && !watch.isSet) void this.#ask(watch);
     }
+  }
+
+  async #ask(watch: OwnWatch): Promise<void> {
+    const [outcome] = await this.#context.session.batch([watch.ask()]);
+    watch.answered(outcome);
+    // No new link will remind of it, and the answer came after a pause.
+    if (failedWith(outcome, 'THROTTLED')) watch.onUsedUp?.();
   }
 
   /** Nobody need be told of a removal any more. */

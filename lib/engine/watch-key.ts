@@ -1,7 +1,7 @@
 import { Observable } from 'rxjs';
 import { LockClosedError } from '../lock/errors.js';
 import type { LockSnapshot } from '../lock/snapshot.js';
-import { failedWith } from '../session/errors.js';
+import { failedWith, isAboutTheLink, SessionError } from '../session/errors.js';
 import { exists, type Watcher } from '../session/requests.js';
 import type { EngineContext } from './context.js';
 import { listQueue } from './list-queue.js';
@@ -42,6 +42,8 @@ export function watchKey(
           isStale = false;
           const [listed] = await session.batch([listQueue(queuePath, watcher)]);
           if (subscriber.closed) return;
+          // Nothing is watched then. On the next link there is another look in any case.
+          if (listed instanceof SessionError && isAboutTheLink(listed)) isStale = true;
           if (failedWith(listed, 'NO_NODE')) {
             // A queue that does not exist yet is watched for its creation; one that was created just now, as any other.
             const [found] = await session.batch([exists(queuePath, watcher)]);

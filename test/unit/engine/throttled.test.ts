@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { LockConfigurationError } from '../../../lib/lock/errors.js';
 import type { LinkRequest } from '../../../lib/session/core/link.js';
+import { remove } from '../../../lib/session/requests.js';
 import { type Client, EngineWorld } from './support/engine-world.js';
 import { RefusingDialer, THROTTLED } from './support/refusing-dialer.js';
 
@@ -124,6 +125,53 @@ describe('a server that is too busy for the heartbeats of a holder', () => {
       }
     },
   );
+});
+
+describe('a server that was too busy when a watch was to be set', () => {
+  it('is asked again for that on a held node: whoever removes it is noticed', async () => {
+    const { engine, one, other, dialer } = await given();
+    const lock = await engine.settle(one.locks.acquire(KEY));
+    dialer.refused.add('get');
+    await engine.runFor(600);
+    expect(dialer.count).toBeGreaterThan(0);
+    dialer.refused.clear();
+    await engine.runFor(1_000);
+    await engine.settle(other.session.request(remove(lock.nodePath)));
+    await engine.runFor(100);
+    expect(one.events.at(-1)).toMatchObject({ type: 'lost', reason: 'removed' });
+    await engine.end();
+  });
+
+  it('is not asked again on behalf of a lock that has been given back', async () => {
+    const { engine, one, dialer } = await given();
+    const lock = await engine.settle(one.locks.acquire(KEY));
+    dialer.refused.add('get');
+    await engine.runFor(600);
+    const watches = engine.world.watchCount;
+    await engine.settle(lock.release());
+    const before = dialer.count;
+    await engine.runFor(2_000);
+    expect([dialer.count, engine.world.watchCount]).toEqual([before, watches]);
+    await engine.end();
+  });
+
+  it('is asked again for that on a queue: watch() goes on', async () => {
+    const { engine, one, other, dialer } = await given();
+    await engine.settle(other.locks.acquire(KEY, { mode: 'read' }));
+    const seen: number[] = [];
+    const watching = one.locks.watch(KEY).subscribe(({ holders }) => seen.push(holders.length));
+    await engine.runFor(500);
+    dialer.refused.add('list');
+    await engine.settle(other.locks.acquire(KEY, { mode: 'read' }));
+    await engine.runFor(150);
+    dialer.refused.clear();
+    await engine.runFor(2_000);
+    await engine.settle(other.locks.acquire(KEY, { mode: 'read' }));
+    await engine.runFor(1_000);
+    expect(seen.at(-1)).toBe(3);
+    watching.unsubscribe();
+    await engine.end();
+  });
 });
 
 describe('servers that can give nobody a lock', () => {
