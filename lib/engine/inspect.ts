@@ -36,6 +36,8 @@ export async function inspectKey(
   // Of the write only the answer counts. It deletes a node that never exists, which takes its place among all writes.
   const before =
     freshness === 'behind a write' ? remove(`${queuePath}/${context.identifiers.next()}`) : sync(queuePath);
+  /** Which change of the parent's data left there the name of a holder that was not in the queue. */
+  let vanishedAt: bigint | undefined;
   for (let looks = 1; ; looks += 1) {
     await context.uplink.whenUp(interrupt);
     const requests = [before, listQueue(queuePath), get(queuePath)] as const;
@@ -52,6 +54,13 @@ export async function inspectKey(
     // When a holder has left, whoever holds now may have come after the list: it would seem to be free.
     if (found === undefined || (looks < MAX_LOOKS && isMoving(queue, found))) continue;
     const delayMs = parent instanceof SessionError ? undefined : pendingDelayMs(parent.data);
+    if (delayMs !== undefined && queue.length === 0 && looks < MAX_LOOKS) {
+      // A holder that came or left between the two reads has not vanished: the next look finds something else there.
+      const { mzxid } = (parent as NodeData).stat;
+      const isConfirmed = mzxid === vanishedAt;
+      vanishedAt = mzxid;
+      if (!isConfirmed) continue;
+    }
     const left = queue.filter(({ name }) => found.get(name) !== 'left');
     return describe(context, key, queuePath, left, found, delayMs);
   }

@@ -182,6 +182,20 @@ describe('inspect()', () => {
     expect((await inspect(other)).waitEstimateMs).toBeUndefined();
   });
 
+  it('is not EXPIRED after one that gives it back while several look at once', async () => {
+    for (let afterMs = 0; afterMs < 6; afterMs += 0.25) {
+      const engine = new EngineWorld();
+      const [one, eye] = [await engine.client('one', { lockDelayMs: 5_000 }), await engine.client('eye')];
+      const lock = await engine.settle(one.locks.acquire('/locks/a'));
+      const looks = [1, 2, 3].map(() => eye.locks.inspect('/locks/a'));
+      await engine.runFor(afterMs);
+      void lock.release();
+      for (const { state } of await engine.settle(Promise.all(looks)))
+        expect({ afterMs, state }).not.toMatchObject({ state: 'EXPIRED' });
+      await engine.end();
+    }
+  });
+
   it('is EXPIRED after a holder that vanished, where there is a lock-delay, and FREE after one that did not', async () => {
     const careful = await engine.client('careful', { lockDelayMs: 2_000 });
     const orderly = await engine.settle(careful.locks.acquire(KEY));
