@@ -69,7 +69,12 @@ export class GrowingTransaction implements LockTransaction, Footing {
   lock(key: string, mode: LockMode = 'exclusive'): Promise<LockHandle> {
     const locked = this.#last.then(() => this.#lock(key, mode));
     this.#last = locked.catch(() => undefined);
-    return locked;
+    return locked.then((handle) => {
+      // Somebody else may have blocked the event loop since it was granted.
+      const loss = this.lossError();
+      if (loss !== undefined) throw loss;
+      return handle;
+    });
   }
 
   async #lock(key: string, mode: LockMode): Promise<LockHandle> {

@@ -20,7 +20,7 @@ import {
 } from './lock-service.js';
 import { LockEvents } from './lock-events.js';
 import { type CallFacts, LockTaker } from './lock-taker.js';
-import { callerOf, frameFor, runInFrame } from './owner-context.js';
+import { callerOf, frameFor, type OwnedLock, runInFrame } from './owner-context.js';
 import { runTransaction, type TransactionWork } from './run-transaction.js';
 import { Shutdown } from './shutdown.js';
 import { untilDoneOrLost } from './until-done-or-lost.js';
@@ -63,13 +63,12 @@ export class ZookeeperLockService extends LockService implements AsyncDisposable
   }
 
   async acquire(key: string, options: AcquireOptions = {}): Promise<LockHandle> {
-    const { handle } = await this.#taker.take(key, options, this.#call(options, key));
-    return handle;
+    return lastLook(await this.#taker.take(key, options, this.#call(options, key)));
   }
 
   async tryAcquire(key: string, options: AcquireOptions = {}): Promise<LockHandle | undefined> {
     const taken = await this.#taker.tryTake(key, options, this.#call(options, key));
-    return taken?.handle;
+    return taken === undefined ? undefined : lastLook(taken);
   }
 
   async withLock<T>(
@@ -79,7 +78,8 @@ export class ZookeeperLockService extends LockService implements AsyncDisposable
   ): Promise<T> {
     const lock = await this.#taker.take(key, options, this.#call(options, key));
     try {
-      const running = runInFrame(frameFor(this, this.#context.identifiers, [lock]), () => work(lock.handle));
+      const held = lastLook(lock);
+      const running = runInFrame(frameFor(this, this.#context.identifiers, [lock]), () => work(held));
       return await untilDoneOrLost(running, lock.hold, this.#context.events);
     } finally {
       // The caller need not wait for the way to the server and back.
@@ -148,4 +148,11 @@ export class ZookeeperLockService extends LockService implements AsyncDisposable
     const { clock, settings } = this.#context;
     return { service: this, deadline: Deadline.after(clock, answerWithinMs(options.waitMs || settings.waitMs)) };
   }
+}
+
+/** Between the grant and its caller lie turns of promises, in which somebody else may have blocked the event loop. */
+function lastLook({ hold, handle }: OwnedLock): LockHandle {
+  const loss = hold.lossError();
+  if (loss !== undefined) throw loss;
+  return handle;
 }

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { ZookeeperLockService } from '../../../lib/engine/zookeeper-lock-service.js';
 import { LockLostError } from '../../../lib/lock/errors.js';
 import type { Reply, Request } from '../../../lib/session/requests.js';
@@ -133,6 +133,32 @@ describe('a lock that was lost behind a blocked event loop, before any timer cou
     expect(await work).toBeInstanceOf(LockLostError);
     await promisesSettled();
     expect(told).toEqual([expect.any(LockLostError), expect.any(LockLostError)]);
+  });
+
+  it.each<[string, (service: ZookeeperLockService) => Promise<unknown>]>([
+    ['acquire()', (service) => service.acquire('/l/b', { mode: 'read' })],
+    ['acquireAll()', (service) => service.acquireAll(['/l/b'], { mode: 'read' })],
+  ])('by %s, on whose way from the grant to its caller another one blocks the loop', async (_name, take) => {
+    const loop = new BlockedLoop();
+    // With somebody else in the queue the way is longer than that of a lock that nobody else wants.
+    await loop.service.acquire('/l/b', { mode: 'read' });
+    const first = loop.service.acquire('/l/a').then(() => loop.block());
+    const second = rejection(take(loop.service));
+    await first;
+    expect(await second).toBeInstanceOf(LockLostError);
+  });
+
+  it.each<[string, (service: ZookeeperLockService, work: () => void) => Promise<unknown>]>([
+    ['withLock()', (service, work) => service.withLock('/l/b', work)],
+    ['transaction()', (service, work) => service.transaction((tx) => tx.lock('/l/b').then(work))],
+  ])('to the work of %s, which is not begun', async (_name, take) => {
+    const loop = new BlockedLoop();
+    const first = loop.service.withLock('/l/a', () => loop.block());
+    const work = jest.fn();
+    const second = rejection(take(loop.service, work));
+    expect(await rejection(first)).toBeInstanceOf(LockLostError);
+    expect(await second).toBeInstanceOf(LockLostError);
+    expect(work).not.toHaveBeenCalled();
   });
 
   it.each(['extend', 'assertHeld'] as const)('by %s()', async (question) => {
