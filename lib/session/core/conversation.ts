@@ -193,10 +193,17 @@ export class Conversation {
     call.answer = this.#answers;
     traffic.onAnswered(call, readAt, failed ? 'nothing' : proofBy(call.request));
     if (!failed && call.watcher !== undefined) traffic.onWatchSet(call, outcome !== undefined);
+    else if (call.watcher !== undefined && failedWith(outcome, 'TOO_LARGE')) this.#takeBackWatch(call);
     else if (failed && this.skippedRemovals.size > 0) traffic.onWatchNotSet(call);
     if (failedWith(outcome, 'THROTTLED')) this.#throttled.add(call, outcome);
     else call.settle(outcome);
     // Said of the link or the session, not of the request: the next one would get the same, a handshake will tell more.
     if (outcome instanceof SessionError && outcome.outcomeUnknown) onBroken(outcome);
+  }
+
+  /** The server has answered, and set the watch, but the caller is told of an error: nobody would ever take it back. */
+  #takeBackWatch(call: Call): void {
+    call.unwatched = true;
+    this.#context.traffic.onWatchSet(call, true);
   }
 }

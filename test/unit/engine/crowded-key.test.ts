@@ -71,6 +71,15 @@ describe('a key with too many keys below it', () => {
     expect([errors.length, lists()]).toEqual([1, 0]);
   });
 
+  it('leaves no watch at the servers, where watch() is refused', async () => {
+    await crowd();
+    const before = engine.world.watchCount;
+    const errors: unknown[] = [];
+    one.locks.watch(KEY).subscribe({ error: (error: unknown) => errors.push(error) });
+    await engine.runFor(1_000);
+    expect([errors.length, engine.world.watchCount]).toEqual([1, before]);
+  });
+
   it('is to be had again once there are fewer', async () => {
     await crowd();
     await engine.failure(one.locks.acquire(KEY));
