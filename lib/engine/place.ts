@@ -52,7 +52,10 @@ export class OwnWatch implements Watcher {
   onUsedUp: (() => void) | undefined;
   isSet = false;
   isGone = false;
-  #wasAsked = false;
+  /** How often it was asked for, and answered; and how many of these an event has used up, perhaps before its answer was told. */
+  #asked = 0;
+  #answered = 0;
+  #usedUp = 0;
 
   constructor(path: string) {
     this.#path = path;
@@ -60,17 +63,19 @@ export class OwnWatch implements Watcher {
 
   /** To be sent with others; `answered` tells what came of it. */
   ask(): GetRequest {
-    this.#wasAsked = true;
+    this.#asked += 1;
     return get(this.#path, this);
   }
 
   answered(outcome: Outcome<GetRequest>): void {
+    this.#answered += 1;
     if (failedWith(outcome, 'NO_NODE')) this.#gone();
-    else if (!(outcome instanceof SessionError)) this.isSet = !this.isGone;
+    else if (!(outcome instanceof SessionError)) this.isSet = !this.isGone && this.#answered > this.#usedUp;
   }
 
   onWatchEvent(event: WatchEvent): void {
     this.isSet = false;
+    this.#usedUp = this.#asked;
     if (event.type === 'deleted') this.#gone();
     else if (event.type !== 'lost') this.onUsedUp?.();
   }
@@ -79,7 +84,7 @@ export class OwnWatch implements Watcher {
   takeBack(session: Session): void {
     this.onGone = undefined;
     this.onUsedUp = undefined;
-    if (this.#wasAsked && !this.isGone) session.unwatch(this.#path, this);
+    if (this.#asked > 0 && !this.isGone) session.unwatch(this.#path, this);
     this.isSet = false;
   }
 
