@@ -15,7 +15,7 @@ export class Refusal {
   @ApiProperty({ example: 'LOCK_TIMEOUT', required: false, description: 'The `code` of a lock error.' })
   readonly code?: string;
 
-  @ApiProperty({ example: 'Not acquired within 15000 ms: 2 others are ahead' })
+  @ApiProperty({ example: 'The lock is busy: others held it for as long as this call would wait' })
   readonly message!: string;
 }
 

@@ -1,11 +1,13 @@
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
+import { refuseOtherHosts } from './http/refuse-other-hosts.js';
 import { refuseOtherOrigins } from './http/refuse-other-origins.js';
 import { setSecurityHeaders } from './http/security-headers.js';
 
 /** What `main.ts` and the tests set up alike. The application must have been created with `bodyParser: false`. */
 export function prepare(app: NestExpressApplication): void {
   app.use(setSecurityHeaders);
+  app.use(refuseOtherHosts);
   // In front of the parsers: of what is refused nothing is read.
   app.use(refuseOtherOrigins);
   app.useBodyParser('json');

@@ -22,7 +22,7 @@ function isOwn({ headers }: IncomingMessage): boolean {
   const site = headers['sec-fetch-site'];
   if (site !== undefined) return OWN.includes(String(site));
   const { origin, host } = headers;
-  return origin === undefined || hostOf(origin) === host;
+  return origin === undefined || hostOf(origin) === (host ?? '');
 }
 
 function hostOf(origin: string): string | undefined {

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type SampleApp, startSampleApp } from './support/start-sample-app.js';
 
@@ -66,5 +68,32 @@ describe('the sample application, to a browser that others have led to it', () =
     expect((await sample.request('/files/journal', { headers: { origin: 'https://elsewhere.example' } })).status).toBe(
       200,
     );
+  });
+
+  /** `fetch` takes no name of one's own. */
+  async function statusFor(host: string, method: string): Promise<number | undefined> {
+    const { port } = new URL(sample.url);
+    const headers = { host, origin: `http://${host}`, 'sec-fetch-site': 'same-origin' };
+    const path = method === 'GET' ? '/health' : '/files/rebound/append';
+    const sent = request({ host: '127.0.0.1', port, path, method, headers: { ...headers, 'content-length': 0 } }).end();
+    const [response] = (await once(sent, 'response')) as [IncomingMessage];
+    response.resume();
+    return response.statusCode;
+  }
+
+  it.each(['GET', 'POST'])('answers no page whose name was made to lead here: %s', async (method) => {
+    for (const host of ['evil.example', 'evil.example:3000', 'localhost.evil.example', '127.0.0.1.evil.example', '@']) {
+      expect(await statusFor(host, method)).toBe(421);
+    }
+    for (const host of [
+      'localhost',
+      'localhost:3000',
+      'app.localhost',
+      '127.0.0.1:3000',
+      '[::1]:3000',
+      '192.168.1.2',
+    ]) {
+      expect(await statusFor(host, method)).toBe(200);
+    }
   });
 });
