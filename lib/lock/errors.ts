@@ -58,7 +58,7 @@ function names(details: string, key: string | undefined): boolean {
   // Texts show a key as it is, as JSON writes it, or on one line. What none of these changes tells it: its longest part.
   const parts = key?.split(/[\p{Cc}\u2028\u2029"\\]+/u) ?? [];
   const longest = parts.reduce((one, other) => (other.length > one.length ? other : one), '');
-  return longest !== '' && details.includes(longest);
+  return key !== undefined && details.includes(longest);
 }
 
 /** What a log says of any error: all of it, where it is one of ours. */

@@ -158,8 +158,14 @@ export class FencedFile {
       return await operation();
     } catch (error) {
       if (!(error instanceof StaleFencingTokenError)) await this.close();
-      throw error;
+      throw this.#named(error);
     }
+  }
+
+  /** What a journal says of itself names its folder, of which nobody outside is told: so it is said of the resource. */
+  #named(error: unknown): unknown {
+    if (!(error instanceof LockConfigurationError) || error.key !== undefined) return error;
+    return new LockConfigurationError(`${onOneLine(this.resource)}: ${error.details}`, this.resource, { cause: error });
   }
 
   #limitOf({ content }: JournalState): number {

@@ -219,7 +219,7 @@ async function orTooLong<T>(resource: string, answer: Promise<T>): Promise<T> {
     if ((error as { code?: unknown }).code !== LIMIT_EXCEEDED) throw error;
     throw new LockConfigurationError(
       `PostgreSQL cannot keep a name of ${Buffer.byteLength(resource)} bytes in its index: up to 2 600 fit always. Nothing ` +
-        `was written. Give the resource a shorter name, such as a digest of this one (${onOneLine(resource.slice(0, 80))}...)`,
+        'was written. Give the resource a shorter name, such as a digest of this one',
       resource,
       { cause: error },
     );

@@ -22,21 +22,21 @@ export function refusal(error: unknown, path: string): unknown {
     case 'NO_AUTH':
     case 'AUTH_FAILED':
     case 'INVALID_ACL':
-      return new LockConfigurationError(`ZooKeeper denies access to ${path}: check auth and acl`, undefined, cause);
+      return new LockConfigurationError(`ZooKeeper denies access to ${path}: check auth and acl`, path, cause);
     case 'NO_CHILDREN_FOR_EPHEMERALS':
       return new LockConfigurationError(
         `A part of ${path} is an ephemeral node, which cannot have children`,
-        undefined,
+        path,
         cause,
       );
     case 'NOT_EMPTY':
-      return new LockConfigurationError(`${path} has children: remove them first`, undefined, cause);
+      return new LockConfigurationError(`${path} has children: remove them first`, path, cause);
     case 'QUOTA_EXCEEDED':
     case 'TOO_LARGE':
     case 'BAD_ARGUMENTS':
     case 'UNIMPLEMENTED':
-      return new LockConfigurationError(`ZooKeeper cannot keep ${path}: ${error.message}`, undefined, cause);
+      return new LockConfigurationError(`ZooKeeper cannot keep ${path}: ${error.message}`, path, cause);
     default:
-      return new LockUnavailableError(`ZooKeeper refused ${path}: ${error.message}`, undefined, cause);
+      return new LockUnavailableError(`ZooKeeper refused ${path}: ${error.message}`, path, cause);
   }
 }

@@ -5,7 +5,8 @@ import fc from 'fast-check';
 import { FencedFileStore } from '../../../../../lib/extras/fencing/file-store/fenced-file-store.js';
 import { Journal } from '../../../../../lib/extras/fencing/file-store/journal.js';
 import { Room } from '../../../../../lib/extras/fencing/file-store/room.js';
-import { LockConfigurationError, StaleFencingTokenError } from '../../../../../lib/lock/errors.js';
+import { detailsOf, LockConfigurationError, StaleFencingTokenError } from '../../../../../lib/lock/errors.js';
+import { telling } from '../../../../support/telling.js';
 import { temporaryRoot } from './support/temporary-root.js';
 
 /** What the journal of the file `a` was after each change. */
@@ -75,7 +76,7 @@ describe('a journal in which something is damaged that was acknowledged', () => 
     ];
     for (const refused of await Promise.allSettled(refusals)) {
       expect(refused).toMatchObject({ status: 'rejected', reason: { code: 'LOCK_CONFIGURATION' } });
-      expect(String((refused as PromiseRejectedResult).reason)).toMatch(
+      expect(detailsOf((refused as PromiseRejectedResult).reason)).toMatch(
         /journal\.0 is damaged between byte \d+ and byte \d+: whole records follow \(at byte \d+\).* Stop all writers/,
       );
     }
@@ -99,7 +100,7 @@ describe('a journal in which something is damaged that was acknowledged', () => 
     await writeFile(path, bytes);
 
     await using newcomer = await FencedFileStore.open({ root });
-    await expect(newcomer.write('a', 'stale', 6n)).rejects.toThrow('is damaged between byte');
+    await expect(newcomer.write('a', 'stale', 6n)).rejects.toThrow(telling('is damaged between byte'));
   });
 
   it('is found by the number of its records, where what is left of one looks like one that was cut off', async () => {
@@ -112,7 +113,7 @@ describe('a journal in which something is damaged that was acknowledged', () => 
     bytes.fill(0, lengths[0]! - 512, lengths[0]);
     await writeFile(path, bytes);
 
-    await expect(stateOf(root)).rejects.toThrow(`is damaged between byte 0 and byte ${lengths[0]}`);
+    await expect(stateOf(root)).rejects.toThrow(telling(`is damaged between byte 0 and byte ${lengths[0]}`));
   });
 
   it('is noticed by who has read it whole, when somebody who has not goes on behind it', async () => {
@@ -125,7 +126,7 @@ describe('a journal in which something is damaged that was acknowledged', () => 
     await using newcomer = await FencedFileStore.open({ root });
     await newcomer.append('a', 'behind', 6n);
 
-    await expect(witness.read('a')).rejects.toThrow('is damaged');
+    await expect(witness.read('a')).rejects.toThrow(telling('is damaged'));
   });
 
   it('has lost its last record at most, where nothing is behind that', async () => {

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { FencedFileStore } from '../../../../../lib/extras/fencing/file-store/fenced-file-store.js';
 import { InvalidLockKeyError, LockConfigurationError, StaleFencingTokenError } from '../../../../../lib/lock/errors.js';
+import { telling } from '../../../../support/telling.js';
 import { temporaryRoot } from './support/temporary-root.js';
 
 async function textIn(store: FencedFileStore, name: string): Promise<string | undefined> {
@@ -86,7 +87,7 @@ describe('the names of files', () => {
     await mkdir(join(root, 'b'));
     await symlink(join(outside, 'a', 'journal.0'), join(root, 'b', 'journal.0'));
 
-    await expect(store.read('a')).rejects.toThrow('It was not followed');
+    await expect(store.read('a')).rejects.toThrow(telling('It was not followed'));
     await expect(store.write('a', 'harm', 9n)).rejects.toThrow(LockConfigurationError);
     await expect(store.write('b', 'harm', 9n)).rejects.toMatchObject({ code: 'ELOOP' });
     expect(await textIn(elsewhere, 'a')).toBe('secret');
@@ -111,7 +112,7 @@ describe('a folder that is not as the store left it', () => {
     await mkdir(join(root, 'a'));
     await writeFile(join(root, 'a', 'journal'), 'x');
 
-    await expect(store.read('a')).rejects.toThrow('no journal');
+    await expect(store.read('a')).rejects.toThrow(telling('no journal'));
     await expect(store.write('a', 'x', 1n)).rejects.toThrow(LockConfigurationError);
   });
 
@@ -128,7 +129,7 @@ describe('a folder that is not as the store left it', () => {
     await writeFile(join(root, 'a', 'journal.0'), rest, { flag: 'a' });
 
     await using again = await FencedFileStore.open({ root });
-    await expect(again.read('a')).rejects.toThrow('is damaged');
+    await expect(again.read('a')).rejects.toThrow(telling('is damaged'));
     await expect(again.write('a', 'y', 1n)).rejects.toThrow(LockConfigurationError);
   });
 });
