@@ -10,7 +10,7 @@ import {
 } from '../engine/lock-service.js';
 import type { AcquireOptions } from '../lock/acquire-options.js';
 import { answerWithinMs } from '../lock/deadline.js';
-import { LockClosedError, LockUnavailableError } from '../lock/errors.js';
+import { LockClosedError, LockConfigurationError, LockUnavailableError } from '../lock/errors.js';
 import type { LockEvent } from '../lock/events.js';
 import type { LockHandle, MultiLockHandle } from '../lock/handle.js';
 import { outsideCalls } from '../lock/outside-calls.js';
@@ -19,6 +19,7 @@ import { openLockService, whenUp } from '../open.js';
 import type { ResolvedOptions } from '../options.js';
 import { ConnectionMonitor } from './connection-monitor.js';
 import { addLiveLockService, removeLiveLockService, startedLiveLockService } from './live-lock-services.js';
+import { logLockError } from './log-lock-error.js';
 
 type Opened = ReturnType<typeof openLockService>;
 
@@ -64,27 +65,27 @@ export class ManagedLockService
   }
 
   async acquire(key: string, options?: AcquireOptions): Promise<LockHandle> {
-    return this.#open().service.acquire(key, options);
+    return this.#tellingMisuse(({ service }) => service.acquire(key, options));
   }
 
   async tryAcquire(key: string, options?: AcquireOptions): Promise<LockHandle | undefined> {
-    return this.#open().service.tryAcquire(key, options);
+    return this.#tellingMisuse(({ service }) => service.tryAcquire(key, options));
   }
 
   async withLock<T>(key: string, work: (lock: LockHandle) => T | PromiseLike<T>, options?: AcquireOptions): Promise<T> {
-    return this.#open().service.withLock(key, work, options);
+    return this.#tellingMisuse(({ service }) => service.withLock(key, work, options));
   }
 
   async acquireAll(keys: readonly KeyWithMode[], options?: AcquireAllOptions): Promise<MultiLockHandle> {
-    return this.#open().service.acquireAll(keys, options);
+    return this.#tellingMisuse(({ service }) => service.acquireAll(keys, options));
   }
 
   async transaction<T>(work: (tx: LockTransaction) => T | PromiseLike<T>): Promise<T> {
-    return this.#open().service.transaction(work);
+    return this.#tellingMisuse(({ service }) => service.transaction(work));
   }
 
   async inspect(key: string): Promise<LockSnapshot> {
-    return this.#open().service.inspect(key);
+    return this.#tellingMisuse(({ service }) => service.inspect(key));
   }
 
   watch(key: string): Observable<LockSnapshot> {
@@ -132,6 +133,16 @@ export class ManagedLockService
   /** The servers of the application are closed by now, so all answers have been given: what is left of the grace, then the end. */
   async onApplicationShutdown(): Promise<void> {
     await this.#close(this.options.shutdownGraceMs);
+  }
+
+  /** Nest does not log such an error where it answers with it, and callers from outside are not told what it is. */
+  async #tellingMisuse<T>(call: (opened: Opened) => Promise<T>): Promise<T> {
+    try {
+      return await call(this.#open());
+    } catch (error) {
+      if (error instanceof LockConfigurationError) logLockError(error);
+      throw error;
+    }
   }
 
   #open(): Opened {

@@ -112,7 +112,13 @@ describe('a lock error over HTTP', () => {
         expect((await request(`a/${path}`)).status).toBe(500);
         expect(told()).toEqual([expect.stringContaining("acquire it with mode 'upgradeable'")]);
       }
-      await using held = await application.locks.acquire('/locks/a');
+      const { locks } = application;
+      const inside = (): Promise<unknown> => locks.acquire('/locks/b', { reentrant: false });
+      await expect(locks.withLock('/locks/b', inside)).rejects.toThrow(LockConfigurationError);
+      expect(told()).toEqual([expect.stringContaining('/locks/b is held by this very call')]);
+      await expect(locks.tryAcquire('/locks/b', { mode: 'bad' as 'read' })).rejects.toThrow(LockConfigurationError);
+      expect(told()).toEqual([expect.stringContaining('mode: must be one of')]);
+      await using held = await locks.acquire('/locks/a');
       expect((await request(`${held.key.slice(7)}/busy`)).status).toBe(423);
       expect(told()).toEqual([]);
     } finally {
