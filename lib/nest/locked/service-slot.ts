@@ -1,3 +1,4 @@
+import { types } from 'node:util';
 import { Inject } from '@nestjs/common';
 import type { LockService } from '../../engine/lock-service.js';
 import { onlyLiveLockService } from '../live-lock-services.js';
@@ -15,6 +16,12 @@ const slotsByPrototype = new WeakMap<object, Map<string, symbol>>();
  * when this method is called as they are.
  */
 const SHOW_YOURSELF = Symbol('what methods with @Locked are called on');
+
+/**
+ * Some such Proxies bind methods by their names alone, so that this one, a symbol, is called on the Proxy. What is behind one
+ * is then given something to be known by: a property that is defined on the Proxy comes to stand there.
+ */
+const KNOWN_BY = Symbol('what methods with @Locked know their object by');
 
 type Visit = (instance: object) => void;
 
@@ -53,7 +60,18 @@ export function fillServiceSlot(instance: object, name: string, service: LockSer
 /** The instance as it was given, and as its methods see it. */
 function forEachFace(instance: object, visit: Visit): void {
   visit(instance);
-  (instance as { [SHOW_YOURSELF]?: (visit: Visit) => void })[SHOW_YOURSELF]?.(visit);
+  let isShown = false;
+  (instance as { [SHOW_YOURSELF]?: (visit: Visit) => void })[SHOW_YOURSELF]?.((face) => {
+    isShown = face !== instance;
+    visit(face);
+  });
+  if (isShown || !types.isProxy(instance)) return;
+  const known = knownBy(instance) ?? {};
+  if (Reflect.defineProperty(instance, KNOWN_BY, { configurable: true, value: known })) visit(known);
+}
+
+function knownBy(instance: object): object | undefined {
+  return Object.getOwnPropertyDescriptor(instance, KNOWN_BY)?.value as object | undefined;
 }
 
 /** For an object that Nest did not build itself, and so gave nothing. */
@@ -71,12 +89,20 @@ export function offerService(instance: object, name: string, service: LockServic
  * @throws LockConfigurationError where several would do: they do not exclude each other
  */
 export function serviceFor(instance: unknown, name: string, method: string): LockService {
+  return serviceOf(instance, name) ?? serviceOf(faceBehind(instance), name) ?? onlyLiveLockService(name, method);
+}
+
+function faceBehind(instance: unknown): object | undefined {
+  return typeof instance === 'object' && instance !== null ? knownBy(instance) : undefined;
+}
+
+function serviceOf(instance: unknown, name: string): LockService | undefined {
   // A WeakMap answers for what cannot be its key, too: a method without its object.
   const own = servicesOf(name).get(instance as object) ?? readSlot(instance, name);
   if (own !== undefined) return own;
   const offered = offersByConnection.get(name)?.get(instance as object) ?? [];
   const [only, other] = offered.length > 1 ? offered.filter((one) => !isClosed(one)) : offered;
-  return only !== undefined && other === undefined ? only : onlyLiveLockService(name, method);
+  return other === undefined ? only : undefined;
 }
 
 /** By way of the instance itself: a Proxy may have had what is behind it filled, and be what methods are called on. */

@@ -54,6 +54,16 @@ const traced: Instrument = (instance) =>
     },
   });
 
+/** Symbols are nobody's methods to them. */
+const byNameAlone: Instrument = (instance) =>
+  new Proxy(instance as object, {
+    get(target, property, receiver): unknown {
+      if (typeof property === 'symbol') return Reflect.get(target, property, receiver);
+      const value: unknown = Reflect.get(target, property, target);
+      return typeof value === 'function' && property !== 'constructor' ? (value.bind(target) as unknown) : value;
+    },
+  });
+
 @Injectable()
 class Orders {
   @Locked('/locks/:name')
@@ -116,6 +126,7 @@ describe.each([
   ['calls methods on the Proxy', onTheProxy],
   ['has what is behind it filled, and calls methods on the Proxy', filledBehind],
   ['wraps methods', traced],
+  ['calls methods on what is behind it, but for symbols', byNameAlone],
 ])("@Locked with Nest's option instrument, where the Proxy %s", (_, instrument) => {
   it('finds the connection of its own application, of two in one process', async () => {
     const applications = [await start(instrument), await start(instrument)];
