@@ -2,7 +2,7 @@ import { LockConfigurationError, StaleFencingTokenError } from '../../../lock/er
 import { isStale, staleToken } from '../rule.js';
 import { assertFits } from './content.js';
 import type { Generations } from './generations.js';
-import type { Journal } from './journal.js';
+import type { Identity, Journal } from './journal.js';
 import type { JournalState } from './journal-state.js';
 import { isLackOfRoom } from './room.js';
 import { onOneLine } from '../on-one-line.js';
@@ -30,6 +30,8 @@ export interface Change {
  */
 export class FencedFile {
   #journal: Journal | undefined;
+  /** The highest token in a journal when it was found damaged: read anew, it may look as if that had never been shown. */
+  #known: (Identity & { readonly mark: bigint }) | undefined;
 
   constructor(
     private readonly resource: string,
@@ -37,8 +39,9 @@ export class FencedFile {
     private readonly minJournalBytes: number,
   ) {}
 
-  get isOpen(): boolean {
-    return this.#journal !== undefined;
+  /** Whether there is something to keep. */
+  get isInUse(): boolean {
+    return this.#journal !== undefined || this.#known !== undefined;
   }
 
   /** As of a moment during the call, and never to be taken back: `undefined` where nobody has ever written. */
@@ -117,6 +120,7 @@ export class FencedFile {
         await this.close();
         continue;
       }
+      this.#assertRemembers(journal);
       if (!journal.state.isSealed) return journal;
       const obstacle = await this.#replace(journal);
       if (obstacle !== undefined && purpose === 'look') return journal;
@@ -152,11 +156,25 @@ export class FencedFile {
     }
   }
 
-  /** What is known of a journal is worth nothing after an error in the middle of reading it. */
+  /** Another file in its place is what somebody has put there, and counts. */
+  #assertRemembers({ identity: { ino, dev }, state, path }: Journal): void {
+    const known = this.#known;
+    if (known?.ino !== ino || known.dev !== dev || state.mark >= known.mark) return;
+    throw forgotten(path, state.mark, known.mark);
+  }
+
+  #remember({ identity: { ino, dev }, state }: Journal): void {
+    const known = this.#known;
+    const before = known?.ino === ino && known.dev === dev ? known.mark : 0n;
+    this.#known = { ino, dev, mark: before > state.mark ? before : state.mark };
+  }
+
+  /** What is known of a journal is worth nothing after an error in the middle of reading it, but for its highest token. */
   async #orStartOver<T>(operation: () => Promise<T>): Promise<T> {
     try {
       return await operation();
     } catch (error) {
+      if (error instanceof LockConfigurationError && this.#journal !== undefined) this.#remember(this.#journal);
       if (!(error instanceof StaleFencingTokenError)) await this.close();
       throw this.#named(error);
     }
@@ -171,6 +189,13 @@ export class FencedFile {
   #limitOf({ content }: JournalState): number {
     return Math.max(this.minJournalBytes, GROWTH * (content?.length ?? 0));
   }
+}
+
+function forgotten(path: string, mark: bigint, known: bigint): LockConfigurationError {
+  return new LockConfigurationError(
+    `${path} is damaged: the highest fencing token in it is ${mark}, and this process has read ${known} there. Nothing of it is ` +
+      'read or written here. Stop all writers, then restore its folder from a backup (docs/fencing.md, "Damage")',
+  );
 }
 
 function movedAway(resource: string, folder: string): LockConfigurationError {

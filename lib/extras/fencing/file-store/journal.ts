@@ -23,7 +23,7 @@ export interface Outcome {
 }
 
 /** Of an open file; they stay as they are, wherever it is moved. */
-interface Identity {
+export interface Identity {
   readonly dev: bigint;
   readonly ino: bigint;
 }
@@ -42,7 +42,7 @@ export class Journal {
     readonly path: string,
     readonly generation: number,
     private readonly file: FileHandle,
-    private readonly identity: Identity,
+    readonly identity: Identity,
     private readonly room: Room,
   ) {
     this.#lines = new LineReader(file);

@@ -39,7 +39,7 @@ export class OpenFiles {
 
   /** What was never written has nothing to keep. */
   #forget(resource: string, { file, turns }: Entry): void {
-    if (turns.isIdle && !file.isOpen) this.#entries.delete(resource);
+    if (turns.isIdle && !file.isInUse) this.#entries.delete(resource);
   }
 
   async #closeSome(): Promise<void> {

@@ -127,6 +127,10 @@ describe('a journal in which something is damaged that was acknowledged', () => 
     await newcomer.append('a', 'behind', 6n);
 
     await expect(witness.read('a')).rejects.toThrow(telling('is damaged'));
+    // Nor does it forget what it has told of, and believe what is left.
+    await expect(witness.write('a', 'stale', 7n)).rejects.toThrow(telling('this process has read 9 there'));
+    await expect(witness.highestToken('a')).rejects.toThrow(telling('this process has read 9 there'));
+    expect(await stateOf(root)).toEqual({ content: 'one!\nbehind', mark: 6n });
   });
 
   it('has lost its last record at most, where nothing is behind that', async () => {
