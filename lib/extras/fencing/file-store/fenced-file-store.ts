@@ -6,7 +6,7 @@ import { checkResource } from '../check-resource.js';
 import { type Fence, type FenceSettings, tokenToCompare } from '../fence.js';
 import { checkOptions } from './check-options.js';
 import { assertFits } from './content.js';
-import { makeDirectory, type Modes, PRIVATE, unlessMissing } from './directories.js';
+import { makeDirectory, type Modes, PRIVATE, unlessCode, unlessMissing } from './directories.js';
 import { type Change, FencedFile } from './fenced-file.js';
 import { refuseUnfitFileSystem, refuseWithoutLinks } from './file-system.js';
 import { folderNameOf, resourceOf } from './folder-name.js';
@@ -239,6 +239,7 @@ async function removeLeftBehind(root: string): Promise<void> {
     const path = join(root, name);
     const folder = await unlessMissing(lstat(path));
     if (folder === undefined || Date.now() - folder.mtimeMs < LEFT_BEHIND_AFTER_MS) continue;
-    await rm(path, { recursive: true, force: true });
+    // Where several users share the root, each clears up after himself.
+    await unlessCode(['EACCES', 'EPERM'], rm(path, { recursive: true, force: true }));
   }
 }

@@ -1,11 +1,13 @@
-import { chmod, mkdir, readdir, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { chmod, mkdir, readdir, stat, utimes, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import {
   FencedFileStore,
   type FencedFileStoreOptions,
 } from '../../../../../lib/extras/fencing/file-store/fenced-file-store.js';
 import { temporaryRoot } from './support/temporary-root.js';
+
+const NOBODY = 65_534;
 
 /** What is called by its digest, so that its folder has a file more. */
 const LONG_NAME = 'x'.repeat(300);
@@ -57,5 +59,25 @@ describe('what a FencedFileStore makes', () => {
     await chmod(root, 0o755);
     await fill({ root });
     expect(((await stat(root)).mode & 0o777).toString(8)).toBe('755');
+  });
+
+  it('leaves what another user has left behind in a shared root to that user', async () => {
+    const root = temporaryRoot();
+    const left = join(root, '.new-left-behind');
+    await mkdir(left, { recursive: true });
+    await writeFile(join(left, 'journal.0'), '');
+    await utimes(left, 0, 0);
+    await chmod(left, 0o000);
+    await Promise.all([root, dirname(root)].map((folder) => chmod(folder, 0o777)));
+    // Nothing is closed to root.
+    const isRoot = process.getuid?.() === 0;
+    if (isRoot) process.seteuid?.(NOBODY);
+    try {
+      await using store = await FencedFileStore.open({ root, folderMode: 0o2770 });
+      expect(await store.names()).toEqual([]);
+    } finally {
+      if (isRoot) process.seteuid?.(0);
+      await chmod(left, 0o700);
+    }
   });
 });
