@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { Logger } from '@nestjs/common';
 import { FencedFileStore, PostgresFence } from '../../../../lib/extras/fencing/index.js';
 import { refusal } from '../../../../lib/extras/fencing/znodes/explain.js';
 import type { LockError } from '../../../../lib/lock/errors.js';
@@ -21,6 +22,12 @@ function expectQuiet(error: LockError, resource: string): void {
 }
 
 describe('what stores say to those outside of a resource that they cannot keep', () => {
+  let log: jest.SpiedFunction<Logger['error']>;
+  beforeEach(() => {
+    log = jest.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined);
+  });
+  afterEach(() => log.mockRestore());
+
   it.each(['tenants/acme', '\n'])(
     'a damaged journal, whose folder is called as the resource is: %j',
     async (resource) => {
@@ -40,6 +47,7 @@ describe('what stores say to those outside of a resource that they cannot keep',
         const error = await caught(failing);
         expectQuiet(error, resource);
         expect(error.details).toContain(`${path} is damaged between byte`);
+        expect(log.mock.calls.splice(0)).toEqual([[error.details, error.stack]]);
       }
     },
   );
