@@ -14,7 +14,7 @@ const ROUNDS = 25;
 const ALONE = ['solo-1', 'solo-2', 'solo-3', 'solo-4'];
 const CROWD = 4;
 const LONGEST_LIFE_MS = 60;
-const MIN_JOURNAL_BYTES = 512;
+const MIN_JOURNAL_BYTES = 256;
 
 describe('200 processes killed at random points of their writing', () => {
   let folder: string;
