@@ -1,5 +1,4 @@
 import { LockConfigurationError, StaleFencingTokenError } from '../../../lock/errors.js';
-import { LockExceptionFilter } from '../../../nest/lock-exception.filter.js';
 import { isStale, staleToken } from '../rule.js';
 import { assertFits } from './content.js';
 import type { Generations } from './generations.js';
@@ -184,12 +183,7 @@ export class FencedFile {
   /** What a journal says of itself names its folder, of which nobody outside is told: so it is said of the resource. */
   #named(error: unknown): unknown {
     if (!(error instanceof LockConfigurationError) || error.key !== undefined) return error;
-    const named = new LockConfigurationError(`${onOneLine(this.resource)}: ${error.details}`, this.resource, {
-      cause: error,
-    });
-    // Whoever reads outside of any lock may answer with it, and neither callers nor the log would be told.
-    LockExceptionFilter.logDetails(named);
-    return named;
+    return new LockConfigurationError(`${onOneLine(this.resource)}: ${error.details}`, this.resource, { cause: error });
   }
 
   #limitOf({ content }: JournalState): number {
