@@ -88,7 +88,8 @@ export const MORE_MUTANTS: readonly Mutant[] = [
   {
     name: 'a grant to somebody who was removed meanwhile',
     edits: [{ file: 'lib/engine/obtain.ts', find: 'if (place.ownWatch.isGone) continue;', replace: '' }],
-    breaks: ['granted is held'],
+    // The last look before a grant turns it into a loss that its caller is told of, where it should have queued again.
+    breaks: ['granted is held', 'honest errors'],
     withinSeeds: 40,
     directed: 'removed while it proves its life',
   },
@@ -123,8 +124,8 @@ export const MORE_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'lib/engine/place.ts',
-        find: 'else if (!(outcome instanceof SessionError)) this.isSet = !this.isGone;',
-        replace: 'else this.isSet = !this.isGone;',
+        find: 'else if (!(outcome instanceof SessionError)) this.isSet = !this.isGone && this.#answered > this.#usedUp;',
+        replace: 'else this.isSet = !this.isGone && this.#answered > this.#usedUp;',
       },
     ],
     breaks: ['loss is told first'],
