@@ -56,5 +56,5 @@ export default {
   ],
   // One computes while the other waits for its servers; with more of them the machine decides what is in time.
   maxWorkers: 2,
-  testTimeout: 30_000,
+  testTimeout: 60_000,
 };
