@@ -13,6 +13,7 @@ export type LockErrorCode =
   | 'DEADLOCK'
   | 'STALE_FENCING_TOKEN'
   | 'INVALID_FENCING_TOKEN'
+  | 'FENCING_TOKEN_REQUIRED'
   | 'ZNODE_CONFLICT';
 
 /**

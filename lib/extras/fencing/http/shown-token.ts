@@ -1,5 +1,5 @@
-import { HttpException, HttpStatus } from '@nestjs/common';
 import { InvalidFencingTokenError } from '../../../lock/errors.js';
+import { FencingTokenRequiredError } from './fencing-token-required-error.js';
 
 /** The header that carries a fencing token. */
 export const FENCING_TOKEN_HEADER = 'Fencing-Token';
@@ -16,11 +16,11 @@ export interface FencedRequest {
 
 /**
  * The one value of the header.
- * @throws HttpException (428) where it is missing, InvalidFencingTokenError where there are several
+ * @throws FencingTokenRequiredError where it is missing, InvalidFencingTokenError where there are several
  */
 export function shownToken(request: FencedRequest, key: string, isSigned: boolean): string {
   const value = request.headers[RECEIVED_AS];
-  if (value === undefined || value === '') throw tokenMissing(isSigned);
+  if (value === undefined || value === '') throw tokenMissing(key, isSigned);
   // Node joins several headers of one name with commas, which neither digits nor a signed token contain.
   if (typeof value === 'string' && !value.includes(',')) return value;
   throw new InvalidFencingTokenError(
@@ -29,17 +29,11 @@ export function shownToken(request: FencedRequest, key: string, isSigned: boolea
   );
 }
 
-/** No error of a lock: the caller has shown none. The body has the form of the others, and names no key either. */
-function tokenMissing(isSigned: boolean): HttpException {
-  const what = isSigned ? 'signed fencing token' : 'fencing token, in digits,';
-  return new HttpException(
-    {
-      statusCode: HttpStatus.PRECONDITION_REQUIRED,
-      code: 'FENCING_TOKEN_REQUIRED',
-      message:
-        `This request needs the ${what} of the lock on what it writes, in the header ${FENCING_TOKEN_HEADER}: take the ` +
-        'lock, and send the token of its handle',
-    },
-    HttpStatus.PRECONDITION_REQUIRED,
+function tokenMissing(key: string, isSigned: boolean): FencingTokenRequiredError {
+  const form = isSigned ? 'as a signed token' : 'in digits';
+  return new FencingTokenRequiredError(
+    `The request has no ${FENCING_TOKEN_HEADER} header. It needs the token of the lock on ${key}, ${form}: fencedFetch and ` +
+      'fencingInterceptor send it',
+    key,
   );
 }

@@ -55,7 +55,8 @@ describe('@RequireFence', () => {
     }
   });
 
-  it('asks for a token with 428, and says which and where', async () => {
+  it('asks for a token with 428, says where it belongs, and tells the log which lock it is of', async () => {
+    using refusals = recordRefusals();
     await using marks = await sharedMarks();
     await using plain = await startDocumentsService({ marks: await marks.open() });
     await using signing = await startDocumentsService({ marks: await marks.open(), keys });
@@ -63,14 +64,13 @@ describe('@RequireFence', () => {
     for (const headers of [{}, withToken('')]) {
       const answer = await plain.put('a', headers);
       expect(answer.status).toBe(428);
-      expect(answer.body).toEqual(
-        body(428, 'FENCING_TOKEN_REQUIRED', 'needs the fencing token, in digits, of the lock on what it writes'),
-      );
-      expect(answer.body['message']).toContain('in the header Fencing-Token');
+      expect(answer.body).toEqual(body(428, 'FENCING_TOKEN_REQUIRED', 'a fencing token in the header Fencing-Token'));
+      expect(refusals.take()).toEqual([
+        expect.stringMatching(/^FENCING_TOKEN_REQUIRED: .* of the lock on \/locks\/documents\/a, in digits/),
+      ]);
     }
-    expect((await signing.put('a')).body).toEqual(
-      body(428, 'FENCING_TOKEN_REQUIRED', 'the signed fencing token of the'),
-    );
+    expect((await signing.put('a')).body).toMatchObject({ statusCode: 428, code: 'FENCING_TOKEN_REQUIRED' });
+    expect(refusals.take()).toEqual([expect.stringContaining('/locks/documents/a, as a signed token')]);
     expect(plain.saved).toEqual([]);
     expect((await fetch(`${plain.url}/documents/a`)).status).toBe(200);
   });
@@ -144,7 +144,7 @@ describe('@RequireFence', () => {
     await using service = await startDocumentsService({ marks: await marks.open() }, { filter: false });
     await service.put('a', withToken(7n));
 
-    expect((await service.put('a')).body).toMatchObject({ statusCode: 428, code: 'FENCING_TOKEN_REQUIRED' });
+    expect((await service.put('a')).body).toEqual({ statusCode: 428, message: expect.any(String) });
     expect((await service.put('a', withToken('x'))).body).toEqual({ statusCode: 403, message: expect.any(String) });
     expect((await service.put('a', withToken(6n))).body).toEqual({ statusCode: 409, message: expect.any(String) });
   });
