@@ -9,16 +9,16 @@ const logged = new WeakSet<Error>();
  * the error on.
  */
 export function logLockError(error: unknown): void {
-  if (error instanceof LockConfigurationError && isNew(error)) {
+  if (error instanceof LockConfigurationError && isNewToLog(error)) {
     new Logger('Locked').error(error.details, error.stack);
   }
-  if (error instanceof LockUnavailableError && isNew(error)) new Logger('Locked').warn(error.details);
+  if (error instanceof LockUnavailableError && isNewToLog(error)) new Logger('Locked').warn(error.details);
 }
 
 /** The same of any lock error that goes outside; those that come from what others do, only where debugging is wanted. */
 export function logRefusal(error: LockError): void {
   logLockError(error);
-  if (isNew(error)) new Logger('Locked').debug(`${error.code}: ${error.details}`);
+  if (isNewToLog(error)) new Logger('Locked').debug(`${error.code}: ${error.details}`);
 }
 
 /** It was told of in another way, or with others of its kind. */
@@ -26,7 +26,8 @@ export function countAsLogged(error: Error): void {
   logged.add(error);
 }
 
-function isNew(error: Error): boolean {
+/** Asked once for each error: from then on it counts as logged. */
+export function isNewToLog(error: Error): boolean {
   if (logged.has(error)) return false;
   countAsLogged(error);
   return true;

@@ -4,6 +4,7 @@ import { detailsOf, LockTimeoutError } from '../../lock/errors.js';
 import type { LockEvent } from '../../lock/events.js';
 import type { LockHandle } from '../../lock/handle.js';
 import { logLockError } from '../log-lock-error.js';
+import { tellOfEvent } from './event-listener.js';
 import type { ResolvedLockedOptions } from './locked-options.js';
 import type { ParameterNote } from './parameter-notes.js';
 import { serviceFor } from './service-slot.js';
@@ -12,6 +13,7 @@ import { serviceFor } from './service-slot.js';
 export interface LockedPlan {
   /** `OrdersService.pay` */
   readonly by: string;
+  readonly method: string | symbol;
   readonly original: (...args: unknown[]) => unknown;
   readonly keyOf: (this: unknown, args: readonly unknown[]) => string;
   /** The parameters that the lock fills. */
@@ -51,9 +53,12 @@ export async function runLocked<T>(
       signal === undefined ? options.acquire : { ...options.acquire, signal },
     );
   } catch (error) {
-    logLockError(error);
     // Inside, a time-out is of another lock, and the body's own business.
-    if (isInside || !(error instanceof LockTimeoutError) || options.onBusy === 'throw') throw error;
+    if (isInside || !(error instanceof LockTimeoutError) || options.onBusy === 'throw') {
+      tellOfEvent(error, instance, plan, isInside);
+      logLockError(error);
+      throw error;
+    }
     return new BusyInstead(options.onBusy === 'skip' ? undefined : await options.onBusy(error));
   } finally {
     stopListening?.();

@@ -65,6 +65,7 @@ function lockMethod(
   const { keyOf, placeholders } = keyFunction(path, options, prototype, method, original, where);
   const plan: LockedPlan = {
     by,
+    method,
     original,
     options,
     keyOf,
