@@ -1,6 +1,7 @@
 import { checkKey } from '../../engine/key.js';
 import { InvalidLockKeyError, LockConfigurationError } from '../../lock/errors.js';
 import { encodeKeyValue } from './encode-key-value.js';
+import { foreignPlaceholder } from './foreign-placeholders.js';
 
 const PLACEHOLDER = /:([A-Za-z_$][\w$.]*)/g;
 /** Meant as a placeholder, surely: it would be one key for all. A colon elsewhere, as in `12:30`, is a character like others. */
@@ -19,6 +20,8 @@ export interface KeyTemplate {
 
 /** @throws LockConfigurationError for a path that can be no key, whatever its values are */
 export function parseKeyTemplate(path: string, where: string): KeyTemplate {
+  const foreign = foreignPlaceholder(path);
+  if (foreign !== undefined) throw new LockConfigurationError(`${where}: ${foreign}`);
   const parts = path.split(PLACEHOLDER);
   const literals = parts.filter((_, index) => index % 2 === 0);
   const placeholders = parts.filter((_, index) => index % 2 === 1);

@@ -1,0 +1,50 @@
+/**
+ * What other languages mean as a place for a value, and what here is text, the same for every call: one lock for the whole
+ * fleet. Only templates are looked at, which developers write: a key that was computed may hold a value that looks so.
+ */
+const FOREIGN: readonly RegExp[] = [
+  // {id}, ${id}, #{id}, {{id}}, {}, {id:int}
+  /[$#@%:]*\{+([^{}]*)\}*|\}/,
+  // <id>, <int:id>; an arrow has no name in it.
+  /<([^<>/]*\w[^<>/]*)>/,
+  // [id], [...id]; the brackets of an IPv6 address have colons in them.
+  /\[(?:\.{3})?([A-Za-z_$][\w$.-]*)\]/,
+  // %s, %d, %(id)s, %1$s: a percent sign with two hexadecimal digits is how encodeURIComponent writes a character.
+  /%(?![\da-fA-F]{2})(?:\((\w+)\)|\d+\$)?[diosuxfjv](?![A-Za-z\d])/,
+  // %id%
+  /%(?![\da-fA-F]{2})([A-Za-z_]\w*)%/,
+  // $id
+  /(?<![\w$:])\$([A-Za-z_][\w.]*)/,
+];
+/** A whole segment: *, **, *rest. */
+const WILDCARD = /(?<=\/)\*{1,2}[\w$]*(?=\/|$)/;
+/** Behind a placeholder, up to the end of its segment: what a route would take for a rule on the value. */
+const ROUTE_PATTERN = /(:[A-Za-z_$][\w$.]*)(\([^/]*\)[?*+]?|[?*+])(?=\/|$)/;
+const NAME = /^[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)*$/;
+
+/** @returns what is wrong with the path and how it is written instead; undefined where nothing is */
+export function foreignPlaceholder(path: string): string | undefined {
+  for (const pattern of FOREIGN) {
+    const [found, inside = ''] = pattern.exec(path) ?? [];
+    if (found === undefined) continue;
+    const text = `${JSON.stringify(found)} is no placeholder but text, the same in every key`;
+    return `${text}. Placeholders have a colon in front: ":${nameIn(found, inside)}"`;
+  }
+  const [wildcard] = WILDCARD.exec(path) ?? [];
+  if (wildcard !== undefined) {
+    return (
+      `${JSON.stringify(wildcard)} is no wildcard but text: a lock is for one key, and for nothing below it. A placeholder ` +
+      'takes a value into the key: ":id"'
+    );
+  }
+  const [, placeholder, rule] = ROUTE_PATTERN.exec(path) ?? [];
+  if (placeholder === undefined || rule === undefined) return undefined;
+  return `${JSON.stringify(rule)} behind "${placeholder}" is no rule as in a route, but text in every key. Write "${placeholder}" alone`;
+}
+
+/** Some put the type of the value beside its name: `{id:int}`, `<int:id>`. */
+function nameIn(found: string, inside: string): string {
+  const parts = inside.split(':');
+  const name = (found.startsWith('<') ? parts.at(-1) : parts[0])?.trim() ?? '';
+  return NAME.test(name) ? name : 'id';
+}

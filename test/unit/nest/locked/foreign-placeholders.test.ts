@@ -1,0 +1,105 @@
+import { describe, expect, it } from '@jest/globals';
+import { checkKey } from '../../../../lib/engine/key.js';
+import { LockConfigurationError } from '../../../../lib/lock/errors.js';
+import { lockKey } from '../../../../lib/nest/locked/lock-key.js';
+import { Locked } from '../../../../lib/nest/locked/locked.decorator.js';
+
+const defineWith = (path: string) => (): unknown => {
+  class Orders {
+    @Locked(path)
+    async pay(id: string): Promise<string> {
+      return id;
+    }
+  }
+  return Orders;
+};
+
+/** What was written, what the text finds in it, and the placeholder that it proposes. */
+const FOREIGN: readonly (readonly [path: string, found: string, cure: string])[] = [
+  ['/locks/{id}', '{id}', ':id'],
+  ['/locks/${id}', '${id}', ':id'],
+  ['/locks/#{id}', '#{id}', ':id'],
+  ['/locks/{{ id }}/x', '{{ id }}', ':id'],
+  ['/locks/:{id}', ':{id}', ':id'],
+  ['/locks/${order.id}', '${order.id}', ':order.id'],
+  ['/locks/{orderId:int}', '{orderId:int}', ':orderId'],
+  ['/locks/{id:[0-9]+}', '{id:[0-9]+}', ':id'],
+  ['/locks/{order-id}', '{order-id}', ':id'],
+  ['/locks/{}', '{}', ':id'],
+  ['/locks/{0}', '{0}', ':id'],
+  ['/locks/{id', '{id', ':id'],
+  ['/locks/id}', '}', ':id'],
+  ['/locks{/:id}', '{/:id}', ':id'],
+  ['/locks/<id>', '<id>', ':id'],
+  ['/locks/<int:orderId>', '<int:orderId>', ':orderId'],
+  ['/locks/[id]', '[id]', ':id'],
+  ['/locks/[...id]', '[...id]', ':id'],
+  ['/locks/%s', '%s', ':id'],
+  ['/locks/%d/x', '%d', ':id'],
+  ['/locks/%1$s', '%1$s', ':id'],
+  ['/locks/%(orderId)s', '%(orderId)s', ':orderId'],
+  ['/locks/%ORDER_ID%', '%ORDER_ID%', ':ORDER_ID'],
+  ['/locks/$id', '$id', ':id'],
+  ['/locks/:tenant/{id}', '{id}', ':id'],
+];
+
+describe('a placeholder as other languages write it', () => {
+  it.each(FOREIGN)('%s is refused while the class is being defined', (path, found, cure) => {
+    expect(defineWith(path)).toThrow(LockConfigurationError);
+    expect(defineWith(path)).toThrow(
+      `@Locked('${path}') on Orders.pay: ${JSON.stringify(found)} is no placeholder but text, the same in every key. ` +
+        `Placeholders have a colon in front: "${cure}"`,
+    );
+  });
+
+  it.each(FOREIGN)('%s is refused by lockKey', (path) => {
+    expect(() => lockKey(path, { id: 1 })).toThrow(LockConfigurationError);
+  });
+
+  it.each(FOREIGN)('%s may be a key that was computed: a value from outside can look so', (path) => {
+    expect(() => checkKey(path)).not.toThrow();
+  });
+});
+
+describe('a route is no key:', () => {
+  it.each(['/locks/*', '/locks/**', '/locks/*rest', '/locks/*/x'])('%s has a wildcard', (path) => {
+    expect(defineWith(path)).toThrow(
+      /is no wildcard but text: a lock is for one key, and for nothing below it\. .*":id"$/,
+    );
+  });
+
+  it.each([
+    ['/locks/:id?', '?'],
+    ['/locks/:id*', '*'],
+    ['/locks/:id+/x', '+'],
+    ['/locks/:id(\\d+)', '(\\d+)'],
+  ])('%s has a rule behind its placeholder', (path, rule) => {
+    expect(defineWith(path)).toThrow(
+      `${JSON.stringify(rule)} behind ":id" is no rule as in a route, but text in every key. Write ":id" alone`,
+    );
+  });
+});
+
+describe('a template may hold', () => {
+  it.each([
+    '/locks/100%',
+    '/locks/100%off',
+    '/locks/%D0%BC',
+    '/locks/%d0%bc',
+    '/locks/%7Bid%7D',
+    '/locks/US$/:id',
+    '/locks/:$id',
+    '/locks/a->b',
+    '/locks/:id<->x',
+    '/nodes/[::1]/:id',
+    '/locks/a*b',
+    '/locks/2*3',
+    '/locks/#general',
+    '/locks/@acme/:id',
+    '/locks/:id+x',
+    '/locks/what?',
+    '/locks/(all)',
+  ])('%s', (path) => {
+    expect(() => lockKey(path, { id: 1, $id: 1 })).not.toThrow();
+  });
+});
