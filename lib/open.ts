@@ -10,9 +10,10 @@ import { outsideCalls } from './lock/outside-calls.js';
 import { type DistributedLockOptions, type ResolvedOptions, resolveOptions } from './options.js';
 import { parseConnectString } from './session/connect-string.js';
 import { isUp } from './session/connection-state.js';
+import { DialerOnDemand } from './session/core/dialer-on-demand.js';
 import { SessionClient } from './session/core/session-client.js';
+import type { Server } from './session/core/link.js';
 import type { SessionSettings } from './session/options.js';
-import { EmbeddedEnsemble, embeddedEnsemble } from './session/simulator/embedded.js';
 import { SocketDialer } from './session/wire/socket-link.js';
 
 /** A lock service that is its maker's to close. */
@@ -79,19 +80,31 @@ function buildSession(options: ResolvedOptions): SessionClient {
     const dialer = new SocketDialer({ tls: options.tls, acl: settings.acl, random: settings.random });
     return new SessionClient({ ...settings, servers: target.servers }, dialer);
   }
-  return openEmbedded(settings, embeddedEnsemble(target.name));
+  return openEmbedded(
+    settings,
+    loadSimulator().then(({ embeddedEnsemble }) => embeddedEnsemble(target.name)),
+  );
 }
+
+/** The ensemble in memory is a fifth of the package's code: only who uses it loads it. */
+const loadSimulator = () => import('./session/simulator/embedded.js');
+type EmbeddedEnsemble = InstanceType<Awaited<ReturnType<typeof loadSimulator>>['EmbeddedEnsemble']>;
+/** As the ensemble in memory calls the one server that it has. */
+const IN_MEMORY: readonly Server[] = [{ host: 'simulated-1', port: 2181 }];
 
 /** A session over an ensemble of its own, which nobody else can name and which is gone when the session is closed. */
 function openSessionAlone(): SessionClient {
-  const ensemble = new EmbeddedEnsemble();
-  const session = openEmbedded(sessionSettings(resolveOptions({ connect: 'memory:' }), ''), ensemble);
-  session.state$.subscribe({ complete: () => ensemble.stop() });
+  const making = loadSimulator().then(({ EmbeddedEnsemble }) => new EmbeddedEnsemble());
+  const session = openEmbedded(sessionSettings(resolveOptions({ connect: 'memory:' }), ''), making);
+  // The session's own log of attempts says why nothing could be loaded.
+  const stop = () => void making.then((ensemble) => ensemble.stop()).catch(() => undefined);
+  session.state$.subscribe({ complete: stop });
   return session;
 }
 
-function openEmbedded(settings: Omit<SessionSettings, 'servers'>, ensemble: EmbeddedEnsemble): SessionClient {
-  return new SessionClient({ ...settings, servers: ensemble.servers }, ensemble.dialer(settings.acl));
+function openEmbedded(settings: Omit<SessionSettings, 'servers'>, ensemble: Promise<EmbeddedEnsemble>): SessionClient {
+  const dialer = new DialerOnDemand(ensemble.then((made) => made.dialer(settings.acl)));
+  return new SessionClient({ ...settings, servers: IN_MEMORY }, dialer);
 }
 
 function sessionSettings(options: ResolvedOptions, chroot: string): Omit<SessionSettings, 'servers'> {

@@ -118,6 +118,12 @@ const OFFENCES: { offence: string; path: string; source: string; expected: strin
     expected: 'open.ts loads native on demand, by import()',
   },
   {
+    offence: 'the composition root loads the ensemble in memory with itself',
+    path: 'lib/open.ts',
+    source: `import { Ensemble } from './session/simulator/ensemble.js';`,
+    expected: 'open.ts loads simulator on demand, by import()',
+  },
+  {
     offence: 'an optional peer is imported outside its folder',
     path: 'lib/session/wire/x.ts',
     source: `import type ZooKeeper from 'zookeeper';`,

@@ -37,7 +37,7 @@ export function zoneOf(path: string): Zone {
 /** What a zone may import besides itself; an extra may also import the modules that `index.ts` exports from. */
 const MAY_IMPORT: Partial<Record<Zone, readonly Zone[]>> = {
   index: ['open', 'lock', 'engine', 'nest', 'port'],
-  open: ['engine', 'lock', 'port', 'core', 'wire', 'simulator'],
+  open: ['engine', 'lock', 'port', 'core', 'wire'],
   queue: ['lock'],
   engine: ['queue', 'lock', 'port'],
   port: ['core', 'lock'],
@@ -56,7 +56,7 @@ const MAY_IMPORT: Partial<Record<Zone, readonly Zone[]>> = {
 };
 
 /** Loaded on demand by the composition root, never with it. */
-const ON_DEMAND: readonly Zone[] = ['native', 'extras/shards'];
+const ON_DEMAND: readonly Zone[] = ['native', 'simulator', 'extras/shards'];
 
 /** A session takes its errors, its time and the way out of a caller's context from `lock`, nothing else of what a lock is. */
 const SESSION_ZONES: readonly Zone[] = ['port', 'core', 'wire', 'native', 'simulator'];
