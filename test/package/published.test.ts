@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -35,14 +35,29 @@ function entries(): [name: string, entry: Entry][] {
 }
 
 /** The declarations that are read with this one, itself included. */
-function declarationsFrom(path: string, seen = new Map<string, string>()): Map<string, string> {
+function declarationsFrom(path: string): Map<string, string> {
+  return reachedFrom(path, /(?:from|import\()\s*['"](\.[^'"]+)\.js['"]/g, '.d.ts');
+}
+
+/** The scripts that are loaded with this one, itself included: what `import()` loads later is not among them. */
+function scriptsFrom(path: string): Map<string, string> {
+  return reachedFrom(path, /(?:from|^import)\s*['"](\.[^'"]+)\.js['"]/gm, '.js');
+}
+
+function reachedFrom(path: string, imports: RegExp, ending: string, seen = new Map<string, string>()) {
   if (seen.has(path)) return seen;
   const text = readFileSync(path, 'utf8');
   seen.set(path, text);
-  for (const [, specifier] of text.matchAll(/(?:from|import\()\s*['"](\.[^'"]+)\.js['"]/g)) {
-    declarationsFrom(join(path, '..', `${specifier}.d.ts`), seen);
+  for (const [, specifier] of text.matchAll(imports)) {
+    reachedFrom(join(path, '..', `${specifier}${ending}`), imports, ending, seen);
   }
   return seen;
+}
+
+/** Bytes, unpacked, of the files whose names match. */
+function sizeOf(pattern: RegExp): number {
+  const matching = packed.files.filter((path) => pattern.test(path));
+  return matching.reduce((sum, path) => sum + statSync(join(folder, 'package', path)).size, 0);
 }
 
 describe('the packed package', () => {
@@ -50,11 +65,43 @@ describe('the packed package', () => {
     const elsewhere = packed.files.filter((path) => !/^(dist\/lib|docs)\//.test(path));
 
     expect(elsewhere.sort()).toEqual(['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json']);
-    // The README leads there.
-    expect(packed.files).toContain('docs/locks.md');
-    expect(packed.files.filter((path) => !/\.(js|d\.ts|js\.map|md|json)$|LICENSE/.test(path))).toEqual([]);
+    expect(packed.files.filter((path) => !/\.(js|d\.ts|md|json)$|LICENSE/.test(path))).toEqual([]);
     expect(packed.files.filter((path) => /\.test\.|sample-app/.test(path))).toEqual([]);
     expect(packed.files.filter((path) => path.endsWith(LEFTOVER))).toEqual([]);
+  });
+
+  it('has each page to which another one leads, and none that is for work on the package itself', () => {
+    const pages = packed.files.filter((path) => path.endsWith('.md'));
+    const dead = pages.flatMap((page) => {
+      const text = readFileSync(join(folder, 'package', page), 'utf8');
+      const targets = [...text.matchAll(/\]\((?!https?:|#)([^)#\s]+)[^)]*\)/g)].map(([, target = '']) => target);
+      return targets.filter((target) => !packed.files.includes(join(page, '..', target))).map((to) => `${page}: ${to}`);
+    });
+    expect(dead).toEqual([]);
+    expect(pages).toContain('docs/locks.md');
+    expect(pages.filter((page) => /simulator|CONTRIBUTING/.test(page))).toEqual([]);
+    expect(pages.filter((page) => readFileSync(join(folder, 'package', page), 'utf8').includes('test:full'))).toEqual(
+      [],
+    );
+  });
+
+  it('is code for the most part: the scripts say what they do by themselves, and need no maps', () => {
+    const scripts = sizeOf(/\.js$/);
+
+    expect(scripts).toBeGreaterThan(500_000);
+    expect(sizeOf(/\.(map|ts)$/)).toBeLessThan(scripts);
+    expect(sizeOf(/./)).toBeLessThan(2 * scripts);
+    const first = readFileSync(join(folder, 'package', 'dist', 'lib', 'open.js'), 'utf8');
+    expect(first).toContain('/** Starts a lock service;');
+    expect(first).not.toContain('sourceMappingURL');
+  });
+
+  it('loads nothing of the ensemble in memory with any entry but /testing', () => {
+    for (const [name, entry] of entries()) {
+      const loaded = [...scriptsFrom(join(folder, 'package', entry.default)).keys()];
+      const ofTheEnsemble = loaded.filter((path) => path.includes('/simulator/'));
+      expect({ name, loads: ofTheEnsemble.length > 0 }).toEqual({ name, loads: name === './testing' });
+    }
   });
 
   it('has every file that its exports name, and resolves each for the old resolver too', () => {

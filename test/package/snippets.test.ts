@@ -52,7 +52,9 @@ function compile(sources: ReadonlyMap<string, string>): string[] {
 }
 
 describe('What the documentation shows', () => {
-  const pages = ['README.md', ...readdirSync(join(REPOSITORY, 'docs')).map((name) => `docs/${name}`)];
+  const folders = ['docs', 'contributing'];
+  const deeper = folders.flatMap((folder) => readdirSync(join(REPOSITORY, folder)).map((name) => `${folder}/${name}`));
+  const pages = ['README.md', ...deeper];
   const snippets = new Map(pages.flatMap((page) => [...snippetsOf(page)]));
   const files = new Map([...snippets].map(([where, text]) => [`${where.replace(/\W+/g, '-')}.ts`, text]));
 
