@@ -1,14 +1,20 @@
 import { InvalidLockKeyError, LockConfigurationError } from '../../lock/errors.js';
 import type { KeyTemplate } from './key-template.js';
+import { type DefaultValue, isNameChosen, type NamedParameter } from './parameter-names.js';
 import type { ParameterNote } from './parameter-notes.js';
 import type { RouteParameter } from './route-parameters.js';
+import { describeUnbound } from './unbound-placeholder.js';
 
 /** What is known about a method's parameters when the class is being defined. */
 export interface KnownParameters {
   readonly notes: readonly ParameterNote[];
   readonly routes: readonly RouteParameter[];
-  /** By place. */
-  readonly names: readonly (string | undefined)[];
+  /** None where they must not count. */
+  readonly names: readonly NamedParameter[];
+  /** What the method takes where an argument is missing, by place. */
+  readonly defaults: readonly (DefaultValue | undefined)[];
+  /** Whether what is decorated is not the method as it was written. */
+  readonly isReplaced: boolean;
   /** By place, as far as the compiler left a trace of them. */
   readonly types: readonly unknown[];
 }
@@ -26,8 +32,6 @@ interface Source {
 
 /** Of which no path leads on. */
 const HAVE_NO_PARTS: readonly unknown[] = [String, Number, Boolean, BigInt];
-/** Minifiers make names of one letter. */
-const MIN_NAME_LENGTH = 2;
 
 /**
  * One reader for each placeholder.
@@ -48,34 +52,57 @@ export function bindPlaceholders(template: KeyTemplate, known: KnownParameters, 
       }
       return path.length === 0 ? source.read : (args) => follow(source.read(args), path, placeholder, template.path);
     }
-    throw new LockConfigurationError(unbound(where, placeholder, known));
+    throw new LockConfigurationError(describeUnbound(where, placeholder, known));
   });
 }
 
 /** What may be meant, the surest first. */
-function inOrder(head: string, isDotted: boolean, { notes, routes, names }: KnownParameters): readonly Source[][] {
+function inOrder(head: string, isDotted: boolean, known: KnownParameters): readonly Source[][] {
+  const { notes, routes, names } = known;
   return [
-    notes.flatMap((note) => (note.kind === 'key' && note.name === head ? [ofNote(note)] : [])),
-    routes.flatMap(({ index, property }) => (property === head ? [ofArgument(index, `route ${head}`)] : [])),
+    notes.flatMap((note) => (note.kind === 'key' && note.name === head ? [ofNote(note, known)] : [])),
+    routes.flatMap(({ index, property }) => (property === head ? [ofArgument(index, `route ${head}`, known)] : [])),
     isDotted
       ? routes.flatMap(({ index, property, roots }) =>
-          property === undefined && roots.includes(head) ? [ofArgument(index, `route ${head}.*`)] : [],
+          property === undefined && roots.includes(head) ? [ofArgument(index, `route ${head}.*`, known)] : [],
         )
       : [],
-    names.flatMap((name, index) =>
-      name === head && name.length >= MIN_NAME_LENGTH ? [ofArgument(index, `param ${head}`)] : [],
-    ),
+    names.flatMap((one) => (one.name === head && isNameChosen(head) ? [ofName(one, known)] : [])),
   ];
 }
 
-function ofNote({ name, index, pick }: Extract<ParameterNote, { kind: 'key' }>): Source {
+function ofNote({ name, index, pick }: Extract<ParameterNote, { kind: 'key' }>, known: KnownParameters): Source {
   const shown = `key ${name}`;
-  if (pick === undefined) return ofArgument(index, shown);
+  if (pick === undefined) return ofArgument(index, shown, known);
   return { index, shown, read: (args) => pick(args[index] as never), isArgument: false };
 }
 
-function ofArgument(index: number, shown: string): Source {
-  return { index, shown, read: (args) => args[index], isArgument: true };
+function ofArgument(index: number, shown: string, { defaults }: KnownParameters): Source {
+  const read: ArgumentReader = (args) => args[index];
+  return { index, shown, read: withDefault(read, defaults[index], shown), isArgument: true };
+}
+
+function ofName(named: NamedParameter, known: KnownParameters): Source {
+  const { name, index, property, isOfUnknownDefault, defaultValue } = named;
+  const shown = `param ${name}`;
+  if (property === undefined) return ofArgument(index, shown, known);
+  const whole = withDefault((args) => args[index], isOfUnknownDefault ? { kind: 'computed' } : undefined, shown);
+  const read: ArgumentReader = (args) => (whole(args) as Record<string, unknown> | null | undefined)?.[property];
+  return { index, shown, read: withDefault(read, defaultValue, shown), isArgument: false };
+}
+
+/** As the method itself reads it: the lock is taken before its default values are there. */
+function withDefault(read: ArgumentReader, defaultValue: DefaultValue | undefined, shown: string): ArgumentReader {
+  if (defaultValue === undefined) return read;
+  return (args) => {
+    const value = read(args);
+    if (value !== undefined) return value;
+    if (defaultValue.kind === 'literal') return defaultValue.value;
+    throw new InvalidLockKeyError(
+      `The call gives no value for ${shown}, and the lock is taken before the method computes its default value. Give the ` +
+        'value, make the default a plain text or number, or compute the key: @Locked((...args) => key)',
+    );
+  };
 }
 
 function follow(start: unknown, path: readonly string[], placeholder: string, key: string): unknown {
@@ -89,22 +116,6 @@ function follow(start: unknown, path: readonly string[], placeholder: string, ke
     value = (value as Record<string, unknown>)[property];
   }
   return value;
-}
-
-function unbound(where: string, placeholder: string, { notes, routes, names }: KnownParameters): string {
-  const [head = placeholder] = placeholder.split('.');
-  const known = [
-    ...notes.flatMap((note) => (note.kind === 'key' ? [`key ${note.name}`] : [])),
-    ...routes.map(({ property, roots }) => (property === undefined ? `route ${roots[0]}.*` : `route ${property}`)),
-    ...names.flatMap((name) => (name !== undefined && name.length >= MIN_NAME_LENGTH ? [`param ${name}`] : [])),
-  ];
-  const tooShort = names.includes(head)
-    ? ` The parameter's name "${head}" does not count: names of one letter are what bundlers make of any.`
-    : '';
-  return (
-    `${where}: placeholder ":${placeholder}" binds to nothing. Known: [${known.join(', ')}].${tooShort} Put @LockKey('${head}') in ` +
-    `front of the parameter, or say it with keys: (...args) => ({ ${JSON.stringify(placeholder)}: ... })`
-  );
 }
 
 function ambiguous(where: string, placeholder: string, sources: readonly Source[]): string {

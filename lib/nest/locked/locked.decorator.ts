@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { Observable } from 'rxjs';
 import { InvalidLockKeyError, LockConfigurationError } from '../../lock/errors.js';
-import { bindPlaceholders } from './bind-placeholders.js';
+import { bindPlaceholders, type KnownParameters } from './bind-placeholders.js';
 import { keyBuilder, parseKeyTemplate } from './key-template.js';
 import type { LockedPlan } from './locked-call.js';
 import { addLockedMethod } from './locked-methods.js';
@@ -12,7 +12,9 @@ import {
   resolveLockedOptions,
 } from './locked-options.js';
 import type { LockedDecorator, LockedOptionsFor, LockedPath } from './locked-types.js';
-import { parameterNames } from './parameter-names.js';
+import { refuseMissingParentheses } from './missing-parentheses.js';
+import { isWrittenAsMethod } from './parameter-list.js';
+import { defaultsByPlace, parameterNames } from './parameter-names.js';
 import { parameterNotesOf } from './parameter-notes.js';
 import { routeParametersOf } from './route-parameters.js';
 import { openServiceSlot } from './service-slot.js';
@@ -40,6 +42,7 @@ export function Locked<const Path extends LockedPath, Options extends LockedOpti
   path: Path,
   options?: Options,
 ): LockedDecorator<Path, Options> {
+  refuseMissingParentheses(path, options);
   return (prototype, method, descriptor) => {
     lockMethod(path, options ?? {}, prototype, method, descriptor);
   };
@@ -149,10 +152,14 @@ function keyFunction(
       },
     };
   }
-  const known = {
+  const written = innermost(original);
+  const names = parameterNames(written);
+  const known: KnownParameters = {
     notes: parameterNotesOf(prototype, method),
     routes: routeParametersOf(prototype.constructor, method),
-    names: options.paramNames ? parameterNames(innermost(original)) : [],
+    names: options.paramNames ? names : [],
+    defaults: defaultsByPlace(names),
+    isReplaced: !isWrittenAsMethod(written) || (typeof method === 'string' && written.name !== method),
     types: (Reflect.getMetadata('design:paramtypes', prototype, method) as unknown[] | undefined) ?? [],
   };
   return { placeholders, keyOf: keyBuilder(template, bindPlaceholders(template, known, where)) };

@@ -1,54 +1,84 @@
-const OPENING = '([{';
-const CLOSING = ')]}';
+import { parameterList, type Piece, splitAtCommas } from './parameter-list.js';
+
 const IDENTIFIER = /^[A-Za-z_$][\w$]*$/;
-/** Comments and strings: what may hold brackets and commas that mean nothing. */
-const OPAQUE = /\/\*[\s\S]*?\*\/|\/\/[^\n]*|'(?:[^'\\]|\\[\s\S])*'|"(?:[^"\\]|\\[\s\S])*"/g;
-/** Regular expressions and templates may hold them, too, and take a real parser: rather no name than a wrong one. */
-const BEYOND_US = /[/`]/;
+const PROPERTY = /^([A-Za-z_$][\w$]*)\s*:\s*([A-Za-z_$][\w$]*)$/;
+/** Minifiers make names of one letter. */
+const MIN_NAME_LENGTH = 2;
+
+/** What a parameter is without its argument: a value that can be read off, or one that only the method itself makes. */
+export type DefaultValue =
+  { readonly kind: 'literal'; readonly value: string | number | bigint } | { readonly kind: 'computed' };
+
+/** A name that the method's code has for an argument, or, where that is destructured, for a property of it. */
+export interface NamedParameter {
+  readonly name: string;
+  readonly index: number;
+  readonly property: string | undefined;
+  /** Whether the method makes the whole argument itself where it is missing, and what is then in it cannot be told. */
+  readonly isOfUnknownDefault: boolean;
+  readonly defaultValue: DefaultValue | undefined;
+}
 
 /**
- * The names of a function's parameters, by their place, read from its source text; undefined for one that has none
- * (destructured, rest) and for all where the text makes no sense to us. A last resort: compilers may rename.
+ * The names of a function's parameters, read from its source text: none for rest parameters, for what is destructured more
+ * than one level deep, and where the text makes no sense to us. A last resort: compilers may rename.
  */
-export function parameterNames(method: (...args: never[]) => unknown): readonly (string | undefined)[] {
-  const source = Function.prototype.toString.call(method).replace(OPAQUE, (text) => (text.startsWith('/') ? ' ' : '0'));
-  const list = parameterList(source);
-  return list === undefined || BEYOND_US.test(list) ? [] : splitAtCommas(list).map(nameOf);
+export function parameterNames(method: (...args: never[]) => unknown): NamedParameter[] {
+  return (parameterList(method) ?? []).flatMap((parameter, index) => namesIn(parameter, index));
 }
 
-function nameOf(parameter: string): string | undefined {
-  const [name = ''] = parameter.split('=');
-  return IDENTIFIER.test(name.trim()) ? name.trim() : undefined;
+/** Whether a name was most likely chosen by a person. */
+export function isNameChosen(name: string): boolean {
+  return name.length >= MIN_NAME_LENGTH;
 }
 
-/** What stands between the brackets behind the method's name, which may itself be computed: `['a b'](id) {...}`. */
-function parameterList(source: string): string | undefined {
-  const start =
-    source.startsWith('[') || /^(async\s*)?\*?\s*\[/.test(source) ? closingOf(source, source.indexOf('[')) : 0;
-  const opening = source.indexOf('(', start);
-  const closing = closingOf(source, opening);
-  return opening < 0 || closing < 0 ? undefined : source.slice(opening + 1, closing);
+/** Of whole parameters; those of destructured ones belong to their names. */
+export function defaultsByPlace(names: readonly NamedParameter[]): (DefaultValue | undefined)[] {
+  const defaults: (DefaultValue | undefined)[] = [];
+  for (const { index, property, defaultValue } of names) if (property === undefined) defaults[index] = defaultValue;
+  return defaults;
 }
 
-function closingOf(source: string, opening: number): number {
+function namesIn(parameter: Piece, index: number): NamedParameter[] {
+  const { target, defaultValue } = splitDefault(parameter);
+  const name = target.masked.trim();
+  if (IDENTIFIER.test(name)) return [{ name, index, property: undefined, isOfUnknownDefault: false, defaultValue }];
+  if (!name.startsWith('{')) return [];
+  const start = target.masked.indexOf('{') + 1;
+  const end = target.masked.lastIndexOf('}');
+  const members = { source: target.source.slice(start, end), masked: target.masked.slice(start, end) };
+  const isOfUnknownDefault = defaultValue !== undefined && !/=\s*\{\s*\}\s*$/.test(parameter.masked);
+  return splitAtCommas(members).flatMap((member) => nameOfMember(member, index, isOfUnknownDefault));
+}
+
+function nameOfMember(member: Piece, index: number, isOfUnknownDefault: boolean): NamedParameter[] {
+  const { target, defaultValue } = splitDefault(member);
+  const text = target.masked.trim();
+  const [, property = text, name = text] = PROPERTY.exec(text) ?? [];
+  if (!IDENTIFIER.test(name)) return [];
+  // A minifier that renames the variable must leave the property.
+  return [{ name: isNameChosen(name) ? name : property, index, property, isOfUnknownDefault, defaultValue }];
+}
+
+function splitDefault({ source, masked }: Piece): { target: Piece; defaultValue: DefaultValue | undefined } {
   let depth = 0;
-  for (let at = opening; at >= 0 && at < source.length; at += 1) {
-    const character = source.charAt(at);
-    if (OPENING.includes(character)) depth += 1;
-    if (CLOSING.includes(character)) depth -= 1;
-    if (depth === 0) return at;
+  for (let at = 0; at < masked.length; at += 1) {
+    const character = masked.charAt(at);
+    if ('([{'.includes(character)) depth += 1;
+    if (')]}'.includes(character)) depth -= 1;
+    if (character !== '=' || depth > 0) continue;
+    const target = { source: source.slice(0, at), masked: masked.slice(0, at) };
+    return { target, defaultValue: defaultOf({ source: source.slice(at + 1), masked: masked.slice(at + 1) }) };
   }
-  return -1;
+  return { target: { source, masked }, defaultValue: undefined };
 }
 
-function splitAtCommas(list: string): string[] {
-  const parts = [''];
-  let depth = 0;
-  for (const character of list) {
-    if (OPENING.includes(character)) depth += 1;
-    if (CLOSING.includes(character)) depth -= 1;
-    if (character === ',' && depth === 0) parts.push('');
-    else parts[parts.length - 1] += character;
-  }
-  return parts;
+function defaultOf({ source, masked }: Piece): DefaultValue {
+  const start = masked.length - masked.trimStart().length;
+  const text = source.slice(start, masked.trimEnd().length);
+  const [, , quoted] = /^(['"`])((?:(?!\1|\$\{)[^\\\n])*)\1$/.exec(text) ?? [];
+  if (quoted !== undefined) return { kind: 'literal', value: quoted };
+  if (/^(?:0|[1-9]\d*)$/.test(text)) return { kind: 'literal', value: Number(text) };
+  if (/^(?:0|[1-9]\d*)n$/.test(text)) return { kind: 'literal', value: BigInt(text.slice(0, -1)) };
+  return { kind: 'computed' };
 }

@@ -29,6 +29,72 @@ describe('@Locked without a path', () => {
   });
 });
 
+describe('@Locked without parentheses, which in JavaScript would leave the method without a lock,', () => {
+  const Bare = Locked as unknown as MethodDecorator & ClassDecorator & ((...args: unknown[]) => void);
+
+  it.each([
+    [
+      'Service.pay',
+      (): unknown => {
+        class Service {
+          @Bare
+          async pay(): Promise<void> {}
+        }
+        return Service;
+      },
+    ],
+    [
+      'Service.all',
+      (): unknown => {
+        class Service {
+          @Bare
+          static async all(): Promise<void> {}
+        }
+        return Service;
+      },
+    ],
+    [
+      'Service.handler',
+      (): unknown => {
+        class Service {
+          @Bare
+          handler = async (): Promise<void> => undefined;
+        }
+        return Service;
+      },
+    ],
+    [
+      'the class Service',
+      (): unknown => {
+        @Bare
+        class Service {}
+        return Service;
+      },
+    ],
+    [
+      'pay',
+      (): unknown => Bare(async () => undefined, { kind: 'method', name: 'pay', addInitializer: () => undefined }),
+    ],
+  ])('is refused while the class is being defined: %s', (what, define) => {
+    expect(define).toThrow(LockConfigurationError);
+    expect(define).toThrow(
+      `@Locked above ${what} has no parentheses, so it has no path and would lock nothing. Write @Locked('`,
+    );
+  });
+
+  it('is not what a function in place of the path, with or without options, is taken for', () => {
+    expect(() => Locked(() => '/a')).not.toThrow();
+    expect(() =>
+      Locked(
+        function (this: object) {
+          return '/a';
+        },
+        { mode: 'read' },
+      ),
+    ).not.toThrow();
+  });
+});
+
 describe('@Locked replaces the method when the class is being defined', () => {
   it('and keeps its name, its length and what other code has put on it', () => {
     const Mark = (_target: object, _name: string | symbol, descriptor: PropertyDescriptor): void => {

@@ -6,6 +6,7 @@ import { ConnectedSocket, MessageBody } from '@nestjs/websockets';
 import { InvalidLockKeyError } from '../../../../lib/lock/errors.js';
 import { Locked } from '../../../../lib/nest/locked/locked.decorator.js';
 import { LockKey } from '../../../../lib/nest/locked/parameter.decorators.js';
+import { telling } from '../../../support/telling.js';
 import { RecordingService } from './recording-service.js';
 
 interface Order {
@@ -150,6 +151,54 @@ describe('a placeholder binds, in this order,', () => {
     const recorded = RecordingService.in(service);
     await service.run(1);
     expect(recorded.keys).toEqual(['/outer/1', '/inner/1']);
+  });
+});
+
+describe('a parameter with a default value', () => {
+  class Service {
+    @Locked('/locks/:region')
+    async plain(region = 'eu'): Promise<string> {
+      return Promise.resolve(region);
+    }
+    @Locked('/locks/:region/:page')
+    async routed(@Param('region') region = 'eu', @LockKey('page') page = 1): Promise<unknown> {
+      return Promise.resolve([region, page]);
+    }
+    @Locked('/locks/:region/:orderId')
+    async destructured({ region = 'eu', id: orderId }: { region?: string; id: number } = { id: 0 }): Promise<unknown> {
+      return Promise.resolve([region, orderId]);
+    }
+    @Locked('/locks/:month')
+    async computed(month = new Date(0).toISOString()): Promise<string> {
+      return Promise.resolve(month);
+    }
+    @Locked('/locks/:region', { paramNames: false })
+    async without(@LockKey('region') region = 'eu'): Promise<string> {
+      return Promise.resolve(region);
+    }
+  }
+  const service = new Service();
+
+  it('counts, and the key has what the method will see', async () => {
+    expect(await keyOf(service, () => service.plain())).toBe('/locks/eu');
+    expect(await keyOf(service, () => service.plain('us'))).toBe('/locks/us');
+    expect(await keyOf(service, () => service.routed())).toBe('/locks/eu/1');
+    expect(await keyOf(service, () => service.routed(undefined, 2))).toBe('/locks/eu/2');
+    expect(await keyOf(service, () => service.destructured({ id: 7 }))).toBe('/locks/eu/7');
+    expect(await keyOf(service, () => service.destructured({ region: 'us', id: 7 }))).toBe('/locks/us/7');
+    expect(await keyOf(service, () => service.computed('2026'))).toBe('/locks/2026');
+    expect(await keyOf(service, () => service.without())).toBe('/locks/eu');
+  });
+
+  it('that only the method can compute is refused where it is missing, and the text says so', async () => {
+    const recorded = RecordingService.in(service);
+    for (const call of [() => service.computed(), () => service.destructured()]) {
+      const error = await call().catch((thrown: unknown) => thrown);
+      expect(error).toBeInstanceOf(InvalidLockKeyError);
+      expect(error).toEqual(telling('the lock is taken before the method computes its default value'));
+    }
+    await expect(service.plain(null as unknown as string)).rejects.toThrow(InvalidLockKeyError);
+    expect(recorded.keys).toEqual([]);
   });
 });
 

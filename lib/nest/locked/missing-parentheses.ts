@@ -1,0 +1,31 @@
+import { LockConfigurationError } from '../../lock/errors.js';
+
+/**
+ * `@Locked method() {}`: the decorator was handed what it decorates in the place of a path. In JavaScript no compiler minds, and the
+ * method would run without a lock.
+ * @throws LockConfigurationError
+ */
+export function refuseMissingParentheses(first: unknown, second: unknown): void {
+  const decorated = whatIsDecorated(first, second);
+  if (decorated === undefined) return;
+  throw new LockConfigurationError(
+    `@Locked above ${decorated} has no parentheses, so it has no path and would lock nothing. Write ` +
+      "@Locked('/locks/orders/:id'), with the path of what is to be locked",
+  );
+}
+
+function whatIsDecorated(first: unknown, second: unknown): string | undefined {
+  // A member: its class, or the prototype, and its name.
+  if (typeof second === 'string' || typeof second === 'symbol') {
+    const owner = typeof first === 'function' ? first : (first as object | null | undefined)?.constructor;
+    return `${owner?.name ?? 'a class'}.${String(second)}`;
+  }
+  // A standard decorator's context.
+  if (typeof second === 'object' && second !== null && 'kind' in second && 'name' in second) return String(second.name);
+  return isClass(first) ? `the class ${first.name}` : undefined;
+}
+
+/** Functions and methods have a prototype that can be replaced, or none. */
+function isClass(value: unknown): value is { readonly name: string } {
+  return typeof value === 'function' && Object.getOwnPropertyDescriptor(value, 'prototype')?.writable === false;
+}
