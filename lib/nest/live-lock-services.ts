@@ -1,5 +1,6 @@
 import type { LockService } from '../engine/lock-service.js';
 import { LockConfigurationError } from '../lock/errors.js';
+import { DEFAULT_CONNECTION } from './lock-service-token.js';
 
 interface LiveLockServices {
   readonly byName: Map<string, Set<LockService>>;
@@ -30,6 +31,12 @@ export function removeLiveLockService(name: string, service: LockService): void 
   if (services?.size === 0) live.delete(name);
 }
 
+/** What a test has in the place of a lock service that needs servers, as texts name it. */
+export function standIn(name: string): string {
+  const option = name === DEFAULT_CONNECTION ? '' : `{ name: '${name}' }`;
+  return `...provideLockTesting(${option}) from nestjs-zookeeper-lock/testing`;
+}
+
 /**
  * The lock service for an object that Nest did not build: the one there is.
  * @throws LockConfigurationError where there is none, or more than one
@@ -44,7 +51,8 @@ export function onlyLiveLockService(name: string, method: string): LockService {
     `${method} was called on an object that Nest did not build, so it uses the one lock connection '${name}' of this ` +
       `process, and ${found}. Have Nest build the object (list its class in providers), or ` +
       (service === undefined
-        ? 'import DistributedLockModule.forRoot(...) and call it while the application runs'
+        ? 'import DistributedLockModule.forRoot(...) and call it while the application runs. In a test, use ' +
+          `Test.createTestingModule with ${standIn(name)} in its providers`
         : 'close the applications that are not in use'),
   );
 }

@@ -1,7 +1,7 @@
 import { types } from 'node:util';
 import { Inject } from '@nestjs/common';
 import type { LockService } from '../../engine/lock-service.js';
-import { onlyLiveLockService } from '../live-lock-services.js';
+import { onlyLiveLockService, standIn } from '../live-lock-services.js';
 import { DEFAULT_CONNECTION, getLockServiceToken } from '../lock-service-token.js';
 
 /** Instances get no property of ours that a log or a comparison would show. */
@@ -32,7 +32,8 @@ export function openServiceSlot(prototype: object, name: string): void {
   const option = name === DEFAULT_CONNECTION ? '' : `{ name: '${name}', ... }`;
   // Nest prints it where it says what it cannot resolve.
   const slot = Symbol(
-    `lock service for @Locked (is DistributedLockModule.forRoot(${option}) imported in the root module, and global?)`,
+    `lock service for @Locked (is DistributedLockModule.forRoot(${option}) imported in the root module, and global? In a ` +
+      `test, add ${standIn(name)} to the providers)`,
   );
   const slots = slotsByPrototype.get(prototype) ?? new Map<string, symbol>();
   slotsByPrototype.set(prototype, slots.set(name, slot));

@@ -54,6 +54,25 @@ describe('locks in the tests of an application', () => {
     expect(await app.orders.ship('42')).toBeGreaterThan(token);
   });
 
+  it('are named by what an existing spec says whose module has none', async () => {
+    @Injectable()
+    class Invoices {
+      @Locked('/locks/invoices', { name: 'billing' })
+      async send(): Promise<void> {}
+    }
+    const ADVICE = "...provideLockTesting({ name: 'billing' }) from nestjs-zookeeper-lock/testing";
+
+    const compiled = Test.createTestingModule({ providers: [Invoices] }).compile();
+    await expect(compiled).rejects.toThrow(`In a test, add ${ADVICE} to the providers`);
+    await expect(Test.createTestingModule({ providers: [Orders] }).compile()).rejects.toThrow(
+      'add ...provideLockTesting() from nestjs-zookeeper-lock/testing to the providers',
+    );
+    // As specs without a module make what they test.
+    await expect(new Invoices().send()).rejects.toThrow(
+      `In a test, use Test.createTestingModule with ${ADVICE} in its providers`,
+    );
+  });
+
   it('overrideLocks() asks the application for no option: there may be no address where tests run', async () => {
     const unset = DistributedLockModule.forRoot({ connect: process.env['NO_SUCH_VARIABLE'] as string });
     const builder = Test.createTestingModule({ imports: [unset], providers: [Orders] });
