@@ -5,12 +5,13 @@ import type { FencedFileStoreOptions } from './fenced-file-store.js';
 
 /** @throws LockConfigurationError that names the option and what was expected */
 export function checkOptions(options: FencedFileStoreOptions): void {
-  checkSettings('FencedFileStore', options, ['root', 'trustFileSystem', 'fileMode', 'folderMode']);
-  const { root, trustFileSystem, fileMode, folderMode } = options;
+  checkSettings('FencedFileStore', options, ['root', 'trustFileSystem', 'fileMode', 'folderMode', 'onDamage']);
+  const { root, trustFileSystem, fileMode, folderMode, onDamage } = options;
   if (typeof root !== 'string' || root === '' || root.includes('\0')) refuse('root: must be the path of a folder');
   if (trustFileSystem !== undefined && typeof trustFileSystem !== 'boolean') {
     refuse('trustFileSystem: must be true or false');
   }
+  if (onDamage !== undefined && typeof onDamage !== 'function') refuse('onDamage: must be a function of the error');
   checkMode('fileMode', fileMode, PRIVATE.file, 0o777);
   checkMode('folderMode', folderMode, PRIVATE.folder, 0o2777);
 }

@@ -26,6 +26,8 @@ export interface FencedFileStoreOptions extends FenceSettings {
   readonly fileMode?: number;
   /** Of the folders that are made, the root included; 0o2770 lets them have the group of the root. @default 0o700 */
   readonly folderMode?: number;
+  /** Told of each call that is refused as the journal of its file is damaged, for a log. What it throws is ignored. */
+  readonly onDamage?: (error: LockConfigurationError) => void;
 }
 
 /** For tests. @internal */
@@ -62,12 +64,13 @@ export class FencedFileStore implements AsyncDisposable {
     private readonly root: string,
     private readonly settings: FenceSettings,
     modes: Modes,
+    onDamage: FencedFileStoreOptions['onDamage'],
     { minJournalBytes, maxOpenFiles }: FileStoreLimits,
   ) {
     this.#files = new OpenFiles(maxOpenFiles, (resource) => {
       const { folder, nameInside } = folderNameOf(resource);
       const generations = new Generations(join(root, folder), nameInside, new Room(root), modes);
-      return new FencedFile(resource, generations, minJournalBytes);
+      return new FencedFile(resource, generations, minJournalBytes, onDamage);
     });
   }
 
@@ -79,14 +82,14 @@ export class FencedFileStore implements AsyncDisposable {
   /** @internal */
   static async openWith(options: FencedFileStoreOptions, limits: Partial<FileStoreLimits>): Promise<FencedFileStore> {
     checkOptions(options);
-    const { root, trustFileSystem = false, fileMode, folderMode, ...settings } = options;
+    const { root, trustFileSystem = false, fileMode, folderMode, onDamage, ...settings } = options;
     const modes: Modes = { file: fileMode ?? PRIVATE.file, folder: folderMode ?? PRIVATE.folder };
     await makeDirectory(root, modes.folder);
     const place = await realpath(root);
     if (!trustFileSystem) await refuseUnfitFileSystem(place);
     await removeLeftBehind(place);
     await refuseWithoutLinks(place);
-    return new FencedFileStore(place, settings, modes, { ...LIMITS, ...limits });
+    return new FencedFileStore(place, settings, modes, onDamage, { ...LIMITS, ...limits });
   }
 
   /**

@@ -1,6 +1,7 @@
 import { LockConfigurationError, StaleFencingTokenError } from '../../../lock/errors.js';
 import { isStale, staleToken } from '../rule.js';
 import { assertFits } from './content.js';
+import type { FencedFileStoreOptions } from './fenced-file-store.js';
 import type { Generations } from './generations.js';
 import type { Identity, Journal } from './journal.js';
 import type { JournalState } from './journal-state.js';
@@ -37,6 +38,7 @@ export class FencedFile {
     private readonly resource: string,
     private readonly generations: Generations,
     private readonly minJournalBytes: number,
+    private readonly onDamage: FencedFileStoreOptions['onDamage'] = undefined,
   ) {}
 
   /** Whether there is something to keep. */
@@ -183,7 +185,14 @@ export class FencedFile {
   /** What a journal says of itself names its folder, of which nobody outside is told: so it is said of the resource. */
   #named(error: unknown): unknown {
     if (!(error instanceof LockConfigurationError) || error.key !== undefined) return error;
-    return new LockConfigurationError(`${onOneLine(this.resource)}: ${error.details}`, this.resource, { cause: error });
+    const text = `${onOneLine(this.resource)}: ${error.details}`;
+    const named = new LockConfigurationError(text, this.resource, { cause: error });
+    try {
+      this.onDamage?.(named);
+    } catch {
+      // Whoever called must be told of the damage, and not of what was to be told of it.
+    }
+    return named;
   }
 
   #limitOf({ content }: JournalState): number {

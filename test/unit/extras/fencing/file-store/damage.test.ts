@@ -1,4 +1,4 @@
-import { open, readFile, writeFile } from 'node:fs/promises';
+import { open, readFile, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
@@ -81,6 +81,57 @@ describe('a journal in which something is damaged that was acknowledged', () => 
       );
     }
     expect(await readFile(path)).toEqual(bytes);
+  });
+
+  it.each([true, false])(
+    'may be what a power failure leaves of two records that were not synced (the second writer had read the first: %p)',
+    async (hasRead) => {
+      const root = temporaryRoot();
+      const { path, lengths } = await journalAfter(root, [(store) => store.write('a', 'synced', 5n)]);
+      const [first, second] = [
+        await Journal.open(path, 0, new Room(root)),
+        await Journal.open(path, 0, new Room(root)),
+      ];
+      await first.catchUp();
+      if (!hasRead) await second.catchUp();
+      await first.append({ kind: 'append', token: 6n, payload: Buffer.from(' lost') });
+      if (hasRead) await second.catchUp();
+      await second.append({ kind: 'append', token: 6n, payload: Buffer.from(' kept') });
+      await first.close();
+      await second.close();
+      // The blocks of the first were never written, those of the second were.
+      const bytes = await readFile(path);
+      const beginsAt = lengths[0]!;
+      bytes.fill(0, beginsAt, bytes.indexOf('!', beginsAt + 2));
+      await writeFile(path, bytes);
+
+      await expect(stateOf(root)).rejects.toThrow(telling(`is damaged between byte ${hasRead ? 0 : beginsAt} and`));
+      await truncate(path, beginsAt);
+      expect(await stateOf(root)).toEqual({ content: 'synced', mark: 5n });
+    },
+  );
+
+  it('is told of to onDamage, at each call that is refused for it and at no other, whatever becomes of that', async () => {
+    const root = temporaryRoot();
+    const { path, bytes, lengths } = await journalAfter(root, threeChanges);
+    bytes[lengths[0]! + 3]! ^= 1;
+    await writeFile(path, bytes);
+    const told: unknown[] = [];
+    const onDamage = (error: LockConfigurationError): void => {
+      told.push(error);
+      throw new Error('of the one who was told');
+    };
+    await using store = await FencedFileStore.open({ root, onDamage });
+    await store.write('b', 'sound', 5n);
+    await expect(store.write('b', 'stale', 4n)).rejects.toThrow(StaleFencingTokenError);
+    await expect(store.write('b', Buffer.alloc(16 * 1024 * 1024 + 1), 5n)).rejects.toThrow(LockConfigurationError);
+    expect(told).toEqual([]);
+
+    for (const refused of [store.read('a'), store.claim('a', 10n)]) {
+      const error: unknown = await refused.catch((reason: unknown) => reason);
+      expect(error).toEqual(telling(`${path} is damaged between byte`));
+      expect(told.splice(0)).toEqual([error]);
+    }
   });
 
   it('is found by the next writer, where the record behind it was made by one who had not read it', async () => {

@@ -149,7 +149,10 @@ describe('a file', () => {
 
 describe('the options of a FencedFileStore', () => {
   it.each<[string, object]>([
-    ['key: is no option (there are: root, trustFileSystem, fileMode, folderMode, keys, lockKey)', { key: {} }],
+    [
+      'key: is no option (there are: root, trustFileSystem, fileMode, folderMode, onDamage, keys, lockKey)',
+      { key: {} },
+    ],
     ['lockkey: is no option', { lockkey: () => '' }],
     ['root: must be', { root: undefined }],
     ['root: must be', { root: '' }],
@@ -161,6 +164,7 @@ describe('the options of a FencedFileStore', () => {
     ['fileMode: must be', { fileMode: 0o1600 }],
     ['folderMode: must be', { folderMode: 0o600 }],
     ['folderMode: must be', { folderMode: -1 }],
+    ['onDamage: must be a function', { onDamage: 'log' }],
   ])('are refused where they are wrong: %s', async (reason, wrong) => {
     const opening = FencedFileStore.open({ root: temporaryRoot(), ...wrong });
     await expect(opening).rejects.toThrow(LockConfigurationError);
