@@ -69,6 +69,24 @@ describe('leaseMs of a call inside its own lock', () => {
     expect(engine.world.now() - before).toBeLessThan(500);
   });
 
+  it('with which the lock was taken counts for as long as the lock is held, be the call that took it done', async () => {
+    let inside: Promise<unknown> | undefined;
+    const outer = one.locks.withLock(
+      KEY,
+      async () => {
+        inside = rejection(one.locks.withLock(KEY, () => one.sleep(10_000), { leaseMs: 5_000 }));
+        await one.sleep(10);
+      },
+      { leaseMs: 1_000 },
+    );
+    const before = engine.world.now();
+    await engine.settle(outer);
+    expect(engine.world.now() - before).toBeLessThan(100);
+    expect(await engine.settle(inside!)).toBeInstanceOf(LockLostError);
+    expect(engine.world.now() - before).toBeLessThan(1_100);
+    expect(one.events.find(({ type }) => type === 'lost')).toMatchObject({ reason: 'lease-ended' });
+  });
+
   it('of several beside each other ends the lock at the first of their ends, and each goes alone', async () => {
     await engine.settle(
       one.locks.withLock(KEY, async (outer) => {
