@@ -16,8 +16,13 @@ export interface SessionIdentity {
  * The port: what a lock needs of ZooKeeper, and no more. `wire` speaks to real servers, `simulator` is an ensemble in
  * memory, and the contract suite holds both to the same behaviour.
  *
- * Requests are answered in the order in which they were sent, and each settles: at once with `NOT_CONNECTED` while the
- * link is down, with `CONNECTION_LOSS` when it goes down before the answer. None is ever sent twice.
+ * Requests are sent and answered in the order in which they were asked for, with two exceptions that come later, behind some
+ * that were asked for after them: a list of a node of which two others are under way, or one was too large (`CrowdedLists` asks
+ * for the number of children first), and the answer THROTTLED, which is kept back for a while (`ThrottledAnswers`). None comes
+ * earlier: a list sees every write in front of it.
+ *
+ * Each request settles: at once with `NOT_CONNECTED` while the link is down, with `CONNECTION_LOSS` when it goes down before the
+ * answer. None is ever sent twice.
  */
 export interface Session {
   /** Time as this session sees it; certainty is judged by it. */
@@ -70,8 +75,8 @@ export interface Session {
   /** Sends one request. Rejects with a `SessionError`. */
   request<R extends Request>(request: R): Promise<ReplyTo<R>>;
   /**
-   * Sends requests back to back in one write, with nothing in between. Never rejects: each request has its own outcome,
-   * a reply or a `SessionError`.
+   * Sends requests back to back in one write, with nothing in between, but for a list that has to wait (above). Never rejects:
+   * each request has its own outcome, a reply or a `SessionError`.
    */
   batch<const R extends readonly Request[]>(requests: R): Promise<{ [I in keyof R]: Outcome<R[I]> }>;
   /**

@@ -24,6 +24,9 @@ export async function ensureChroot(connection: Connection, chroot: string): Prom
   }
   if (found !== undefined && !(found instanceof SessionError)) return true;
   const cause = outcomes.find((outcome) => outcome instanceof Error && !failedWith(outcome, 'NODE_EXISTS'));
-  const text = `connect: the chroot ${chroot} does not exist and could not be made. Create it, or allow this client to`;
-  return new LockConfigurationError(text, undefined, { cause });
+  const text =
+    `connect: the chroot ${chroot} does not exist, and this client could not make it. Create it with its parents, or allow the ` +
+    'user of the option auth to create nodes there';
+  // The first call may be of somebody outside, who is told of no path: with it as the key, the details alone have it.
+  return new LockConfigurationError(text, chroot, { cause });
 }

@@ -43,7 +43,7 @@ describe('A chroot', () => {
     await promisesSettled();
     expect(world.client.state).toBe('closed');
     expect(world.client.failure).toMatchObject({ code: 'LOCK_CONFIGURATION', cause: { code: 'NO_AUTH' } });
-    expect(world.client.failure?.message).toContain('/a');
+    expect(world.client.failure?.details).toContain('/a');
     expect(world.clock.timers).toBe(0);
     expect(world.dialer.open).toEqual([]);
   });
