@@ -1,4 +1,4 @@
-import { LockAbortedError } from '../../lock/errors.js';
+import { NotAskedForError } from './given-back.js';
 import type { LockedPlan } from './locked-call.js';
 
 type Steps = AsyncGenerator<unknown, unknown, unknown>;
@@ -8,8 +8,8 @@ type Step = Promise<IteratorResult<unknown, unknown>>;
 export class IterationStage {
   /** Aborted by who leaves: it ends the wait for the lock. */
   readonly leaving = new AbortController();
-  /** Not where something else took the place of a busy call. */
-  isLocked = false;
+  /** Of the lock, once it is there; not where something else took the place of a busy call. */
+  key: string | undefined;
 }
 
 /**
@@ -68,25 +68,18 @@ export class LockedIterator implements Steps {
       return result;
     } finally {
       this.#underWay -= 1;
-      if (!isOver && this.#underWay === 0 && this.#stage.isLocked) this.#expectNext();
+      if (!isOver && this.#underWay === 0 && this.#stage.key !== undefined) this.#expectNext(this.#stage.key);
     }
   }
 
-  #expectNext(): void {
+  #expectNext(key: string): void {
+    const { by, options } = this.#plan;
     this.#timer = setTimeout(() => {
       this.#forgotten = this.#steps.return(undefined).then(
-        () => this.#tooLate(),
+        () => new NotAskedForError(by, options.subscribeWithinMs, key),
         // It was lost meanwhile, or the method failed to close.
         (error: unknown) => error,
       );
-    }, this.#plan.options.subscribeWithinMs).unref();
-  }
-
-  #tooLate(): LockAbortedError {
-    const { by, options } = this.#plan;
-    return new LockAbortedError(
-      `Nobody asked for the next value of what ${by} returned within ${options.subscribeWithinMs} ms, so its lock went back. ` +
-        'Where consumers take longer, raise subscribeWithinMs',
-    );
+    }, options.subscribeWithinMs).unref();
   }
 }

@@ -11,6 +11,7 @@ type Enter = <T>(step: () => T) => T;
 interface Inside {
   readonly enter: Enter;
   readonly args: unknown[];
+  readonly key: string;
 }
 
 /** The lock around one iteration: it is held until `end`, unless it is lost before. */
@@ -39,7 +40,7 @@ class IterationLock {
       this.#onRefused = reject;
       const body = (filled: unknown[], handle: LockHandle): Promise<void> => {
         this.#handle = handle;
-        resolve({ enter: AsyncLocalStorage.snapshot(), args: filled });
+        resolve({ enter: AsyncLocalStorage.snapshot(), args: filled, key: handle.key });
         return over;
       };
       this.#running = runLocked(plan, instance, args, body, leaving);
@@ -107,8 +108,8 @@ function iteration(
       if (inside.result !== undefined) yield* inside.result as AsyncIterable<unknown>;
       return undefined;
     }
-    stage.isLocked = true;
-    const { enter } = inside;
+    const { enter, key } = inside;
+    stage.key = key;
     let iterator: AsyncIterator<unknown> | undefined;
     let isOver = false;
     try {

@@ -1,7 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { isObservable, Observable } from 'rxjs';
-import { LockAbortedError, LockConfigurationError } from '../../lock/errors.js';
+import { LockConfigurationError } from '../../lock/errors.js';
 import type { LockHandle } from '../../lock/handle.js';
+import { NotSubscribedError } from './given-back.js';
 import { BusyInstead, type LockedPlan, runLocked, settleAs } from './locked-call.js';
 import { subscribeInside } from './subscribe-inside.js';
 
@@ -38,8 +39,7 @@ function untilStreamEnds(
     }, subscribeWithinMs).unref();
     const stream = new Observable<unknown>((subscriber) => {
       if (state === 'late') {
-        const text = `Nobody subscribed within ${subscribeWithinMs} ms to what ${by} returned, so its lock went back`;
-        return subscriber.error(new LockAbortedError(text, lock.key));
+        return subscriber.error(new NotSubscribedError(by, subscribeWithinMs, lock.key));
       }
       if (state === 'subscribed') {
         const text = `What ${by} returned can be subscribed to once: its lock is held for one run`;

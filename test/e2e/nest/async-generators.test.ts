@@ -2,7 +2,15 @@ import { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Injectable } from '@nestjs/common';
-import { CurrentLock, currentLock, injected, type LockHandle, LockLostError, Locked } from '../../../lib/index.js';
+import {
+  CurrentLock,
+  currentLock,
+  injected,
+  LockAbortedError,
+  type LockHandle,
+  LockLostError,
+  Locked,
+} from '../../../lib/index.js';
 import { startApplication, type TestApplication } from '../support/application.js';
 import { within } from '../../support/process/eventually.js';
 import { telling } from '../../support/telling.js';
@@ -167,8 +175,17 @@ describe('@Locked on an async generator', () => {
 
     await untilFree(application.locks, '/locks/watched');
     expect(service.closed).toEqual(['began', 'closed /locks/watched']);
-    await expect(rows.next()).rejects.toThrow(
-      telling('Nobody asked for the next value of what Rows.watched returned within 50 ms, so its lock went back'),
+    const tooLate = await rows.next().catch((error: unknown) => error);
+    expect(tooLate).toBeInstanceOf(LockAbortedError);
+    expect(tooLate).toMatchObject({ name: 'LockAbortedError', code: 'LOCK_ABORTED', key: '/locks/watched' });
+    expect(String(tooLate)).toBe(
+      'LockAbortedError: The lock was given back, because the next value under it was not asked for in time',
+    );
+    expect(tooLate).toEqual(
+      telling(
+        'Nobody asked for the next value of what Rows.watched returned within 50 ms of the one before, so its lock ' +
+          '/locks/watched was given back. A loop that takes longer than that for one value needs a higher subscribeWithinMs',
+      ),
     );
     expect(await rows.next()).toEqual({ done: true, value: undefined });
   });

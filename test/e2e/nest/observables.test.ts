@@ -314,9 +314,17 @@ describe('@Locked on an async method that brings an Observable', () => {
     const stream = await streams.promised(of('x'));
     await untilFree(application.locks, '/locks/promised');
 
-    await expect(lastValueFrom(stream)).rejects.toThrow(LockAbortedError);
-    await expect(lastValueFrom(stream)).rejects.toThrow(
-      telling('Nobody subscribed within 50 ms to what Streams.promised returned'),
+    const tooLate = await lastValueFrom(stream).catch((error: unknown) => error);
+    expect(tooLate).toBeInstanceOf(LockAbortedError);
+    expect(tooLate).toMatchObject({ name: 'LockAbortedError', code: 'LOCK_ABORTED', key: '/locks/promised' });
+    expect(String(tooLate)).toBe(
+      'LockAbortedError: The lock was given back, because nobody subscribed to its stream in time',
+    );
+    expect(tooLate).toEqual(
+      telling(
+        'Nobody subscribed within 50 ms to what Streams.promised returned, so its lock /locks/promised was given back. ' +
+          'Subscribe to it at once, or raise subscribeWithinMs in @Locked',
+      ),
     );
   });
 
