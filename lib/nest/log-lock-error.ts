@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import { LockConfigurationError, type LockError, LockUnavailableError } from '../lock/errors.js';
+import { LockConfigurationError, LockError, LockUnavailableError } from '../lock/errors.js';
 
 const logged = new WeakSet<Error>();
 
@@ -13,6 +13,12 @@ export function logLockError(error: unknown): void {
     new Logger('Locked').error(error.details, error.stack);
   }
   if (error instanceof LockUnavailableError && isNewToLog(error)) new Logger('Locked').warn(error.details);
+}
+
+/** The same of what ends the start: an application may say no more of it than the `message`. @returns the error */
+export function logFailedStart(error: unknown): unknown {
+  if (error instanceof LockError && isNewToLog(error)) new Logger('LockService').error(error.details);
+  return error;
 }
 
 /** The same of any lock error that goes outside; those that come from what others do, only where debugging is wanted. */

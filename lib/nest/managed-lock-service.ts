@@ -19,7 +19,7 @@ import { openLockService, whenUp } from '../open.js';
 import type { ResolvedOptions } from '../options.js';
 import { ConnectionMonitor } from './connection-monitor.js';
 import { addLiveLockService, removeLiveLockService, startedLiveLockService } from './live-lock-services.js';
-import { logLockError } from './log-lock-error.js';
+import { logFailedStart, logLockError } from './log-lock-error.js';
 
 type Opened = ReturnType<typeof openLockService>;
 
@@ -110,13 +110,7 @@ export class ManagedLockService
         return;
       }
       await this.abandonStart();
-      if (!(error instanceof LockUnavailableError)) throw error;
-      throw new LockUnavailableError(
-        `DistributedLockModule '${this.name}' could not connect to ${this.options.connect}, so the application does not ` +
-          `start. ${error.details}. Is ZooKeeper running there? With startup: 'lazy' the first lock connects instead`,
-        undefined,
-        { cause: error },
-      );
+      throw logFailedStart(this.#startFailure(error));
     }
   }
 
@@ -133,6 +127,16 @@ export class ManagedLockService
   /** The servers of the application are closed by now, so all answers have been given: what is left of the grace, then the end. */
   async onApplicationShutdown(): Promise<void> {
     await this.#close(this.options.shutdownGraceMs);
+  }
+
+  #startFailure(error: unknown): unknown {
+    if (!(error instanceof LockUnavailableError)) return error;
+    return new LockUnavailableError(
+      `DistributedLockModule '${this.name}' could not connect to ${this.options.connect}, so the application does not ` +
+        `start. ${error.details}. Is ZooKeeper running there? With startup: 'lazy' the first lock connects instead`,
+      undefined,
+      { cause: error },
+    );
   }
 
   /** Nest does not log such an error where it answers with it, and callers from outside are not told what it is. */

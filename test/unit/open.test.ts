@@ -51,6 +51,8 @@ describe('createLockService()', () => {
     const error = await rejection(createLockService({ connect: NOBODY, waitMs: 200, auth }));
     expect(error).toBeInstanceOf(LockUnavailableError);
     expect(error.details).toContain(NOBODY);
+    // So does what prints the error as a whole, be it Node.js for one that nobody has caught. String(error) and the stack do not.
+    expect(inspect(error)).toContain(error.details);
     expect(inspect(error, { depth: 10 })).not.toContain(auth.password);
     expect(performance.now() - startedAt).toBeLessThan(2_000);
   });

@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { Injectable } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
 import { LockTesting, provideLockTesting } from '../../../lib/extras/testing/index.js';
-import { Locked, LockService } from '../../../lib/index.js';
+import { LockConfigurationError, type LockHandle, Locked, LockService } from '../../../lib/index.js';
 import { eventually } from '../../support/process/eventually.js';
 import { freePort } from '../../support/proxy/ports.js';
 import { memory, startApplication, type TestApplication } from '../support/application.js';
@@ -53,6 +53,26 @@ describe('the log', () => {
     expect(recorder.find('/locks/')).toEqual([]);
   });
 
+  it('says once why the application does not start, whatever that makes of the error', async () => {
+    const connect = `127.0.0.1:${await freePort()}`;
+    const recorder = new Recorder();
+    const starting = startApplication({}, { connect, waitMs: 200 }, (app) => app.useLogger(recorder));
+    await expect(starting).rejects.toThrow(/^The lock service is not available$/);
+
+    expect(recorder.find('error: ')).toEqual([
+      expect.stringMatching(new RegExp(`'default' could not connect to ${connect}, so .*ECONNREFUSED`)),
+    ]);
+  });
+
+  it('says once what makes locks impossible from the start', async () => {
+    const recorder = new Recorder();
+    const options = { sessionTimeoutMs: 10_000, serverTickMs: 8_000 };
+    const starting = startApplication({}, options, (app) => app.useLogger(recorder));
+    await expect(starting).rejects.toThrow(LockConfigurationError);
+
+    expect(recorder.find('error: ')).toEqual([expect.stringContaining('the servers granted 10000 ms')]);
+  });
+
   it('warns of a lock that is lost', async () => {
     await using application = await startRecorded({});
     const lock = await application.locks.acquire('/locks/a', { leaseMs: 10, label: 'me' });
@@ -67,7 +87,12 @@ describe('the log', () => {
     await using application = await startRecorded({});
     let finish = (): void => undefined;
     const working = new Promise<void>((resolve) => (finish = resolve));
-    const running = application.locks.withLock('/locks/a', () => working, { leaseMs: 10 });
+    // It must have begun when the lock is lost, however slow the machine is.
+    const work = (lock: LockHandle): Promise<void> => {
+      lock.extend(10);
+      return working;
+    };
+    const running = application.locks.withLock('/locks/a', work, { leaseMs: 60_000 });
     await expect(running).rejects.toThrow('lost');
     finish();
 

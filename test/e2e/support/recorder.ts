@@ -6,8 +6,9 @@ export class Recorder implements LoggerService {
   readonly lines: string[] = [];
   readonly #add =
     (level: string) =>
-    (message: string, context: string): void => {
-      if (context === LockService.name) this.lines.push(`${level}: ${message}`);
+    (message: string, ...rest: unknown[]): void => {
+      // Errors have a place for their stack in between.
+      if (rest.at(-1) === LockService.name) this.lines.push(`${level}: ${message}`);
     };
   readonly debug = this.#add('debug');
   readonly log = this.#add('log');
