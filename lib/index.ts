@@ -12,16 +12,25 @@ export {
   LockConfigurationError,
   LockError,
   type LockErrorCode,
+  type LockErrorJson,
   LockLostError,
   LockTimeoutError,
   LockUnavailableError,
   type LossEvidence,
   StaleFencingTokenError,
 } from './lock/errors.js';
-export type { LockEvent, LossReason } from './lock/events.js';
+export type { LockEvent, LockEventJson, LossReason } from './lock/events.js';
 export { LockHandle, type LockScope, MultiLockHandle, type UpgradeOptions } from './lock/handle.js';
 export type { LockMode } from './lock/mode.js';
-export type { ClientDescription, ContenderSnapshot, LockSnapshot, LockState } from './lock/snapshot.js';
+export type { ForeignErrorJson } from './lock/json.js';
+export type {
+  ClientDescription,
+  ContenderSnapshot,
+  ContenderSnapshotJson,
+  LockSnapshot,
+  LockSnapshotJson,
+  LockState,
+} from './lock/snapshot.js';
 export {
   type DistributedLockExtras,
   DistributedLockModule,

@@ -1,6 +1,4 @@
-import type { Subject } from 'rxjs';
 import type { Clock } from '../lock/clock.js';
-import type { LockEvent } from '../lock/events.js';
 import type { LockScope } from '../lock/handle.js';
 import type { Session } from '../session/session.js';
 import type { Alarms } from './alarms.js';
@@ -10,6 +8,7 @@ import type { Holders } from './holders.js';
 import type { Identifiers } from './identifiers.js';
 import type { Interrupts } from './interrupts.js';
 import type { Janitor } from './janitor.js';
+import type { LockEvents } from './lock-events.js';
 import type { Parents } from './parents.js';
 import type { Sightings } from './sightings.js';
 import type { Uplink } from './uplink.js';
@@ -46,7 +45,7 @@ export interface EngineContext {
   readonly sightings: Sightings;
   readonly holders: Holders;
   readonly history: HoldHistory;
-  readonly events: Subject<LockEvent>;
+  readonly events: LockEvents;
   /** Only where locks of this process stand in for those of the fleet: the two have one. */
   readonly doorway: Doorway | undefined;
 }

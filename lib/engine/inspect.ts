@@ -1,9 +1,10 @@
-import type { ContenderSnapshot, LockSnapshot } from '../lock/snapshot.js';
+import { type ContenderSnapshot, contenderSnapshot, type LockSnapshot, lockSnapshot } from '../lock/snapshot.js';
 import { fencingToken } from '../lock/token.js';
 import { readQueue } from '../queue/decide.js';
 import type { QueueNode } from '../queue/node-name.js';
 import { failedWith, isAboutTheLink, SessionError } from '../session/errors.js';
 import { get, type NodeData, remove, sync } from '../session/requests.js';
+import { sessionIdText } from '../session/session-id.js';
 import { decodeContender } from './contender-data.js';
 import type { EngineContext } from './context.js';
 import { refusal } from './enqueue.js';
@@ -106,26 +107,26 @@ function describe(
   }
   const averageMs = medianHoldMs([...holders, ...queue]) ?? history.averageMs(key);
   const elapsedMs = holders[0]?.ageMs ?? 0;
-  return {
+  return lockSnapshot({
     key,
     state: isHeld ? 'HELD' : delayMs === undefined ? 'FREE' : 'EXPIRED',
     holders,
     queue,
     queueLength,
     waitEstimateMs: averageMs === undefined ? undefined : estimate(averageMs, queueLength, isHeld, elapsedMs),
-  };
+  });
 }
 
 function describeContender(queuePath: string, { name, mode }: QueueNode, { stat, data }: NodeData): ContenderSnapshot {
-  return {
+  return contenderSnapshot({
     nodePath: `${queuePath}/${name}`,
     mode,
     fencingToken: fencingToken(stat.czxid),
-    sessionId: stat.ephemeralOwner,
+    sessionId: sessionIdText(stat.ephemeralOwner),
     since: new Date(stat.ctime),
     ageMs: Math.max(0, Date.now() - stat.ctime),
     client: decodeContender(data),
-  };
+  });
 }
 
 /** Of what the contenders say of their processes' holds; anybody may have written it. */

@@ -83,8 +83,8 @@ export abstract class LockService {
    */
   abstract watch(key: string): Observable<LockSnapshot>;
 
-  /** The session as ZooKeeper knows it; undefined while there is none. For people and logs: it is no credential. */
-  abstract readonly sessionId: bigint | undefined;
+  /** The session as ZooKeeper's logs name it, `0x...`; undefined while there is none. For people and logs: it is no credential. */
+  abstract readonly sessionId: string | undefined;
   abstract readonly connectionState: ConnectionState;
   /** Replays the current state. */
   abstract readonly connectionState$: Observable<ConnectionState>;

@@ -1,8 +1,6 @@
-import type { Subject } from 'rxjs';
 import { type AcquireOptions, checkAcquireOptions } from '../lock/acquire-options.js';
 import type { Deadline } from '../lock/deadline.js';
 import { LockClosedError, type LockError, LockUnavailableError } from '../lock/errors.js';
-import type { LockEvent } from '../lock/events.js';
 import type { LockHandle } from '../lock/handle.js';
 import type { EngineContext } from './context.js';
 import type { Interrupt } from './interrupt.js';
@@ -163,7 +161,7 @@ export class LockTaker {
   }
 
   #report(key: string, options: AcquireOptions, error: Error, deadline: Deadline): void {
-    const events: Subject<LockEvent> = this.#context.events;
+    const { events } = this.#context;
     const { mode = 'exclusive', label } = options;
     events.next({ type: 'failed', key, mode, label, error, waitedMs: deadline.elapsedMs() });
   }

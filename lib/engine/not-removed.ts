@@ -1,10 +1,10 @@
 import { LockConfigurationError, LockUnavailableError } from '../lock/errors.js';
-import type { LockEvent } from '../lock/events.js';
+import type { LockEventFacts } from '../lock/events.js';
 import { parseNodeName } from '../queue/node-name.js';
 import type { SessionError } from '../session/errors.js';
 
 /** What the application is told of a node that it no longer wants, and that the servers refuse to remove. */
-export function notRemoved(namespace: string, nodePath: string, cause: SessionError): LockEvent {
+export function notRemoved(namespace: string, nodePath: string, cause: SessionError): LockEventFacts {
   const nameAt = nodePath.lastIndexOf('/') + 1;
   const key = nodePath.slice(namespace.length, nameAt - 1);
   const mode = parseNodeName(nodePath.slice(nameAt))?.mode ?? 'exclusive';

@@ -1,7 +1,6 @@
-import type { Subject } from 'rxjs';
 import type { LockLostError } from '../lock/errors.js';
-import type { LockEvent } from '../lock/events.js';
 import type { Hold } from './hold.js';
+import type { LockEvents } from './lock-events.js';
 
 /** What work stands on: a hold, or all those of a transaction. */
 export interface Footing {
@@ -18,7 +17,7 @@ export interface Footing {
  * lock must not pass for a success. What it comes to then is reported as an event. An error of the work itself is never
  * replaced.
  */
-export async function untilDoneOrLost<T>(work: Promise<T>, footing: Footing, events: Subject<LockEvent>): Promise<T> {
+export async function untilDoneOrLost<T>(work: Promise<T>, footing: Footing, events: LockEvents): Promise<T> {
   const reportIfLate = (error: unknown): void => {
     const hold = footing.lostHold;
     if (hold !== undefined) events.next({ ...hold.facts(), type: 'late-result', error });

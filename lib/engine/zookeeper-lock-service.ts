@@ -6,6 +6,7 @@ import type { LockHandle, MultiLockHandle } from '../lock/handle.js';
 import type { LockSnapshot } from '../lock/snapshot.js';
 import type { ConnectionState } from '../session/connection-state.js';
 import type { Session } from '../session/session.js';
+import { sessionIdText } from '../session/session-id.js';
 import { acquireAll } from './acquire-all.js';
 import { buildContext } from './build-context.js';
 import type { EngineContext, EngineSettings, SharedParts } from './context.js';
@@ -46,8 +47,9 @@ export class ZookeeperLockService extends LockService implements AsyncDisposable
     this.#shutdown = new Shutdown(this.#context, this.#taker, standIn === undefined ? undefined : standIn.#shutdown);
   }
 
-  get sessionId(): bigint | undefined {
-    return this.#context.session.identity?.id;
+  get sessionId(): string | undefined {
+    const { identity } = this.#context.session;
+    return identity === undefined ? undefined : sessionIdText(identity.id);
   }
 
   get connectionState(): ConnectionState {

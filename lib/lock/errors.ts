@@ -16,6 +16,14 @@ export type LockErrorCode =
   | 'FENCING_TOKEN_REQUIRED'
   | 'ZNODE_CONFLICT';
 
+/** A lock error as JSON has it: nothing that those who call from outside may not read. */
+export interface LockErrorJson {
+  readonly name: string;
+  readonly code: LockErrorCode;
+  readonly message: string;
+  readonly status: number;
+}
+
 /**
  * What all lock errors share. Frameworks show `message` to whoever called: Nest over HTTP, in event streams and in GraphQL,
  * with a filter or without. So it is one plain sentence for each class and names no key, server or address; these are in
@@ -46,6 +54,12 @@ export abstract class LockError extends IntrinsicException {
 
   get statusCode(): number | undefined {
     return this.status;
+  }
+
+  /** Whoever answers with an error as it is says no more than `message` does: neither `key` nor `details`. */
+  toJSON(): LockErrorJson {
+    const { outward } = this.constructor as typeof LockError;
+    return { name: this.name, code: this.code, message: this.expose ? this.message : outward, status: this.status };
   }
 
   /** The `message`: what anybody may read. @internal */

@@ -1,4 +1,5 @@
 import type { LockError, LockLostError, LossEvidence } from './errors.js';
+import type { AsJson, JsonOf } from './json.js';
 import type { LockMode } from './mode.js';
 
 /** Why a lock was lost. */
@@ -24,8 +25,13 @@ interface OfLock {
   readonly label: string | undefined;
 }
 
-/** What happened to locks, for logs and metrics. Never the truth about who holds: ask the handle. */
-export type LockEvent =
+/** An event in JSON: what it is about, its token in digits, and of an error no more than those who call from outside may read. */
+export type LockEventJson = JsonOf<LockEventFacts>;
+
+/** What happened to locks, for logs and metrics. Never the truth about who holds: ask the handle. `JSON.stringify` takes it as it is. */
+export type LockEvent = LockEventFacts & AsJson<LockEventJson>;
+
+export type LockEventFacts =
   | (OfLock & { readonly type: 'acquired'; readonly token: bigint | undefined; readonly waitedMs: number })
   | (OfLock & { readonly type: 'released'; readonly token: bigint | undefined; readonly heldMs: number })
   | (OfLock & {

@@ -1,3 +1,4 @@
+import { type AsJson, type JsonOf, withJson } from './json.js';
 import type { LockMode } from './mode.js';
 
 /**
@@ -7,13 +8,18 @@ import type { LockMode } from './mode.js';
  */
 export type LockState = 'FREE' | 'HELD' | 'EXPIRED';
 
+/** A contender in JSON: its token in digits, its date as ISO text. */
+export type ContenderSnapshotJson = JsonOf<ContenderFacts>;
+
 /** One contender, as its node tells. Contenders of other makes leave most of it empty. */
-export interface ContenderSnapshot {
+export interface ContenderSnapshot extends ContenderFacts, AsJson<ContenderSnapshotJson> {}
+
+export interface ContenderFacts {
   readonly nodePath: string;
   readonly mode: LockMode;
   readonly fencingToken: bigint;
-  /** The 64-bit session that the node lives by. */
-  readonly sessionId: bigint;
+  /** The session that the node lives by, in hexadecimal digits: `0x...`, as ZooKeeper's own logs have it. */
+  readonly sessionId: string;
   /** When the node was made, by the servers' wall clock: since when it waits, and for holders that never waited, holds. */
   readonly since: Date;
   readonly ageMs: number;
@@ -40,7 +46,16 @@ export interface ClientDescription {
   readonly holdMs: number | undefined;
 }
 
-export interface LockSnapshot {
+/** A snapshot in JSON. */
+export interface LockSnapshotJson extends Omit<LockFacts, 'holders' | 'queue'> {
+  readonly holders: readonly ContenderSnapshotJson[];
+  readonly queue: readonly ContenderSnapshotJson[];
+}
+
+/** A key at one moment. `JSON.stringify` takes it as it is. */
+export interface LockSnapshot extends LockFacts, AsJson<LockSnapshotJson> {}
+
+export interface LockFacts {
   readonly key: string;
   readonly state: LockState;
   readonly holders: readonly ContenderSnapshot[];
@@ -53,4 +68,17 @@ export interface LockSnapshot {
    * what their contenders say), or else in this one; undefined where none of them has held it yet.
    */
   readonly waitEstimateMs: number | undefined;
+}
+
+export function contenderSnapshot(facts: ContenderFacts): ContenderSnapshot {
+  return withJson(facts);
+}
+
+export function lockSnapshot(facts: LockFacts): LockSnapshot {
+  return withJson(facts, snapshotJson);
+}
+
+function snapshotJson(this: LockFacts): LockSnapshotJson {
+  const [holders, queue] = [this.holders, this.queue].map((contenders) => contenders.map((one) => one.toJSON()));
+  return { ...this, holders: holders!, queue: queue! };
 }

@@ -48,7 +48,7 @@ export class ManagedLockService
     addLiveLockService(name, this);
   }
 
-  get sessionId(): bigint | undefined {
+  get sessionId(): string | undefined {
     return this.#opened?.service.sessionId;
   }
 

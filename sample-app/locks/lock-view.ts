@@ -1,6 +1,6 @@
 import type { ContenderSnapshot, LockSnapshot } from 'nestjs-zookeeper-lock';
 
-/** A contender as JSON can say it: 64-bit numbers as text. */
+/** What visitors may see of a contender. */
 export interface ContenderView {
   readonly mode: string;
   readonly fencingToken: string;
@@ -36,7 +36,7 @@ function contenderView({ mode, fencingToken, sessionId, since, ageMs, client }: 
   return {
     mode,
     fencingToken: String(fencingToken),
-    sessionId: `0x${BigInt.asUintN(64, sessionId).toString(16)}`,
+    sessionId,
     since: since.toISOString(),
     ageMs,
     label: client?.label,

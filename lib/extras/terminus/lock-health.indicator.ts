@@ -41,7 +41,8 @@ export class LockHealthIndicator implements OnModuleInit {
     const locks = this.#connection(name);
     const check = (await this.#load()).check(key);
     const state = locks.connectionState;
-    if (isUp(state)) return check.up({ state, ...describeSession(locks) });
+    const { sessionId } = locks;
+    if (isUp(state)) return check.up({ state, ...(sessionId === undefined ? {} : { sessionId }) });
     // With `startup: 'lazy'` nothing has connected yet, and an instance that is never ready would never be asked for a
     // lock. Asking for a watch connects.
     if (state === 'connecting') locks.watch(ANY_KEY);
@@ -65,11 +66,6 @@ export class LockHealthIndicator implements OnModuleInit {
       );
     }
   }
-}
-
-/** As ZooKeeper's own logs and four-letter words write it; JSON has no bigint. */
-function describeSession({ sessionId }: LockService): { sessionId?: string } {
-  return sessionId === undefined ? {} : { sessionId: `0x${BigInt.asUintN(64, sessionId).toString(16)}` };
 }
 
 function explain(state: Exclude<ConnectionState, 'connected' | 'reconnected'>): string {

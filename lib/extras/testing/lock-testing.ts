@@ -67,8 +67,7 @@ export class LockTesting {
    */
   async lose(key: string): Promise<void> {
     const { holders } = await (await this.#world.others()).inspect(key);
-    const sessions = this.#world.entrance.sessionIds;
-    if (!holders.some(({ sessionId }) => sessions.includes(sessionId))) {
+    if (!holders.some(({ sessionId }) => sessionId === this.#locks.sessionId)) {
       const who = holders.length === 0 ? 'nobody does' : 'somebody else does';
       throw new Error(
         `lose('${key}'): the application does not hold the lock, ${who}. Await untilHeld('${key}') first`,

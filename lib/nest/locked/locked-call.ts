@@ -3,6 +3,7 @@ import type { LockService } from '../../engine/lock-service.js';
 import { detailsOf, LockTimeoutError } from '../../lock/errors.js';
 import type { LockEvent } from '../../lock/events.js';
 import type { LockHandle } from '../../lock/handle.js';
+import { withJson } from '../../lock/json.js';
 import { logLockError } from '../log-lock-error.js';
 import { tellOfEvent } from './event-listener.js';
 import type { ResolvedLockedOptions } from './locked-options.js';
@@ -114,7 +115,7 @@ function listenForLoss(
     const plans = plansTold.get(event) ?? new Set();
     if (plans.has(plan)) return;
     plansTold.set(event, plans.add(plan));
-    void tell({ key: event.key, token: event.token, reason: event.reason, by });
+    void tell(withJson({ key: event.key, token: event.token, reason: event.reason, by }));
   });
   return () => subscription.unsubscribe();
 }

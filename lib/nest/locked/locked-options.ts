@@ -2,11 +2,14 @@ import { type AcquireOptions, checkAcquireOptions } from '../../lock/acquire-opt
 import { shown } from '../../lock/shown.js';
 import { LockConfigurationError, type LockError, type LockTimeoutError } from '../../lock/errors.js';
 import type { LossReason } from '../../lock/events.js';
+import type { AsJson, JsonOf } from '../../lock/json.js';
 import { checkConnectionName } from '../distributed-lock-options.js';
 import { DEFAULT_CONNECTION } from '../lock-service-token.js';
 
-/** What an `onLost` hook is told. */
-export interface LockLoss {
+/** What an `onLost` hook is told. `JSON.stringify` takes it as it is. */
+export interface LockLoss extends LossFacts, AsJson<JsonOf<LossFacts>> {}
+
+export interface LossFacts {
   readonly key: string;
   /** The fencing token of the lock that was lost; undefined for a lock of this process alone. */
   readonly token: bigint | undefined;

@@ -2,6 +2,7 @@ import type { Clock, Timer } from '../../lock/clock.js';
 import { isAboutTheLink, SessionError } from '../errors.js';
 import { ancestry } from '../paths.js';
 import { create, type Reply, type Request, set, sync } from '../requests.js';
+import { sessionIdText } from '../session-id.js';
 import type { Proof } from './link.js';
 import type { ProofOfLife } from './proof-of-life.js';
 
@@ -202,7 +203,7 @@ export class Heartbeat {
   }
 
   #path({ sessionId }: Pulse): string {
-    return `${this.#root}/${BigInt.asUintN(64, sessionId).toString(16)}`;
+    return `${this.#root}/${sessionIdText(sessionId)}`;
   }
 
   #resolveProvers(certainMs: number): void {

@@ -175,6 +175,7 @@ describe('a lock that is lost', () => {
     await expect(running).rejects.toThrow(LockLostError);
     await eventually('the hook ran', () => losses.length > 0);
     expect(losses).toEqual([{ key: '/locks/lost', token, reason: 'lease-ended', by: 'Service.loses' }]);
+    expect(JSON.parse(JSON.stringify(losses))).toMatchObject([{ key: '/locks/lost', token: String(token) }]);
   });
 
   it('runs the hook also where the method is done by the time that the loss is known', async () => {

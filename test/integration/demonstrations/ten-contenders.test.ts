@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { LockHandle } from '../../../lib/lock/handle.js';
 import type { ContenderSnapshot } from '../../../lib/lock/snapshot.js';
 import { type ClosableLockService, createLockService } from '../../../lib/open.js';
+import { sessionIdText } from '../../../lib/session/session-id.js';
 import { eventually } from '../../support/process/eventually.js';
 import { type FaultProxy, startProxy } from '../../support/proxy/fault-proxy.js';
 import { type StandaloneServer, startZooKeeper } from '../../support/zookeeper/start-zookeeper.js';
@@ -27,19 +28,19 @@ describe('ten contenders on one lock', () => {
   });
 
   /** Who watches each node of the queue besides the one it belongs to, as the server says. */
-  async function watchersOf(line: readonly ContenderSnapshot[]): Promise<Map<string, bigint[]>> {
+  async function watchersOf(line: readonly ContenderSnapshot[]): Promise<Map<string, string[]>> {
     const watches = await server.watchesByPath();
     const owners = new Map(line.map(({ nodePath, sessionId }) => [nodePath, sessionId]));
-    const others = new Map<string, bigint[]>();
+    const others = new Map<string, string[]>();
     for (const [path, sessions] of watches) {
-      const watchers = sessions.filter((session) => session !== owners.get(path));
+      const watchers = sessions.map(sessionIdText).filter((session) => session !== owners.get(path));
       if (path.startsWith(KEY) && watchers.length > 0) others.set(path, watchers);
     }
     return others;
   }
 
   /** Each one's node, and behind it the session of the next. */
-  function eachByTheNext(line: readonly ContenderSnapshot[]): Map<string, bigint[]> {
+  function eachByTheNext(line: readonly ContenderSnapshot[]): Map<string, string[]> {
     return new Map(line.slice(0, -1).map(({ nodePath }, index) => [nodePath, [line[index + 1]!.sessionId]]));
   }
 
@@ -63,7 +64,7 @@ describe('ten contenders on one lock', () => {
       await lock.release();
     }
 
-    const told = proxy.notifications().map(({ path, sessionId }) => [path, sessionId]);
+    const told = proxy.notifications().map(({ path, sessionId }) => [path, sessionIdText(sessionId!)]);
     expect(told).toEqual([...eachByTheNext(line)].map(([path, [session]]) => [path, session]));
     expect((await services[0]!.inspect(KEY)).state).toBe('FREE');
     expect((await watchersOf([])).size).toBe(0);

@@ -1,3 +1,4 @@
+import { sessionIdText } from '../../../lib/session/session-id.js';
 import type { AppProcess } from './app-process.js';
 import { codeOf } from './app-process.js';
 import type { Schedule } from './schedule.js';
@@ -35,8 +36,7 @@ function checkNodes({ judge, world, scenario, liveApps }: Schedule): void {
   if (world.stat(sessionsPath) === undefined) return;
   for (const name of world.children(sessionsPath)) {
     const owner = world.stat(`${sessionsPath}/${name}`)!.ephemeralOwner;
-    if (BigInt.asUintN(64, owner).toString(16) !== name)
-      judge.blame('no litter', `${sessionsPath}/${name} belongs to ${owner}`);
+    if (sessionIdText(owner) !== name) judge.blame('no litter', `${sessionsPath}/${name} belongs to ${owner}`);
   }
 }
 

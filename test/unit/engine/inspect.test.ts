@@ -49,7 +49,7 @@ describe('inspect()', () => {
     expect(snapshot.queue.map(({ mode }) => mode)).toEqual(modes);
     expect(snapshot.holders[0]).toMatchObject({
       mode: 'read',
-      sessionId: one.session.identity?.id,
+      sessionId: one.locks.sessionId,
       client: { pid: process.pid, label: 'nightly report', mode: 'read', leaseMs: undefined, lockDelayMs: undefined },
     });
     expect(snapshot.holders[1]?.client).toMatchObject({ label: undefined, leaseMs: 60_000 });

@@ -60,7 +60,8 @@ describe('The errors are a contract', () => {
       expect(error.message).toMatch(/^The |^This |^A value /);
       expect(`${error.message} ${String(error)} ${error.stack}`).not.toMatch(/acme|zk1|ECONNREFUSED|2181/);
       expect(inspect(error)).toContain(details);
-      expect(JSON.parse(JSON.stringify(error))).toMatchObject({ details, key: '/tenants/acme' });
+      const { name, code, message, status } = error;
+      expect(JSON.parse(JSON.stringify({ error }))).toEqual({ error: { name, code, message, status } });
     },
   );
 
@@ -81,6 +82,9 @@ describe('The errors are a contract', () => {
 
   it('a configuration error is not for outsiders', () => {
     expect(new errors.LockConfigurationError('').expose).toBe(false);
+    const told = JSON.stringify(new errors.LockConfigurationError('connect: zk1:2181 names no server'));
+    expect(told).toMatch(/"LOCK_CONFIGURATION".*the details are in the log/);
+    expect(told).not.toContain('zk1');
     expect(new errors.LockTimeoutError('').expose).toBe(true);
   });
 });

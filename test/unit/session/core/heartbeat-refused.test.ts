@@ -53,6 +53,6 @@ describe('A heartbeat that the servers refuse', () => {
     rig.refuse = (request) => ('path' in request && request.path === '/app' ? 'NO_AUTH' : undefined);
     rig.heartbeat.hold();
     await rig.advance(S);
-    expect(rig.writes[1]?.requests).toEqual(['set /app/.sessions/1234']);
+    expect(rig.writes[1]?.requests).toEqual(['set /app/.sessions/0x1234']);
   });
 });

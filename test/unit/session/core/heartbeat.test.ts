@@ -101,7 +101,7 @@ describe('The heartbeat of a session that holds something', () => {
     expect([rig.writes, rig.syncs]).toEqual([[], []]);
     await rig.clock.advance(500 + rig.latencyMs);
     expect(rig.writes).toEqual([]);
-    expect(rig.syncs).toEqual([{ at: S - 2_500 - 200, requests: ['sync /.sessions/1234'] }]);
+    expect(rig.syncs).toEqual([{ at: S - 2_500 - 200, requests: ['sync /.sessions/0x1234'] }]);
     expect(rig.proof.certainUntil).toBeGreaterThan(S);
   });
 
@@ -226,9 +226,9 @@ describe("The session's own node", () => {
       'create /app',
       'create /app/locks',
       'create /app/locks/.sessions',
-      'create /app/locks/.sessions/1234',
+      'create /app/locks/.sessions/0x1234',
     ]);
-    expect(rig.writes[1]?.requests).toEqual(['set /app/locks/.sessions/1234']);
+    expect(rig.writes[1]?.requests).toEqual(['set /app/locks/.sessions/0x1234']);
   });
 
   it('is named by the unsigned id of the session', () => {
@@ -236,7 +236,7 @@ describe("The session's own node", () => {
     rig.sessionId = -2n;
     rig.start();
     rig.heartbeat.hold();
-    expect(rig.writes[0]?.requests).toContain('create /.sessions/fffffffffffffffe');
+    expect(rig.writes[0]?.requests).toContain('create /.sessions/0xfffffffffffffffe');
   });
 
   it('that is there already, after a lost reply, is as good as made', async () => {
@@ -245,7 +245,7 @@ describe("The session's own node", () => {
     rig.refuse = ({ op }) => (op === 'create' ? 'NODE_EXISTS' : undefined);
     rig.heartbeat.hold();
     await rig.advance(S);
-    expect(rig.writes[1]?.requests).toEqual(['set /.sessions/1234']);
+    expect(rig.writes[1]?.requests).toEqual(['set /.sessions/0x1234']);
     expect(rig.isCertain).toBe(true);
   });
 
@@ -256,8 +256,8 @@ describe("The session's own node", () => {
     await rig.advance(TICK);
     rig.refuse = ({ op }) => (op === 'set' ? 'NO_NODE' : undefined);
     await rig.advance(S);
-    expect(rig.writes[1]?.requests).toEqual(['set /.sessions/1234']);
-    expect(rig.writes[2]?.requests.at(-1)).toBe('create /.sessions/1234');
+    expect(rig.writes[1]?.requests).toEqual(['set /.sessions/0x1234']);
+    expect(rig.writes[2]?.requests.at(-1)).toBe('create /.sessions/0x1234');
     expect(rig.isCertain).toBe(true);
   });
 
@@ -270,6 +270,6 @@ describe("The session's own node", () => {
     rig.sessionId = 0x5678n;
     await rig.clock.advance(S);
     rig.start();
-    expect(rig.writes.at(-1)?.requests.at(-1)).toBe('create /.sessions/5678');
+    expect(rig.writes.at(-1)?.requests.at(-1)).toBe('create /.sessions/0x5678');
   });
 });
