@@ -11,6 +11,16 @@ const STAND_INS: Readonly<Record<string, string>> = {
   'ledger.ts': `export class Ledger {
     async settle(_id: string, _options: { token: bigint; signal: AbortSignal }): Promise<void> {}
   }`,
+  'transactional.ts': `export const Transactional = (): MethodDecorator => () => undefined;`,
+  // Of redlock 5, what the page about it shows.
+  'redlock.d.ts': `declare module 'redlock' {
+    interface Lock { extend(durationMs: number): Promise<Lock>; release(): Promise<unknown> }
+    export default class Redlock {
+      acquire(resources: string[], durationMs: number): Promise<Lock>;
+      using<T>(resources: string[], durationMs: number, settings: { retryCount?: number }, routine: () => Promise<T>): Promise<T>;
+      using<T>(resources: string[], durationMs: number, routine: (signal: AbortSignal & { error?: Error }) => Promise<T>): Promise<T>;
+    }
+  }`,
   'settings.ts': `import { Module } from '@nestjs/common';
   export class Settings { readonly zookeeper: string = 'zk:2181'; }
   @Module({ providers: [Settings], exports: [Settings] }) export class SettingsModule {}`,
