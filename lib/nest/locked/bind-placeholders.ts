@@ -1,4 +1,5 @@
 import { InvalidLockKeyError, LockConfigurationError } from '../../lock/errors.js';
+import { typeOfNoKeyValue } from './declared-types.js';
 import type { KeyTemplate } from './key-template.js';
 import { type DefaultValue, isNameChosen, type NamedParameter } from './parameter-names.js';
 import type { ParameterNote } from './parameter-notes.js';
@@ -50,10 +51,25 @@ export function bindPlaceholders(template: KeyTemplate, known: KnownParameters, 
             'the dot is a part of the key, compute the key: @Locked((...args) => `/locks/${...}`)',
         );
       }
+      if (path.length === 0 && source.isArgument) checkCanBeKeyValue(source, placeholder, known, where);
       return path.length === 0 ? source.read : (args) => follow(source.read(args), path, placeholder, template.path);
     }
     throw new LockConfigurationError(describeUnbound(where, placeholder, known));
   });
+}
+
+function checkCanBeKeyValue(
+  { index, shown }: Source,
+  placeholder: string,
+  { types }: KnownParameters,
+  where: string,
+): void {
+  const type = typeOfNoKeyValue(types[index]);
+  if (type === undefined) return;
+  throw new LockConfigurationError(
+    `${where}: placeholder ":${placeholder}" binds to ${shown}, whose type is ${type}: a key takes a string, a number or a bigint. ` +
+      `Choose a part of it: @LockKey('${placeholder}', (${placeholder}) => ...)`,
+  );
 }
 
 /** What may be meant, the surest first. */

@@ -1,6 +1,6 @@
 import type { KeyValue } from './encode-key-value.js';
 import { keyBuilder, parseKeyTemplate } from './key-template.js';
-import type { Placeholders } from './locked-types.js';
+import type { CheckedPath, Placeholders } from './locked-types.js';
 
 /** One value for each placeholder of a path. */
 export type LockKeyValues<Path extends string> = { readonly [Name in Placeholders<Path>]: KeyValue };
@@ -18,7 +18,7 @@ export interface LockKeyTemplate {
  *
  * @throws LockConfigurationError for a path that can be no key, InvalidLockKeyError for a value that is missing or empty
  */
-export function lockKey<const Path extends string>(path: Path, values: LockKeyValues<Path>): string {
+export function lockKey<const Path extends string>(path: CheckedPath<Path>, values: LockKeyValues<Path>): string {
   return lockKeyTemplate(path, `lockKey(${JSON.stringify(path)})`).keyOf(values);
 }
 

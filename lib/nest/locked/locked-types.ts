@@ -7,8 +7,30 @@ export type Lockable =
 
 type Method = (...args: never[]) => unknown;
 
+/** A method that can be decorated. */
+export type LockableMethod = (...args: never[]) => Lockable;
+
+/** What a method takes: the type of the arguments of `keys`, where they have none of their own. */
+type ArgumentsOf<Target> = Target extends (...args: infer Arguments) => unknown ? Arguments : never;
+
 /** A path with `:placeholders`, or a function that computes the key from the method's arguments. */
-export type LockedPath = string | ((...args: never[]) => string);
+export type LockedPath<Target = Method> = string | ((...args: ArgumentsOf<Target>) => string);
+
+/** What the compiler can tell of a path that is written out. The rest is refused while the class is being defined. */
+type PathMistake<Path> = Path extends string
+  ? string extends Path | FirstOf<Path>
+    ? never
+    : Path extends `/${string}`
+      ? Path extends `${string}${'{' | '}'}${string}` | `${string}/<${string}>${string}`
+        ? 'a placeholder has a colon in front: "/locks/:id"'
+        : never
+      : `a path begins with "/": "/${Path}"`
+  : never;
+
+type FirstOf<Path extends string> = Path extends `${infer First}${string}` ? First : '';
+
+/** The path; in the place of one that is wrong, which the compiler then shows beside it, what is wrong. */
+export type CheckedPath<Path> = (Path & ([PathMistake<Path>] extends [never] ? unknown : never)) | PathMistake<Path>;
 
 type Letter<L extends string> = L | Uppercase<L>;
 type NameStart =
@@ -33,17 +55,22 @@ export type Placeholders<Path extends string> = string extends Path
 
 type KeysOf<Path> = Path extends string ? { readonly [Name in Placeholders<Path>]: KeyValue } : never;
 
-/** The options that fit a path: `keys` returns its placeholders, and nothing else. */
-export interface LockedOptionsFor<Path extends LockedPath> extends LockedOptions {
-  readonly keys?: (...args: never[]) => KeysOf<Path>;
+/** The options that fit a path and a method: `keys` takes its arguments and returns the placeholders, and nothing else. */
+export interface LockedOptionsFor<Path, Target = Method> extends Omit<LockedOptions, 'keys'> {
+  /** Computes the placeholders from the arguments, instead of binding them one by one: `(order) => ({ id: order.id })`. */
+  readonly keys?: (...args: ArgumentsOf<Target>) => KeysOf<Path>;
 }
+
+type IsAny<Type> = 0 extends 1 & Type ? true : false;
 
 type UnknownOption<Options> = Exclude<keyof Options, keyof LockedOptions>;
 
 /** What the compiler lets pass in an object whose type it infers: options that do not exist, and keys too many. */
-type Checked<Path, Options> = ([UnknownOption<Options>] extends [never]
+type Checked<Path, Options> = (IsAny<Options> extends true
   ? unknown
-  : Refused<'there is no such option', UnknownOption<Options>>) &
+  : [UnknownOption<Options>] extends [never]
+    ? unknown
+    : Refused<'there is no such option', UnknownOption<Options>>) &
   (Options extends { readonly keys: (...args: never[]) => infer Keys }
     ? [Exclude<keyof Keys, keyof KeysOf<Path>>] extends [never]
       ? unknown
@@ -51,7 +78,7 @@ type Checked<Path, Options> = ([UnknownOption<Options>] extends [never]
     : unknown);
 
 /** Nothing can be assigned to it; the error shows the reason. */
-interface Refused<Reason extends string, Culprit = unknown> {
+export interface Refused<Reason extends string, Culprit = unknown> {
   readonly refused: Reason;
   readonly culprit: Culprit;
 }
@@ -79,23 +106,28 @@ type BusyTo<OnBusy, Target extends Method> = OnBusy extends 'skip'
       : Refused<'onBusy returns what the method does not', Awaited<Result>>
     : unknown;
 
-type Fits<Path, Options, Target extends Method> = Accepts<
-  Path,
-  Target,
-  'the path function does not take what the method does'
-> &
-  (Options extends { readonly keys: infer Keys }
-    ? Accepts<Keys, Target, 'keys does not take what the method does'>
-    : unknown) &
+/** What has been compared already where the decorator is written above a method, as `Known`. */
+type Fits<Path, Options, Known, Target extends Method> = (LockableMethod extends Known
+  ? Accepts<Path, Target, 'the path function does not take what the method does'> &
+      (Options extends { readonly keys: infer Keys }
+        ? Accepts<Keys, Target, 'keys does not take what the method does'>
+        : unknown)
+  : unknown) &
   (Options extends { readonly onBusy: infer OnBusy } ? BusyTo<OnBusy, Target> : unknown) &
   Checked<Path, Options>;
 
 /**
  * Fits methods that return a promise, an Observable or an async iterable, and take what the options expect. The descriptor
  * is optional only for the compiler: so `applyDecorators`, which knows no such method decorators, takes it for a property's.
+ * `Known` is the method that the decorator is written above: the compiler infers it from what stands in this place.
  */
-export type LockedDecorator<Path, Options> = <Target extends (...args: never[]) => Lockable>(
+export type LockedDecorator<Path, Options, Known> = <Target extends LockableMethod>(
   prototype: object,
   method: string | symbol,
-  descriptor?: TypedPropertyDescriptor<Target> & Fits<Path, Options, Target>,
+  descriptor?: TypedPropertyDescriptor<Target> & { readonly value?: Known | undefined } & Fits<
+      Path,
+      Options,
+      Known,
+      Target
+    >,
 ) => void;

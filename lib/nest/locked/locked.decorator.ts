@@ -2,6 +2,7 @@ import 'reflect-metadata';
 import { Observable } from 'rxjs';
 import { InvalidLockKeyError, LockConfigurationError } from '../../lock/errors.js';
 import { bindPlaceholders, type KnownParameters } from './bind-placeholders.js';
+import { checkFilledTypes } from './declared-types.js';
 import { keyBuilder, parseKeyTemplate } from './key-template.js';
 import type { LockedPlan } from './locked-call.js';
 import { addLockedMethod } from './locked-methods.js';
@@ -11,7 +12,7 @@ import {
   type ResolvedLockedOptions,
   resolveLockedOptions,
 } from './locked-options.js';
-import type { LockedDecorator, LockedOptionsFor, LockedPath } from './locked-types.js';
+import type { CheckedPath, LockableMethod, LockedDecorator, LockedOptionsFor, LockedPath } from './locked-types.js';
 import { refuseMissingParentheses } from './missing-parentheses.js';
 import { isWrittenAsMethod } from './parameter-list.js';
 import { defaultsByPlace, parameterNames } from './parameter-names.js';
@@ -38,13 +39,14 @@ const originals = new WeakMap<object, AnyMethod>();
  * The lock is held until the promise settles, the Observable or the iteration ends. Decorators run from top to bottom:
  * write it above `@Transactional()`, or the lock goes back before the commit.
  */
-export function Locked<const Path extends LockedPath, Options extends LockedOptionsFor<Path>>(
-  path: Path,
-  options?: Options,
-): LockedDecorator<Path, Options> {
+export function Locked<
+  const Path extends LockedPath<Target>,
+  Options extends LockedOptionsFor<Path, Target>,
+  Target extends LockableMethod = LockableMethod,
+>(path: CheckedPath<Path>, options?: Options): LockedDecorator<Path, Options, Target> {
   refuseMissingParentheses(path, options);
   return (prototype, method, descriptor) => {
-    lockMethod(path, options ?? {}, prototype, method, descriptor);
+    lockMethod(path as LockedPath, (options ?? {}) as LockedOptions, prototype, method, descriptor);
   };
 }
 
@@ -65,6 +67,8 @@ function lockMethod(
   }
   const original = methodOf(prototype, method, descriptor, where);
   const options = resolveLockedOptions(given, by, where);
+  const filled = parameterNotesOf(prototype, method).filter(({ kind }) => kind !== 'key');
+  checkFilledTypes(filled, declaredTypesOf(prototype, method), parameterNames(innermost(original)), where);
   const { keyOf, placeholders } = keyFunction(path, options, prototype, method, original, where);
   const plan: LockedPlan = {
     by,
@@ -72,7 +76,7 @@ function lockMethod(
     original,
     options,
     keyOf,
-    filled: parameterNotesOf(prototype, method).filter(({ kind }) => kind !== 'key'),
+    filled,
   };
   const wrapper = wrap(plan, options.returns ?? whatItReturns(prototype, method, original));
   makeLookLike(wrapper, original);
@@ -160,9 +164,13 @@ function keyFunction(
     names: options.paramNames ? names : [],
     defaults: defaultsByPlace(names),
     isReplaced: !isWrittenAsMethod(written) || (typeof method === 'string' && written.name !== method),
-    types: (Reflect.getMetadata('design:paramtypes', prototype, method) as unknown[] | undefined) ?? [],
+    types: declaredTypesOf(prototype, method),
   };
   return { placeholders, keyOf: keyBuilder(template, bindPlaceholders(template, known, where)) };
+}
+
+function declaredTypesOf(prototype: object, method: string | symbol): readonly unknown[] {
+  return (Reflect.getMetadata('design:paramtypes', prototype, method) as unknown[] | undefined) ?? [];
 }
 
 /** What a function makes of a value that is missing, or is no text. */

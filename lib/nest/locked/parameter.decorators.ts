@@ -1,12 +1,17 @@
 import { LockConfigurationError } from '../../lock/errors.js';
+import type { LockHandle } from '../../lock/handle.js';
 import type { KeyValue } from './encode-key-value.js';
 import { addParameterNote } from './parameter-notes.js';
+import type { FillingDecorator, Picked } from './parameter-types.js';
 
 /**
  * Binds a parameter to the placeholder of that name: `@LockKey('id') orderId: string`, or with a part of it:
  * `@LockKey('id', (order: Order) => order.id) order: Order`.
  */
-export function LockKey<Argument = never>(name: string, pick?: (argument: Argument) => KeyValue): ParameterDecorator {
+export function LockKey<Class extends object, Method extends string | symbol | undefined, Index extends number>(
+  name: string,
+  pick?: (argument: Picked<Class, Method, Index>) => KeyValue,
+): (target: Class, method: Method, index: Index) => void {
   if (typeof name !== 'string' || name === '') {
     throw new LockConfigurationError(`@LockKey: the name of a placeholder must be a string that is not empty`);
   }
@@ -26,12 +31,12 @@ export function LockKey<Argument = never>(name: string, pick?: (argument: Argume
  * The fencing token of the lock that `@Locked` took, for the store that the lock protects:
  * `save(file: File, @Fence() token: bigint = injected())`. What the caller sends in its place is overwritten.
  */
-export function Fence(): ParameterDecorator {
+export function Fence(): FillingDecorator<bigint, '@Fence() fills a parameter of type bigint'> {
   return (target, method, index) => addParameterNote('@Fence()', target, method, { kind: 'fence', index });
 }
 
 /** The handle of the lock that `@Locked` took: `@CurrentLock() lock: LockHandle = injected()`. */
-export function CurrentLock(): ParameterDecorator {
+export function CurrentLock(): FillingDecorator<LockHandle, '@CurrentLock() fills a parameter of type LockHandle'> {
   return (target, method, index) => addParameterNote('@CurrentLock()', target, method, { kind: 'handle', index });
 }
 

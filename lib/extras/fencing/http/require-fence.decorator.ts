@@ -1,6 +1,7 @@
 import { UseGuards } from '@nestjs/common';
 import { LockConfigurationError } from '../../../lock/errors.js';
 import { type LockKeyValues, lockKeyTemplate } from '../../../nest/locked/lock-key.js';
+import type { CheckedPath } from '../../../nest/locked/locked-types.js';
 import { checkNames } from '../check-settings.js';
 import { FenceGuard } from './fence.guard.js';
 import { rememberFencedMethod, setFencePlan } from './fence-plan.js';
@@ -30,7 +31,7 @@ type MethodOrClassDecorator = (target: object, method?: string | symbol, descrip
  * handing the token on to the store it writes to: `@FenceToken()`.
  */
 export function RequireFence<const Path extends string>(
-  path: Path,
+  path: CheckedPath<Path>,
   options: RequireFenceOptions<Path> = {},
 ): MethodOrClassDecorator {
   return (target, method, descriptor) => {
