@@ -9,6 +9,7 @@ import { Interrupts } from './interrupts.js';
 import { Janitor } from './janitor.js';
 import { LockEvents } from './lock-events.js';
 import { notRemoved } from './not-removed.js';
+import { Outbox } from './outbox.js';
 import { Parents } from './parents.js';
 import { Sightings } from './sightings.js';
 import { Uplink } from './uplink.js';
@@ -28,6 +29,7 @@ export function buildContext(
     session,
     settings,
     uplink,
+    outbox: new Outbox(session, alarms),
     janitor,
     alarms,
     events,

@@ -9,6 +9,7 @@ import type { Identifiers } from './identifiers.js';
 import type { Interrupts } from './interrupts.js';
 import type { Janitor } from './janitor.js';
 import type { LockEvents } from './lock-events.js';
+import type { Outbox } from './outbox.js';
 import type { Parents } from './parents.js';
 import type { Sightings } from './sightings.js';
 import type { Uplink } from './uplink.js';
@@ -38,6 +39,7 @@ export interface EngineContext {
   readonly client: ClientIdentity;
   readonly identifiers: Identifiers;
   readonly uplink: Uplink;
+  readonly outbox: Outbox;
   readonly alarms: Alarms;
   readonly interrupts: Interrupts;
   readonly janitor: Janitor;

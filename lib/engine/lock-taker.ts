@@ -59,6 +59,7 @@ export class LockTaker {
       const hold = await obtain(this.#context, request, interrupt);
       return { hold, handle: hold.share() };
     } catch (error) {
+      await this.#context.outbox.emptied();
       this.#report(key, options, error as Error, call.deadline);
       if (this.#local === undefined || !(error instanceof LockUnavailableError)) throw error;
       this.#context.events.next({ type: 'degraded', key, mode: request.mode, label: options.label });
@@ -78,8 +79,11 @@ export class LockTaker {
         if (this.#local !== undefined) limitPatience(this.#context, key, call.deadline, interrupt);
         return tryObtain(this.#context, request, interrupt);
       });
-      return hold === undefined ? undefined : { hold, handle: hold.share() };
+      if (hold !== undefined) return { hold, handle: hold.share() };
+      await this.#context.outbox.emptied();
+      return undefined;
     } catch (error) {
+      await this.#context.outbox.emptied();
       this.#report(key, options, error as Error, call.deadline);
       if (this.#local === undefined || !(error instanceof LockUnavailableError)) throw error;
       this.#context.events.next({ type: 'degraded', key, mode: request.mode, label: options.label });

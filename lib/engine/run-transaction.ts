@@ -34,7 +34,7 @@ export async function runTransaction<T>(
 }
 
 async function runOnce<T>(
-  { clock, settings, identifiers, uplink, events }: EngineContext,
+  { clock, settings, identifiers, uplink, outbox, events }: EngineContext,
   taker: LockTaker,
   work: TransactionWork<T>,
   { service, deadline }: CallFacts,
@@ -59,6 +59,6 @@ async function runOnce<T>(
   } finally {
     tx.end();
     const released = giveBack(locks, uplink);
-    if (!tx.signal.aborted) await released;
+    await (tx.signal.aborted ? outbox.emptied() : released);
   }
 }

@@ -84,8 +84,9 @@ export class ZookeeperLockService extends LockService implements AsyncDisposable
       const running = runInFrame(frameFor(this, this.#context.identifiers, [lock]), () => work(held));
       return await untilDoneOrLost(running, lock.hold, this.#context.events);
     } finally {
-      // The caller need not wait for the way to the server and back.
+      // The caller need not wait for the way to the server and back, only for what it must not take with it.
       void lock.handle.release();
+      await this.#context.outbox.emptied();
     }
   }
 

@@ -80,6 +80,12 @@ export interface Session {
    */
   batch<const R extends readonly Request[]>(requests: R): Promise<{ [I in keyof R]: Outcome<R[I]> }>;
   /**
+   * Hands to the operating system what was sent in this turn of the event loop, and would leave at its end: a process that
+   * ends at the next statement takes with it what it has not handed over.
+   * @returns what resolves when that is done, or there is no link any more; undefined when it is done
+   */
+  flush(): Promise<void> | undefined;
+  /**
    * Takes back the watches which this watcher set on this path: it is not told any more from now on, and the server
    * forgets them when nobody else here wants them. Needs no waiting for: requests sent later find the watch gone.
    */

@@ -98,6 +98,10 @@ export class Conversation {
     this.#context.onSent(now);
   }
 
+  flush(): Promise<void> | undefined {
+    return this.#link.flush();
+  }
+
   /** Takes back a watch wish that was not answered yet. @returns whether there was one */
   unwatch(path: string, watcher: Watcher): boolean {
     return this.#pending.unwatch(path, watcher);

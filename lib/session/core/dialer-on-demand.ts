@@ -47,6 +47,10 @@ class LinkToCome implements Link {
     return this.#link?.send(xid, request, chroot) ?? true;
   }
 
+  flush(): Promise<void> | undefined {
+    return this.#link?.flush();
+  }
+
   destroy(): void {
     this.#isDestroyed = true;
     this.#link?.destroy();

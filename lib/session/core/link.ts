@@ -69,6 +69,11 @@ export interface Link {
    * @returns false, and sends nothing, when the frame is larger than servers accept
    */
   send(xid: number, request: LinkRequest, chroot: string): boolean;
+  /**
+   * Lets what was sent in this turn leave now: the process may end right behind it.
+   * @returns what resolves when it has left, or never will; undefined when it has
+   */
+  flush(): Promise<void> | undefined;
   /** The newest transaction any reply or event of this link has shown; 0n before the first. */
   readonly lastZxid: bigint;
   /** Says no more to the listener from now on, and frees the connection (after what was queued has left, if it can). */

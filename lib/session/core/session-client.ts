@@ -121,6 +121,10 @@ export class SessionClient implements Session, KeeperListener {
     return batch.promise as Promise<{ [I in keyof R]: Outcome<R[I]> }>;
   }
 
+  flush(): Promise<void> | undefined {
+    return this.#connection?.conversation.flush();
+  }
+
   unwatch(path: string, watcher: Watcher): void {
     this.#watches.unwatch(path, watcher);
     this.#lists.unwatch(path, watcher);

@@ -7,9 +7,12 @@ import { dataBytes, RequestEncoder } from './requests-codec.js';
 /** A server cuts the connection at its `jute.maxbuffer` (0xfffff); some room for what it adds when it passes it on. */
 const MAX_FRAME_BYTES = 0xfffff - 1024;
 
+const NOTHING = Buffer.alloc(0);
+
 /** A socket, as far as output goes. */
 export interface ByteSink {
-  write(bytes: Buffer): unknown;
+  /** The callback comes when the sink needs these bytes, and all before them, no more; also when it is destroyed. */
+  write(bytes: Buffer, callback?: () => void): unknown;
   /** How much of what was written the sink still needs. */
   readonly writableLength: number;
   readonly destroyed: boolean;
@@ -63,6 +66,17 @@ export class FrameOutput {
     // Mostly the kernel has taken everything by now; otherwise the socket keeps the memory until it has.
     if (this.#socket.writableLength === 0) this.#writer.reuse();
     else this.#writer.release();
+  }
+
+  /**
+   * Hands over what has been collected, and further to the kernel. A socket with TLS has written at once, too, but takes the
+   * next bytes only after a turn of the event loop.
+   * @returns what resolves when the kernel has all of it, or never will; undefined when it has
+   */
+  leave(): Promise<void> | undefined {
+    this.flush();
+    if (this.#socket.destroyed || this.#socket.writableLength === 0) return undefined;
+    return new Promise((resolve) => this.#socket.write(NOTHING, () => resolve()));
   }
 
   #finishFrame(): void {

@@ -118,6 +118,10 @@ class SocketLink implements Link {
     return this.#state.name === 'open' ? this.#state.output.send(xid, request, chroot) : true;
   }
 
+  flush(): Promise<void> | undefined {
+    return this.#state.name === 'open' ? this.#state.output.leave() : undefined;
+  }
+
   destroy(): void {
     const state = this.#state;
     this.#end(state);

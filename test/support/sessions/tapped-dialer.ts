@@ -65,6 +65,7 @@ export class TappedDialer implements Dialer {
       get lastZxid() {
         return link.lastZxid;
       },
+      flush: () => link.flush(),
       destroy: () => link.destroy(),
     };
   }

@@ -89,6 +89,10 @@ export class ObservedSession implements Session {
     return this.#session.batch(requests);
   }
 
+  flush(): Promise<void> | undefined {
+    return this.#session.flush();
+  }
+
   unwatch(path: string, watcher: Watcher): void {
     this.#session.unwatch(path, watcher);
   }

@@ -36,6 +36,7 @@ describe('a contender that watches its own node as well as the one ahead', () =>
             return link.lastZxid;
           },
           handshake: (handshake) => link.handshake(handshake),
+          flush: () => link.flush(),
           destroy: () => link.destroy(),
           send: (xid, request, chroot) => {
             if (request.op !== 'get' || request.path !== ahead) return link.send(xid, request, chroot);

@@ -49,6 +49,11 @@ export class ScriptedLink implements Link {
     return true;
   }
 
+  /** What is sent counts as having left. */
+  flush(): undefined {
+    return undefined;
+  }
+
   destroy(): void {
     this.destroyed = true;
   }

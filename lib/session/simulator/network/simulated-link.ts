@@ -78,6 +78,11 @@ export class SimulatedLink implements Link, Holdable {
     return true;
   }
 
+  /** Every frame is on its way as soon as it is sent. */
+  flush(): undefined {
+    return undefined;
+  }
+
   destroy(): void {
     if (this.#isOver) return;
     this.#end();

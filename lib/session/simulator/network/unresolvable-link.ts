@@ -19,6 +19,11 @@ export class UnresolvableLink implements Link {
     return true;
   }
 
+  /** Nothing was taken that could leave. */
+  flush(): undefined {
+    return undefined;
+  }
+
   destroy(): void {
     this.#failure.cancel();
   }

@@ -34,6 +34,7 @@ export class RefusingDialer implements Dialer {
         return link.lastZxid;
       },
       handshake: (handshake) => link.handshake(handshake),
+      flush: () => link.flush(),
       destroy: () => link.destroy(),
       send: (xid, request, chroot) => {
         if (!this.refused.has(request.op)) return link.send(xid, request, chroot);

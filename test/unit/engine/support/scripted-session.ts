@@ -16,6 +16,10 @@ export class ScriptedSession {
   failure: LockConfigurationError | undefined;
   readonly sent: Request[] = [];
   unwatched = 0;
+  /** How many requests had been sent when it was last told to let them leave. */
+  flushed = 0;
+  /** What resolves when they have left. */
+  leaving: Promise<void> | undefined;
   certainUntilMs = 0;
   certainSinceMs = 0;
   lastProofAt: number | undefined;
@@ -46,6 +50,11 @@ export class ScriptedSession {
 
   keepCertain(): () => void {
     return () => undefined;
+  }
+
+  flush(): Promise<void> | undefined {
+    this.flushed = this.sent.length;
+    return this.leaving;
   }
 
   unwatch(): void {

@@ -20,6 +20,7 @@ function recorder() {
     lastZxid: 7n,
     handshake: note('to the server: handshake'),
     send: () => told.push('to the server: request') > 0,
+    flush: () => void told.push('to the server: all of it'),
     destroy: note('destroyed'),
   };
   const dialer: Dialer = {

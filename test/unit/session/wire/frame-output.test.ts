@@ -14,20 +14,23 @@ class FakeSocket implements ByteSink {
   destroyed = false;
   blocked = false;
   private pending: Buffer[] = [];
+  private readonly callbacks: (() => void)[] = [];
 
   get writableLength(): number {
     return this.pending.reduce((sum, bytes) => sum + bytes.length, 0);
   }
 
-  write(bytes: Buffer): void {
+  write(bytes: Buffer, callback?: () => void): void {
     this.writes.push(bytes);
     if (this.blocked) this.pending.push(bytes);
     else this.sent.push(Buffer.from(bytes));
+    if (callback !== undefined) this.callbacks.push(callback);
   }
 
   drain(): void {
     this.sent.push(...this.pending.map((bytes) => Buffer.from(bytes)));
     this.pending = [];
+    for (const callback of this.callbacks.splice(0)) callback();
   }
 
   /** As another implementation reads what was sent. */
@@ -119,6 +122,29 @@ describe('FrameOutput', () => {
     await turn();
 
     expect(socket.writes).toHaveLength(0);
+  });
+
+  it('lets frames leave at once when it is told to, and says when the kernel has them', async () => {
+    const socket = new FakeSocket();
+    const output = new FrameOutput(socket, OPEN);
+    expect(output.leave()).toBeUndefined();
+    output.send(1, get('/a'), '');
+    expect(output.leave()).toBeUndefined();
+    expect(socket.requests()).toEqual(['1 getData /a']);
+
+    socket.blocked = true;
+    output.send(2, get('/b'), '');
+    let hasLeft = false;
+    const leaving = output.leave()?.then(() => (hasLeft = true));
+    await turn();
+    expect(hasLeft).toBe(false);
+    socket.drain();
+    await leaving;
+    expect(socket.requests()).toEqual(['1 getData /a', '2 getData /b']);
+
+    output.send(3, get('/c'), '');
+    socket.destroyed = true;
+    expect(output.leave()).toBeUndefined();
   });
 
   it('begins with the handshake', async () => {
