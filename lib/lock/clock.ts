@@ -1,4 +1,9 @@
+import { performance } from 'node:perf_hooks';
+import { clearTimeout, setTimeout } from 'node:timers';
 import { outsideCalls } from './outside-calls.js';
+
+// The timers are those of Node's own modules: test runners put their fake ones in the place of the globals, and a session
+// that nobody advances would neither answer nor end.
 
 /** A timer that has been set; cancelling one that fired does nothing. */
 export interface Timer {

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers';
 import { Logger } from '@nestjs/common';
 import type { Observable } from 'rxjs';
 import type { LockService } from '../engine/lock-service.js';

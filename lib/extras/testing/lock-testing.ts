@@ -1,5 +1,6 @@
+import { clearTimeout, setTimeout } from 'node:timers';
 import { inspect } from 'node:util';
-import { catchError, filter, firstValueFrom, type Observable, tap, throwError, timeout } from 'rxjs';
+import type { Observable, Subscription } from 'rxjs';
 import type { LockService } from '../../engine/lock-service.js';
 import { LockConfigurationError } from '../../lock/errors.js';
 import type { LockHandle } from '../../lock/handle.js';
@@ -130,14 +131,21 @@ export class LockTesting {
 
   #until<T>(what: string, values: Observable<T>, holds: (value: T) => boolean, withinMs = WITHIN_MS): Promise<T> {
     let last: T | undefined;
-    const awaited = values.pipe(
-      tap((value) => (last = value)),
-      filter(holds),
-      timeout({ first: withinMs }),
-      catchError((cause: unknown) =>
-        throwError(() => new Error(`Not within ${withinMs} ms: ${what}. Last seen: ${inspect(last)}`, { cause })),
-      ),
-    );
-    return firstValueFrom(awaited);
+    let subscription: Subscription | undefined;
+    return new Promise<T>((resolve, reject) => {
+      const fail = (cause?: unknown): void =>
+        reject(new Error(`Not within ${withinMs} ms: ${what}. Last seen: ${inspect(last)}`, { cause }));
+      // RxJS's own timeout takes the global timers, which a test may have faked: it would wait for ever.
+      const timer = setTimeout(() => fail(), withinMs);
+      subscription = values.subscribe({
+        next: (value) => {
+          last = value;
+          if (holds(value)) resolve(value);
+        },
+        error: fail,
+        complete: fail,
+      });
+      subscription.add(() => clearTimeout(timer));
+    }).finally(() => subscription?.unsubscribe());
   }
 }

@@ -1,3 +1,4 @@
+import { clearTimeout, setTimeout } from 'node:timers';
 import { NotAskedForError } from './given-back.js';
 import type { LockedPlan } from './locked-call.js';
 

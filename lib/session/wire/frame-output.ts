@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers';
 import type { Handshake, LinkRequest } from '../core/link.js';
 import type { Acl } from '../requests.js';
 import { JuteWriter } from './jute-writer.js';

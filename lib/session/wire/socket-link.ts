@@ -1,4 +1,5 @@
 import { connect as connectPlain, isIP, type Socket } from 'node:net';
+import { clearTimeout, setTimeout } from 'node:timers';
 import { connect as connectSecure, createSecureContext, type SecureContext } from 'node:tls';
 import type { Dialer, Handshake, Link, LinkListener, LinkRequest, LinkStage, Server } from '../core/link.js';
 import type { TlsSettings } from '../options.js';

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { systemClock, type Timer } from '../../lock/clock.js';
+import { type Clock, systemClock, type Timer } from '../../lock/clock.js';
 
 /** How long an address that neither accepts nor refuses is waited for alone. */
 const SPARE_AFTER_MS = 300;
@@ -17,16 +17,23 @@ export interface RaceListener {
 export class SocketRace {
   readonly #addresses: readonly string[];
   readonly #open: (address: string) => Socket;
+  readonly #clock: Clock;
   #listener: RaceListener | undefined;
   readonly #sockets = new Set<Socket>();
   #started = 0;
   #slow: Timer | undefined;
   #firstFailure: { error: Error; address: string } | undefined;
 
-  constructor(addresses: readonly string[], open: (address: string) => Socket, listener: RaceListener) {
+  constructor(
+    addresses: readonly string[],
+    open: (address: string) => Socket,
+    listener: RaceListener,
+    clock: Clock = systemClock,
+  ) {
     this.#addresses = addresses;
     this.#open = open;
     this.#listener = listener;
+    this.#clock = clock;
     this.#startNext();
   }
 
@@ -44,7 +51,7 @@ export class SocketRace {
     const socket = this.#open(address);
     this.#started += 1;
     if (this.#started < this.#addresses.length) {
-      this.#slow = systemClock.setTimer(SPARE_AFTER_MS, () => this.#startNext());
+      this.#slow = this.#clock.setTimer(SPARE_AFTER_MS, () => this.#startNext());
     }
     this.#sockets.add(socket);
     socket.once('connect', () => this.#won(socket, address));

@@ -1,4 +1,5 @@
-import { clearImmediate, setImmediate } from 'node:timers';
+import { performance } from 'node:perf_hooks';
+import { clearImmediate, clearInterval, clearTimeout, setImmediate, setInterval, setTimeout } from 'node:timers';
 import type { Timer } from '../../../lock/clock.js';
 import { outsideCalls } from '../../../lock/outside-calls.js';
 import type { Timeline } from './timeline.js';
@@ -6,7 +7,7 @@ import type { Timeline } from './timeline.js';
 const LONGEST_INTERVAL_MS = 0x7fff_ffff;
 
 /**
- * The machine's own time. No timer here keeps the process alive: an embedded ensemble must not, and an open link holds
+ * The machine's own time, also where a test has put fake timers in the place of the global ones. No timer here keeps the process alive: an embedded ensemble must not, and an open link holds
  * on to the process by itself, as a socket does.
  */
 export class RealTime implements Timeline {

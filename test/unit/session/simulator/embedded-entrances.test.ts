@@ -1,5 +1,7 @@
+import { createHook } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
-import { describe, expect, it, jest } from '@jest/globals';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { describe, expect, it } from '@jest/globals';
 import { firstValueFrom, filter } from 'rxjs';
 import { systemClock } from '../../../../lib/lock/clock.js';
 import { SessionClient } from '../../../../lib/session/core/session-client.js';
@@ -74,15 +76,20 @@ describe('the entrances of an embedded ensemble', () => {
     await session.close(0);
   });
 
-  it('leave no timer once the ensemble has stopped', () => {
-    jest.useFakeTimers();
-    try {
-      const entrance = new EmbeddedEnsemble();
-      entrance.stop();
-      expect(jest.getTimerCount()).toBe(0);
-    } finally {
-      jest.useRealTimers();
-    }
+  it('leave no timer once the ensemble has stopped', async () => {
+    const timers = new Set<number>();
+    const hook = createHook({
+      init: (id, type) => void (type === 'Timeout' && timers.add(id)),
+      destroy: (id) => void timers.delete(id),
+    }).enable();
+    const entrance = new EmbeddedEnsemble();
+    expect(timers.size).toBeGreaterThan(0);
+    entrance.stop();
+    // The hook is told of what is gone in a later turn.
+    await nextTurn();
+    await nextTurn();
+    hook.disable();
+    expect([...timers]).toEqual([]);
   });
 
   it('grant sessions by the tick they were given', async () => {

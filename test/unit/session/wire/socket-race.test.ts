@@ -1,5 +1,6 @@
 import { Socket } from 'node:net';
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { VirtualTime } from '../../../../lib/session/simulator/time/virtual-time.js';
 import { SocketRace, type RaceListener } from '../../../../lib/session/wire/socket-race.js';
 
 class Told implements RaceListener {
@@ -15,6 +16,12 @@ class Told implements RaceListener {
   }
 }
 
+let time: VirtualTime;
+
+function advance(byMs: number): void {
+  time.runAlone(() => false, time.now() + byMs);
+}
+
 function race(addresses: readonly string[]) {
   const sockets = new Map<string, Socket>();
   const told = new Told();
@@ -23,22 +30,22 @@ function race(addresses: readonly string[]) {
     sockets.set(address, socket);
     return socket;
   };
-  return { race: new SocketRace(addresses, open, told), sockets, told };
+  const clock = { now: () => time.now(), setTimer: time.after.bind(time) };
+  return { race: new SocketRace(addresses, open, told, clock), sockets, told };
 }
 
 beforeEach(() => {
-  jest.useFakeTimers();
+  time = new VirtualTime(undefined);
 });
 
 afterEach(() => {
-  expect(jest.getTimerCount()).toBe(0);
-  jest.useRealTimers();
+  expect(time.nextAt()).toBeUndefined();
 });
 
 describe('SocketRace', () => {
   it('leaves the spare alone while the first address answers soon', () => {
     const { sockets, told } = race(['10.0.0.1', 'fd00::1']);
-    jest.advanceTimersByTime(299);
+    advance(299);
     sockets.get('10.0.0.1')?.emit('connect');
 
     expect(told.connected).toEqual(['10.0.0.1']);
@@ -55,7 +62,7 @@ describe('SocketRace', () => {
 
   it('tries the spare beside a first address that is silent; the later connection is destroyed', () => {
     const { sockets, told } = race(['10.0.0.1', 'fd00::1']);
-    jest.advanceTimersByTime(300);
+    advance(300);
     expect([...sockets.keys()]).toEqual(['10.0.0.1', 'fd00::1']);
     sockets.get('10.0.0.1')?.emit('connect');
 
@@ -66,7 +73,7 @@ describe('SocketRace', () => {
 
   it('fails with the first error when no address is left', () => {
     const { sockets, told } = race(['10.0.0.1', 'fd00::1']);
-    jest.advanceTimersByTime(300);
+    advance(300);
     sockets.get('fd00::1')?.emit('error', new Error('unreachable'));
     expect(told.failed).toEqual([]);
     sockets.get('10.0.0.1')?.emit('error', new Error('timed out'));
@@ -76,7 +83,7 @@ describe('SocketRace', () => {
 
   it('is over when it is cancelled', () => {
     const { race: cancelled, sockets, told } = race(['10.0.0.1', 'fd00::1']);
-    jest.advanceTimersByTime(300);
+    advance(300);
     cancelled.cancel();
     for (const socket of sockets.values()) {
       expect(socket.destroyed).toBe(true);
