@@ -3,7 +3,7 @@ import { Subscription } from 'rxjs';
 import type { EngineSettings } from './engine/context.js';
 import type { LockService } from './engine/lock-service.js';
 import { ZookeeperLockService } from './engine/zookeeper-lock-service.js';
-import { systemClock } from './lock/clock.js';
+import { type Clock, restingClock, systemClock } from './lock/clock.js';
 import { answerWithinMs } from './lock/deadline.js';
 import { LockUnavailableError } from './lock/errors.js';
 import { outsideCalls } from './lock/outside-calls.js';
@@ -75,13 +75,13 @@ export function openSession(options: ResolvedOptions): SessionClient {
 
 function buildSession(options: ResolvedOptions): SessionClient {
   const target = parseConnectString(options.connect);
-  const settings = sessionSettings(options, target.chroot);
   if (target.kind === 'ensemble') {
+    const settings = sessionSettings(options, target.chroot, systemClock);
     const dialer = new SocketDialer({ tls: options.tls, acl: settings.acl, random: settings.random });
     return new SessionClient({ ...settings, servers: target.servers }, dialer);
   }
   return openEmbedded(
-    settings,
+    sessionSettings(options, target.chroot, restingClock),
     loadSimulator().then(({ embeddedEnsemble }) => embeddedEnsemble(target.name)),
   );
 }
@@ -95,7 +95,7 @@ const IN_MEMORY: readonly Server[] = [{ host: 'simulated-1', port: 2181 }];
 /** A session over an ensemble of its own, which nobody else can name and which is gone when the session is closed. */
 function openSessionAlone(): SessionClient {
   const making = loadSimulator().then(({ EmbeddedEnsemble }) => new EmbeddedEnsemble());
-  const session = openEmbedded(sessionSettings(resolveOptions({ connect: 'memory:' }), ''), making);
+  const session = openEmbedded(sessionSettings(resolveOptions({ connect: 'memory:' }), '', restingClock), making);
   // The session's own log of attempts says why nothing could be loaded.
   const stop = () => void making.then((ensemble) => ensemble.stop()).catch(() => undefined);
   session.state$.subscribe({ complete: stop });
@@ -107,7 +107,7 @@ function openEmbedded(settings: Omit<SessionSettings, 'servers'>, ensemble: Prom
   return new SessionClient({ ...settings, servers: IN_MEMORY }, dialer);
 }
 
-function sessionSettings(options: ResolvedOptions, chroot: string): Omit<SessionSettings, 'servers'> {
+function sessionSettings(options: ResolvedOptions, chroot: string, clock: Clock): Omit<SessionSettings, 'servers'> {
   return {
     chroot,
     sessionTimeoutMs: options.sessionTimeoutMs,
@@ -115,7 +115,7 @@ function sessionSettings(options: ResolvedOptions, chroot: string): Omit<Session
     namespace: options.namespace,
     auth: options.auth,
     acl: options.acl,
-    clock: systemClock,
+    clock,
     random: Math.random,
   };
 }
@@ -124,7 +124,7 @@ function sessionSettings(options: ResolvedOptions, chroot: string): Omit<Session
 export function whenUp(session: SessionClient, withinMs: number): Promise<void> {
   return new Promise((resolve, reject) => {
     const subscription = new Subscription();
-    const timer = session.clock.setTimer(withinMs, () => {
+    const timer = systemClock.setTimer(withinMs, () => {
       subscription.unsubscribe();
       const failures = session.describeFailures() || 'No server was reached';
       reject(new LockUnavailableError(`No ZooKeeper session within ${withinMs} ms. ${failures}`));

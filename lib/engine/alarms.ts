@@ -6,12 +6,13 @@ export class Alarm implements Timer {
     readonly at: number,
     public callback: (() => void) | undefined,
     readonly owner: Alarms,
+    readonly isAwaited: boolean,
   ) {}
 
   cancel(): void {
     if (this.callback === undefined) return;
     this.callback = undefined;
-    this.owner.cancelled();
+    this.owner.cancelled(this);
   }
 }
 
@@ -26,6 +27,8 @@ export class Alarms {
   readonly #clock: Clock;
   #heap: Alarm[] = [];
   #live = 0;
+  #awaited = 0;
+  #awake: Timer | undefined;
   #timer: Timer | undefined;
   #timerAt = Infinity;
 
@@ -35,28 +38,29 @@ export class Alarms {
 
   /** @throws RangeError for NaN, behind which nothing in the heap would ever be due */
   set(at: number, callback: () => void): Alarm {
-    if (Number.isNaN(at)) throw new RangeError('An alarm must have an instant');
-    const alarm = new Alarm(at, callback, this);
-    this.#push(alarm);
-    this.#live += 1;
-    if (at < this.#timerAt) this.#arm(at);
-    return alarm;
+    return this.#set(new Alarm(at, callback, this, false));
+  }
+
+  /** As `set`, for what a caller awaits: the process does not end before it, on whatever clock. */
+  setAwaited(at: number, callback: () => void): Alarm {
+    return this.#set(new Alarm(at, callback, this, true));
   }
 
   /** Resolves with the promise, or when the time is up. */
   atMost(durationMs: number, promise: Promise<unknown>): Promise<void> {
     return new Promise((resolve, reject) => {
-      const alarm = this.set(this.#clock.now() + durationMs, resolve);
+      const alarm = this.setAwaited(this.#clock.now() + durationMs, resolve);
       promise.then(() => resolve(), reject).finally(() => alarm.cancel());
     });
   }
 
   pause(durationMs: number): Promise<void> {
-    return new Promise((resolve) => this.set(this.#clock.now() + durationMs, resolve));
+    return new Promise((resolve) => this.setAwaited(this.#clock.now() + durationMs, resolve));
   }
 
-  cancelled(): void {
+  cancelled(alarm: Alarm): void {
     this.#live -= 1;
+    this.#noLongerAwaited(alarm);
     if (this.#live === 0) {
       this.#heap.length = 0;
       if (this.#timerAt - this.#clock.now() > SOON_MS) this.rest();
@@ -100,8 +104,29 @@ export class Alarms {
       if (callback === undefined) continue;
       next.callback = undefined;
       this.#live -= 1;
+      this.#noLongerAwaited(next);
       callback();
     }
+  }
+
+  #set(alarm: Alarm): Alarm {
+    if (Number.isNaN(alarm.at)) throw new RangeError('An alarm must have an instant');
+    this.#push(alarm);
+    this.#live += 1;
+    if (alarm.isAwaited) {
+      this.#awaited += 1;
+      this.#awake ??= this.#clock.keepAwake?.();
+    }
+    if (alarm.at < this.#timerAt) this.#arm(alarm.at);
+    return alarm;
+  }
+
+  #noLongerAwaited({ isAwaited }: Alarm): void {
+    if (!isAwaited) return;
+    this.#awaited -= 1;
+    if (this.#awaited > 0) return;
+    this.#awake?.cancel();
+    this.#awake = undefined;
   }
 
   #arm(at: number): void {

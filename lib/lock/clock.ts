@@ -1,5 +1,5 @@
 import { performance } from 'node:perf_hooks';
-import { clearTimeout, setTimeout } from 'node:timers';
+import { clearInterval, clearTimeout, setInterval, setTimeout } from 'node:timers';
 import { outsideCalls } from './outside-calls.js';
 
 // The timers are those of Node's own modules: test runners put their fake ones in the place of the globals, and a session
@@ -19,6 +19,11 @@ export interface Clock {
   now(): number;
   /** Calls `callback` once, not earlier than `delayMs` from now, and as a part of no call: many may share a timer. */
   setTimer(delayMs: number, callback: () => void): Timer;
+  /**
+   * For a clock whose timers keep no process alive: keeps it alive until this is cancelled, as somebody awaits what a
+   * timer is to bring. Undefined where timers do so by themselves.
+   */
+  readonly keepAwake?: () => Timer;
 }
 
 /** Node takes a longer delay for 1 ms. */
@@ -28,16 +33,20 @@ const MAX_DELAY_MS = 0x7fff_ffff;
 class SystemTimer implements Timer {
   readonly #at: number;
   readonly #callback: () => void;
+  readonly #isResting: boolean;
   #handle: NodeJS.Timeout;
 
-  constructor(delayMs: number, callback: () => void) {
+  /** @param isResting whether the process may end before it fires */
+  constructor(delayMs: number, callback: () => void, isResting: boolean) {
     this.#at = performance.now() + delayMs;
     this.#callback = callback;
+    this.#isResting = isResting;
     this.#handle = this.#arm(delayMs);
   }
 
   #arm(delayMs: number): NodeJS.Timeout {
-    return setTimeout(() => this.#fire(), Math.min(MAX_DELAY_MS, Math.ceil(delayMs)));
+    const handle = setTimeout(() => this.#fire(), Math.min(MAX_DELAY_MS, Math.ceil(delayMs)));
+    return this.#isResting ? handle.unref() : handle;
   }
 
   #fire(): void {
@@ -54,5 +63,19 @@ class SystemTimer implements Timer {
 /** The process's own monotonic clock. It stands still while the machine sleeps (Linux): fencing tokens cover that. */
 export const systemClock: Clock = {
   now: () => performance.now(),
-  setTimer: (delayMs, callback) => outsideCalls(() => new SystemTimer(delayMs, callback)),
+  setTimer: (delayMs, callback) => outsideCalls(() => new SystemTimer(delayMs, callback, false)),
+};
+
+/**
+ * The same clock for a session in memory. A session over a socket ends when the process does, and the socket keeps the
+ * process alive because a server is at its other end; here nobody is, and a test that does not close its application
+ * would never end.
+ */
+export const restingClock: Clock = {
+  now: () => performance.now(),
+  setTimer: (delayMs, callback) => outsideCalls(() => new SystemTimer(delayMs, callback, true)),
+  keepAwake: () => {
+    const handle = outsideCalls(() => setInterval(() => undefined, MAX_DELAY_MS));
+    return { cancel: () => clearInterval(handle) };
+  },
 };

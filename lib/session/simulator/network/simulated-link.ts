@@ -1,4 +1,3 @@
-import type { Timer } from '../../../lock/clock.js';
 import type { Handshake, Link, LinkListener, LinkRequest } from '../../core/link.js';
 import { serverError } from '../../errors.js';
 import { isNumberedAfter } from '../../numbered-names.js';
@@ -26,7 +25,6 @@ export class SimulatedLink implements Link, Holdable {
   readonly #listener: LinkListener;
   readonly #toServer: Channel<ToServer>;
   readonly #toClient: Channel<ToClient>;
-  readonly #keepAlive: Timer;
   #connection: ClientConnection | undefined;
   #lastZxid = 0n;
   #offersSession = false;
@@ -49,7 +47,6 @@ export class SimulatedLink implements Link, Holdable {
       () => this.#drawLatency(),
       (messages) => this.#atClient(messages),
     );
-    this.#keepAlive = timeline.keepAlive();
     ensemble.clientLinks.add(this);
     network.links.add(this);
     this.refreshReach();
@@ -191,7 +188,6 @@ export class SimulatedLink implements Link, Holdable {
 
   #end(): void {
     this.#isOver = true;
-    this.#keepAlive.cancel();
     this.#network.links.delete(this);
   }
 

@@ -1,14 +1,12 @@
 import { performance } from 'node:perf_hooks';
-import { clearImmediate, clearInterval, clearTimeout, setImmediate, setInterval, setTimeout } from 'node:timers';
+import { clearImmediate, clearTimeout, setImmediate, setTimeout } from 'node:timers';
 import type { Timer } from '../../../lock/clock.js';
 import { outsideCalls } from '../../../lock/outside-calls.js';
 import type { Timeline } from './timeline.js';
 
-const LONGEST_INTERVAL_MS = 0x7fff_ffff;
-
 /**
- * The machine's own time, also where a test has put fake timers in the place of the global ones. No timer here keeps the process alive: an embedded ensemble must not, and an open link holds
- * on to the process by itself, as a socket does.
+ * The machine's own time, also where a test has put fake timers in the place of the global ones. No timer here keeps the
+ * process alive: an embedded ensemble must not, and who waits for a lock keeps it alive by itself.
  */
 export class RealTime implements Timeline {
   readonly chance = undefined;
@@ -33,11 +31,6 @@ export class RealTime implements Timeline {
     }
     const timeout = setTimeout(run, delayMs).unref();
     return { cancel: () => clearTimeout(timeout) };
-  }
-
-  keepAlive(): Timer {
-    const handle = outsideCalls(() => setInterval(() => undefined, LONGEST_INTERVAL_MS));
-    return { cancel: () => clearInterval(handle) };
   }
 
   noteOutsideCall(): void {

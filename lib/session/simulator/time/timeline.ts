@@ -13,8 +13,6 @@ export interface Timeline {
    * names in a list); undefined where everything happens in the order in which it was asked for.
    */
   readonly chance: SeededRandom | undefined;
-  /** Something is open that a real process would be kept alive by, until this is cancelled. */
-  keepAlive(): Timer;
   /** Code outside of the simulator was called: its promises must get their turn before the next event. */
   noteOutsideCall(): void;
 }

@@ -42,10 +42,6 @@ export class VirtualTime implements Timeline {
     return event;
   }
 
-  keepAlive(): Timer {
-    return { cancel: () => undefined };
-  }
-
   noteOutsideCall(): void {
     this.#outsideWasCalled = true;
   }
