@@ -95,7 +95,8 @@ const IN_MEMORY: readonly Server[] = [{ host: 'simulated-1', port: 2181 }];
 /** A session over an ensemble of its own, which nobody else can name and which is gone when the session is closed. */
 function openSessionAlone(): SessionClient {
   const making = loadSimulator().then(({ EmbeddedEnsemble }) => new EmbeddedEnsemble());
-  const session = openEmbedded(sessionSettings(resolveOptions({ connect: 'memory:' }), '', restingClock), making);
+  const options = resolveOptions({ connect: 'memory:', memory: { allowInProduction: true } });
+  const session = openEmbedded(sessionSettings(options, '', restingClock), making);
   // The session's own log of attempts says why nothing could be loaded.
   const stop = () => void making.then((ensemble) => ensemble.stop()).catch(() => undefined);
   session.state$.subscribe({ complete: stop });

@@ -1,7 +1,7 @@
 import { reservedSegment } from './engine/key.js';
 import { LockConfigurationError } from './lock/errors.js';
 import { shown } from './lock/shown.js';
-import { parseConnectString } from './session/connect-string.js';
+import { type ConnectTarget, parseConnectString } from './session/connect-string.js';
 import type { AuthSettings, TlsSettings } from './session/options.js';
 import { checkPath } from './session/paths.js';
 import type { Acl } from './session/requests.js';
@@ -9,8 +9,17 @@ import { mistakeInTls } from './session/tls-mistakes.js';
 
 /** What an application says once about its locks. */
 export interface DistributedLockOptions {
-  /** `zk1:2181,zk2:2181,zk3:2181/chroot`, or `memory:[name]` for an ensemble inside this process. */
+  /**
+   * `zk1:2181,zk2:2181,zk3:2181/chroot`, or `memory:[name]` for an ensemble inside this process, whose locks exclude no
+   * other process: for development, and refused where `NODE_ENV` is `production` unless `memory` allows it.
+   */
   readonly connect: string;
+  /**
+   * For `connect: 'memory:'` alone. `allowInProduction: true`: the application is the only one there will ever be, so that
+   * locks of this process will do where `NODE_ENV` is `production`, too.
+   * @default { allowInProduction: false }
+   */
+  readonly memory?: { readonly allowInProduction?: boolean };
   /**
    * How long the servers keep a silent session, in milliseconds: asked, the servers grant what their bounds allow. Longer
    * than the longest pause of the process (GC), and at least four ticks. It is about what a hand-over after a crash takes.
@@ -48,6 +57,8 @@ export interface DistributedLockOptions {
 /** Every option with its value, checked. Credentials are not enumerable, so that no log or error shows them. */
 export interface ResolvedOptions {
   readonly connect: string;
+  /** Whether its locks are of this process alone. */
+  readonly isInMemory: boolean;
   readonly sessionTimeoutMs: number;
   readonly serverTickMs: number;
   readonly namespace: string;
@@ -76,6 +87,7 @@ const KNOWN: readonly (keyof DistributedLockOptions)[] = [
   'onSuspended',
   'whenUnavailable',
   'lockDelayMs',
+  'memory',
 ];
 
 /** An int of 32 bits on the wire. The other times go nowhere but to the clock, which keeps any number. */
@@ -101,10 +113,13 @@ export function resolveOptions(options: DistributedLockOptions): ResolvedOptions
       `must be a string such as 'zk1:2181,zk2:2181,zk3:2181/chroot' or 'memory:', not ${shown(options.connect)}`,
     );
   }
-  refuseReserved('connect', parseConnectString(options.connect).chroot);
+  const target = parseConnectString(options.connect);
+  refuseReserved('connect', target.chroot);
+  checkMemory(options, target);
   const auth = readAuth(options.auth);
   const resolved = {
     connect: options.connect,
+    isInMemory: target.kind === 'memory',
     sessionTimeoutMs: milliseconds(options, 'sessionTimeoutMs', 10_000, 1, MAX_SESSION_TIMEOUT_MS),
     serverTickMs: milliseconds(options, 'serverTickMs', 2_000, 1),
     namespace: readNamespace(options.namespace),
@@ -120,6 +135,28 @@ export function resolveOptions(options: DistributedLockOptions): ResolvedOptions
   if (tlsMistake !== undefined) refuse('tls', tlsMistake);
   return Object.freeze(
     Object.defineProperties(resolved, { auth: { value: auth }, tls: { value: options.tls } }) as ResolvedOptions,
+  );
+}
+
+/** The locks of a fleet of which each instance has an ensemble of its own exclude nobody, and nothing else would tell. */
+function checkMemory({ memory, connect }: DistributedLockOptions, target: ConnectTarget): void {
+  const allows = memory?.allowInProduction;
+  const isObject = memory === undefined || (typeof memory === 'object' && (memory as unknown) !== null);
+  const strange = isObject ? Object.keys(memory ?? {}).find((name) => name !== 'allowInProduction') : 'memory';
+  if (strange !== undefined || (allows !== undefined && typeof allows !== 'boolean')) {
+    refuse('memory', `must be an object such as { allowInProduction: true }, not ${shown(memory)}`);
+  }
+  if (target.kind === 'ensemble') {
+    if (memory !== undefined)
+      refuse('memory', `is for connect: 'memory:' alone; take it away beside ${shown(connect)}`);
+    return;
+  }
+  if (allows === true || process.env['NODE_ENV'] !== 'production') return;
+  refuse(
+    'connect',
+    `${shown(connect)} is refused where NODE_ENV is 'production', as its locks exclude nobody outside this process: name ` +
+      "your ZooKeeper servers, such as 'zk1:2181,zk2:2181,zk3:2181'. If there is but one process, now and ever, say so with " +
+      'memory: { allowInProduction: true }',
   );
 }
 

@@ -55,12 +55,19 @@ export class ConnectionMonitor {
 
   /** Once, at the start of the application: what works, and may not be what was meant. */
   judgeOptions(): void {
-    const { auth, tls, connect } = this.#options;
-    // The ensemble in memory has no network.
-    if (auth.length === 0 || tls !== undefined || connect.trim().startsWith('memory:')) return;
+    const { auth, tls, isInMemory } = this.#options;
+    if (isInMemory) return this.#tellNobodyIsExcluded();
+    if (auth.length === 0 || tls !== undefined) return;
     this.#logger.warn(
       `${this.#connection}: auth is set and tls is not, so the password goes over the network as it is. Whoever listens has ` +
         "it: connect to the servers' secureClientPort with tls",
+    );
+  }
+
+  #tellNobodyIsExcluded(): void {
+    this.#logger.warn(
+      `${this.#connection}: connect is '${this.#options.connect}', so locks are of this process alone: nobody else is excluded, ` +
+        'not even another instance of this application. For anything but development and tests, name your ZooKeeper servers',
     );
   }
 

@@ -100,7 +100,7 @@ export class ManagedLockService
   /** @throws LockUnavailableError where `startup` is `eager` and no ZooKeeper answers in time */
   async onModuleInit(): Promise<void> {
     startedLiveLockService(this);
-    this.#monitor.judgeOptions();
+    this.judgeOptions();
     if (this.options.startup === 'lazy') return;
     try {
       await whenUp(this.#open().session, answerWithinMs(this.options.waitMs));
@@ -112,6 +112,10 @@ export class ManagedLockService
       await this.abandonStart();
       throw logFailedStart(this.#startFailure(error));
     }
+  }
+
+  protected judgeOptions(): void {
+    this.#monitor.judgeOptions();
   }
 
   /**

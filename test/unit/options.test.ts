@@ -1,6 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { inspect } from 'node:util';
-import { describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { resolveTestingOptions } from '../../lib/extras/testing/testing-options.js';
 import { LockConfigurationError } from '../../lib/lock/errors.js';
 import { type DistributedLockOptions, resolveOptions } from '../../lib/options.js';
 
@@ -120,6 +121,12 @@ describe('options', () => {
     ['startup', 'soon', 'one of eager, lazy, not "soon"'],
     ['onSuspended', 'panic', 'one of continue, stop, not "panic"'],
     ['whenUnavailable', 'retry', 'one of reject, local, not "retry"'],
+    ['memory', true, '{ allowInProduction: true }'],
+    ['memory', null, '{ allowInProduction: true }'],
+    ['memory', { allowInProduction: 'yes' }, '{ allowInProduction: true }'],
+    ['memory', { allow: true }, '{ allowInProduction: true }'],
+    ['memory', { allowInProduction: true }, "is for connect: 'memory:' alone"],
+    ['memory', {}, "is for connect: 'memory:' alone"],
   ])('%s: %p is refused, with what was expected', (option, value, expected) => {
     const { message } = refusalOf({ connect: CONNECT, [option]: value });
     expect(message).toMatch(new RegExp(`^${option}: `));
@@ -132,6 +139,29 @@ describe('options', () => {
 
   it('keep the longest session time-out that there is on the wire', () => {
     expect(resolveOptions({ connect: CONNECT, sessionTimeoutMs: 2 ** 31 - 1 }).sessionTimeoutMs).toBe(2 ** 31 - 1);
+  });
+
+  describe('where NODE_ENV is production', () => {
+    const before = process.env['NODE_ENV'];
+    beforeEach(() => void (process.env['NODE_ENV'] = 'production'));
+    afterEach(() => void (process.env['NODE_ENV'] = before));
+
+    it.each(['memory:', 'memory:shop/chroot', ' memory:'])('refuse %p, with the cure', (connect) => {
+      const { message } = refusalOf({ connect });
+      expect(message).toMatch(/^connect: .* its locks exclude nobody outside this process/);
+      expect(message).toContain('memory: { allowInProduction: true }');
+      expect(refusalOf({ connect, memory: { allowInProduction: false } }).message).toBe(message);
+    });
+
+    it('take it from who says that nobody is to be excluded', () => {
+      expect(resolveOptions({ connect: 'memory:', memory: { allowInProduction: true } }).isInMemory).toBe(true);
+    });
+
+    it('mind neither servers, nor the stand-in for tests', () => {
+      expect(resolveOptions({ connect: CONNECT }).isInMemory).toBe(false);
+      expect(resolveTestingOptions({ connect: CONNECT }).isInMemory).toBe(true);
+      expect(resolveTestingOptions({ connect: 'memory:', memory: { allowInProduction: false } }).isInMemory).toBe(true);
+    });
   });
 
   it('that are none are refused, with those that are', () => {

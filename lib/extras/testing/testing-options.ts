@@ -37,6 +37,8 @@ export function resolveTestingOptions({ name = DEFAULT_CONNECTION, ...options }:
   return resolveModuleOptions(name, {
     ...options,
     connect: `memory:${randomUUID()}`,
+    // Where tests are run, NODE_ENV may be what it is in production: nobody takes this module for the other by accident.
+    memory: { allowInProduction: true },
     sessionTimeoutMs,
     serverTickMs: Math.max(1, Math.floor(sessionTimeoutMs / TICKS_PER_SESSION)),
     waitMs,

@@ -45,6 +45,7 @@ export class TestingWorld {
     const { sessionTimeoutMs, serverTickMs, namespace, acl, lockDelayMs } = this.#options;
     return {
       connect: this.#othersConnect,
+      memory: { allowInProduction: true },
       sessionTimeoutMs,
       serverTickMs,
       namespace,
