@@ -2,6 +2,8 @@ import type { KeyValue } from './encode-key-value.js';
 import { keyBuilder, parseKeyTemplate } from './key-template.js';
 import type { CheckedPath, Placeholders } from './locked-types.js';
 
+export type { CheckedPath };
+
 /** One value for each placeholder of a path. */
 export type LockKeyValues<Path extends string> = { readonly [Name in Placeholders<Path>]: KeyValue };
 

@@ -1,7 +1,6 @@
 import { UseGuards } from '@nestjs/common';
 import { LockConfigurationError } from '../../../lock/errors.js';
-import { type LockKeyValues, lockKeyTemplate } from '../../../nest/locked/lock-key.js';
-import type { CheckedPath } from '../../../nest/locked/locked-types.js';
+import { type CheckedPath, type LockKeyValues, lockKeyTemplate } from '../../../nest/locked/lock-key.js';
 import { checkNames } from '../check-settings.js';
 import { FenceGuard } from './fence.guard.js';
 import { rememberFencedMethod, setFencePlan } from './fence-plan.js';
