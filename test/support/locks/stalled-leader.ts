@@ -1,20 +1,22 @@
 import { performance } from 'node:perf_hooks';
+import { expect, it } from '@jest/globals';
 import type { LockHandle } from '../../../lib/lock/handle.js';
 import { eventually, within } from '../process/eventually.js';
 import { Stalls } from '../process/stalls.js';
 import type { ZooKeeperServer } from '../zookeeper/server.js';
 import type { LockClient } from './lock-client.js';
-import type { LockStage } from './lock-stage.js';
+import { LockStage } from './lock-stage.js';
 import { TICK_MS } from './times.js';
 import { untilPassed } from './witness.js';
 
-export const STALLED_SESSION_MS = 5 * TICK_MS;
+const STALLED_SESSION_MS = 5 * TICK_MS;
 /** Longer than a tick: what was answered to the client a tick before the commit is news to the leader. */
 const STALL_MS = 1.33 * TICK_MS;
 const UNTIL_CUT_OFF_MS = 20;
 /** How long before the heartbeat's answer the leader's last ping was: it misses most of what came since. */
 const PINGED_BEFORE_MS = { min: 120, max: 240 };
 const HAND_OVER_WITHIN_MS = 30_000;
+const TRIAL_WITHIN_MS = 120_000;
 
 interface Trial {
   /** For how long the holder believed in its lock when the next one had it; 0 if it did not. */
@@ -23,11 +25,25 @@ interface Trial {
   readonly stalledMs: number;
 }
 
+/** Defines so many trials: the phases of the servers' pings are another each time. */
+export function oneHolderWhenTheLeaderStalls(trials: number): void {
+  const stage = new LockStage(3);
+
+  it.each(Array.from({ length: trials }, (_, index) => index + 1))(
+    'when the way from the leader recovers from a stall and the way back is cut (trial %d)',
+    async () => {
+      const { besideMs, stalledMs } = await stallTheLeader(stage);
+      expect(besideMs).toBeLessThanOrEqual(stalledMs);
+    },
+    TRIAL_WITHIN_MS,
+  );
+}
+
 /**
  * The way from the leader to the holder's server stalls, and as it recovers the way back is cut: the leader's pings arrive
  * late, together with the commit of a heartbeat, and the answers to them never do. Then server and holder are cut off.
  */
-export async function stallTheLeader(stage: LockStage): Promise<Trial> {
+async function stallTheLeader(stage: LockStage): Promise<Trial> {
   const leader = await stage.ensemble.leader();
   const [follower] = (await stage.ensemble.followers()) as [ZooKeeperServer];
   const holder = await stage.open({ only: [follower], sessionTimeoutMs: STALLED_SESSION_MS });
