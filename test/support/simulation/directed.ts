@@ -3,6 +3,7 @@ import { list, remove } from '../../../lib/session/requests.js';
 import { drawScenario, type Scenario } from './scenario.js';
 import { Caller } from './caller.js';
 import { codeOf } from './app-process.js';
+import { neverArrivesAtItsContainer } from './directed-contender.js';
 import { removedAfterTheLinkHadGone } from './directed-operator.js';
 import {
   itsNetworkIsSlow,
@@ -89,6 +90,18 @@ export const DIRECTED: Readonly<Record<string, Directed>> = {
     // Calm, as the notice of an operator's removal has its bound only where nothing else goes wrong.
     settings: { profile: 'calm', servers: 1, tickMs: 500, sessionTimeoutMs: 4_000, waitMs: 30_000, processes: 2 },
     play: removedAfterTheLinkHadGone,
+  },
+  'a contender never arrives at its container': {
+    settings: {
+      profile: 'network',
+      servers: 1,
+      tickMs: 500,
+      sessionTimeoutMs: 4_000,
+      waitMs: 30_000,
+      processes: 1,
+      clientLatencyMs: [1, 10],
+    },
+    play: neverArrivesAtItsContainer,
   },
   'counter at its ceiling': {
     settings: {

@@ -1,4 +1,5 @@
 import { sessionIdText } from '../../../lib/session/session-id.js';
+import { CONTAINER_OWNER } from '../../../lib/session/simulator/tree/znode.js';
 import type { AppProcess } from './app-process.js';
 import { codeOf } from './app-process.js';
 import type { Schedule } from './schedule.js';
@@ -23,10 +24,14 @@ export async function checkRest(schedule: Schedule): Promise<void> {
   await checkClose(schedule);
 }
 
-function checkNodes({ judge, world, scenario, liveApps }: Schedule): void {
+function checkNodes({ judge, world, scenario, apps, liveApps }: Schedule): void {
   const { nodes } = world.ensemble.server(world.leaderId!).tree;
-  for (const path of nodes.keys()) {
+  // Of a process that was killed nobody knows that it has begun to make one.
+  const mayBeUnused = apps.some(({ isKilled }) => isKilled);
+  for (const [path, node] of nodes) {
     if (readName(path.slice(path.lastIndexOf('/') + 1)) !== undefined) judge.blame('no litter', `${path} is left`);
+    if (mayBeUnused || node.ephemeralOwner !== CONTAINER_OWNER || node.creates > 0) continue;
+    judge.blame('no litter', `${path} is a container that never had a child: no server ever removes it`);
   }
   const alive = new Set(liveApps.map((app) => app.session.identity?.id));
   for (const sessionId of world.sessions()) {
