@@ -14,7 +14,7 @@ import { DialerOnDemand } from './session/core/dialer-on-demand.js';
 import { SessionClient } from './session/core/session-client.js';
 import type { Server } from './session/core/link.js';
 import type { SessionSettings } from './session/options.js';
-import { SocketDialer } from './session/wire/socket-link.js';
+import { SocketDialer } from './session/wire/socket-dialer.js';
 
 /** A lock service that is its maker's to close. */
 export type ClosableLockService = LockService &

@@ -1,5 +1,5 @@
 import { set } from '../../lib/session/requests.js';
-import { SocketDialer } from '../../lib/session/wire/socket-link.js';
+import { SocketDialer } from '../../lib/session/wire/socket-dialer.js';
 import { Stalls } from '../support/process/stalls.js';
 import { OpenLink } from './wire-codec-open-link.js';
 

@@ -1,5 +1,6 @@
 import type {
   Dialer,
+  DialOptions,
   HandshakeReply,
   Link,
   LinkListener,
@@ -31,11 +32,11 @@ export class OpenLink implements LinkListener {
   #closed: (cause: Error) => void = () => undefined;
   #xid = 0;
 
-  constructor(dialer: Dialer, host: string, port: number) {
+  constructor(dialer: Dialer, host: string, port: number, options?: DialOptions) {
     this.connected = new Promise((resolve) => (this.#connected = resolve));
     this.opened = new Promise((resolve) => (this.#opened = resolve));
     this.closed = new Promise((resolve) => (this.#closed = resolve));
-    this.link = dialer.dial({ host, port }, this);
+    this.link = dialer.dial({ host, port }, this, options);
     if (this.told.length > 0) throw new Error(`Told before dial had returned: ${this.told.join()}`);
   }
 

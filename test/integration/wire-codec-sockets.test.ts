@@ -7,7 +7,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { get, set } from '../../lib/session/requests.js';
 import { MalformedFrameError } from '../../lib/session/wire/malformed-frame-error.js';
 import type { NameResolver, ResolutionListener } from '../../lib/session/wire/resolve.js';
-import { SocketDialer } from '../../lib/session/wire/socket-link.js';
+import { SocketDialer } from '../../lib/session/wire/socket-dialer.js';
 import { eventually } from '../support/process/eventually.js';
 import { FrameSplitter } from '../support/proxy/frames.js';
 import { readRequest } from '../support/proxy/records.js';

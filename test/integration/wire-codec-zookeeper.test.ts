@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { create, exists, get, list, multi, remove, set, watchTree, type Acl } from '../../lib/session/requests.js';
-import { SocketDialer } from '../../lib/session/wire/socket-link.js';
+import { SocketDialer } from '../../lib/session/wire/socket-dialer.js';
 import { createCertificates, type Certificates } from '../support/zookeeper/certificates.js';
 import { startZooKeeper, type StandaloneServer } from '../support/zookeeper/start-zookeeper.js';
 import { OpenLink } from './wire-codec-open-link.js';

@@ -3,7 +3,17 @@ import type { SessionError } from '../errors.js';
 import type { WatchEvent } from '../requests.js';
 import type { Call } from './call.js';
 import { Conversation, type Traffic } from './conversation.js';
-import type { Dialer, Handshake, HandshakeReply, Link, LinkListener, LinkStage, ReplyBody, Server } from './link.js';
+import type {
+  Dialer,
+  DialOptions,
+  Handshake,
+  HandshakeReply,
+  Link,
+  LinkListener,
+  LinkStage,
+  ReplyBody,
+  Server,
+} from './link.js';
 import { Liveness } from './liveness.js';
 import { connectionLoss } from './outcome.js';
 
@@ -42,9 +52,10 @@ const MISSING_IN: Readonly<Record<LinkStage, string>> = {
   resolving: 'its name was not resolved',
   connecting: 'it could not be reached',
   securing: 'connected, no TLS handshake',
+  asking: 'connected, no word whether it serves',
 };
 
-export interface ConnectionContext {
+export interface ConnectionContext extends DialOptions {
   readonly clock: Clock;
   readonly dialer: Dialer;
   /** Stands in front of every path at the server. */
@@ -73,7 +84,7 @@ export class Connection implements LinkListener {
     readonly server: Server,
     readonly offer: Handshake,
     patienceMs: number,
-    { clock, dialer, chroot, owner, traffic }: ConnectionContext,
+    { clock, dialer, chroot, owner, traffic, asksFirst = false }: ConnectionContext,
   ) {
     this.#clock = clock;
     this.#owner = owner;
@@ -81,7 +92,7 @@ export class Connection implements LinkListener {
     this.#startedAt = clock.now();
     this.#patienceEndsAt = this.#startedAt + patienceMs;
     this.#patience = this.#startPatience(patienceMs);
-    this.#link = dialer.dial(server, this);
+    this.#link = dialer.dial(server, this, { asksFirst });
     this.conversation = new Conversation(this.#link, {
       clock,
       chroot,

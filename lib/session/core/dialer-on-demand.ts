@@ -1,4 +1,4 @@
-import type { Dialer, Handshake, Link, LinkListener, LinkRequest, Server } from './link.js';
+import type { Dialer, DialOptions, Handshake, Link, LinkListener, LinkRequest, Server } from './link.js';
 
 /** Dials by a dialer whose code is still being loaded: its first links begin when that is there. */
 export class DialerOnDemand implements Dialer {
@@ -14,8 +14,8 @@ export class DialerOnDemand implements Dialer {
     );
   }
 
-  dial(server: Server, listener: LinkListener): Link {
-    return this.#loaded?.dial(server, listener) ?? new LinkToCome(this.#loading, server, listener);
+  dial(server: Server, listener: LinkListener, options?: DialOptions): Link {
+    return this.#loaded?.dial(server, listener, options) ?? new LinkToCome(this.#loading, server, listener, options);
   }
 }
 
@@ -24,10 +24,10 @@ class LinkToCome implements Link {
   #link: Link | undefined;
   #isDestroyed = false;
 
-  constructor(loading: Promise<Dialer>, server: Server, listener: LinkListener) {
+  constructor(loading: Promise<Dialer>, server: Server, listener: LinkListener, options?: DialOptions) {
     loading.then(
       (dialer) => {
-        if (!this.#isDestroyed) this.#link = dialer.dial(server, listener);
+        if (!this.#isDestroyed) this.#link = dialer.dial(server, listener, options);
       },
       (cause: unknown) => {
         if (!this.#isDestroyed) listener.onClosed(cause instanceof Error ? cause : new Error(String(cause)));

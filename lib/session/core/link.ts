@@ -54,7 +54,7 @@ export interface ReplyBody {
 }
 
 /** What a link that is not open yet is busy with. */
-export type LinkStage = 'resolving' | 'connecting' | 'securing';
+export type LinkStage = 'resolving' | 'connecting' | 'securing' | 'asking';
 
 /**
  * One connection to one server, as the session's state machine sees it: over a socket (`wire`) or in memory
@@ -97,7 +97,12 @@ export interface LinkListener {
 
 /** Makes links: name look-up, connection and encryption are its business; deadlines are the caller's. */
 export interface Dialer {
-  dial(server: Server, listener: LinkListener): Link;
+  dial(server: Server, listener: LinkListener, options?: DialOptions): Link;
+}
+
+export interface DialOptions {
+  /** Opens only once the server has said that it serves, or that it may not say; `onClosed` tells of any other. */
+  readonly asksFirst?: boolean;
 }
 
 /** The flags of a create, as they go over the wire. */

@@ -1,11 +1,9 @@
-import { certaintyMarginMs } from '../certainty.js';
+import { certaintyMarginMs, MIN_SESSION_TICKS } from '../certainty.js';
 
 /** Samples closer together than this part of a tick tell nothing new. */
 const SAMPLES_PER_TICK = 64;
 /** Two and a half ticks of steady traffic; beyond that every second one has to do. */
 const MAX_SAMPLES = 160;
-/** The least that a server grants. */
-const MIN_SESSION_TICKS = 2;
 
 interface Sample {
   readonly sentAt: number;
@@ -50,6 +48,8 @@ export class ProofOfLife {
   #certainSince: number;
   /** When the session was offered to a server that may have shortened it since: the earliest offer not made up for. */
   #offeredAt: number | undefined;
+  /** How many times it was offered since then. */
+  #offers = 0;
   /** The handshake by which this connection took the session up again, until a write proves that it reached the leader. */
   #reattachedAt: number | undefined;
 
@@ -80,6 +80,7 @@ export class ProofOfLife {
   /** The session was offered to a server. From now on that one may shorten it to two ticks, whether we are told or not. */
   offered(handshakeSentAt: number): void {
     this.#offeredAt ??= handshakeSentAt;
+    this.#offers += 1;
   }
 
   /** A connection took the session up. What an earlier one carried may never have reached the leader. */
@@ -94,6 +95,9 @@ export class ProofOfLife {
     this.#unvouched = [];
     // Only what was offered can be taken up again; a new session is proved by its own creation.
     this.#reattachedAt = this.#offeredAt === undefined ? undefined : handshakeSentAt;
+    // This server has said what it granted. One before it that has not may have granted less, to a leader that is in office
+    // although this one asked another.
+    if (this.#offers === 1) this.#makeUpForOffers();
   }
 
   /** The server of the current connection answered something, whatever it was. */
@@ -152,7 +156,12 @@ export class ProofOfLife {
     if (this.#reattachedAt === undefined) return;
     this.#provenUntil = Math.max(this.#provenUntil, this.#endFrom(this.#reattachedAt));
     this.#reattachedAt = undefined;
+    this.#makeUpForOffers();
+  }
+
+  #makeUpForOffers(): void {
     this.#offeredAt = undefined;
+    this.#offers = 0;
   }
 
   /** What was sent after so many answers vouches for the writes among them. */

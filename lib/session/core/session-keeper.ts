@@ -1,5 +1,6 @@
 import type { Timer } from '../../lock/clock.js';
 import { LockConfigurationError } from '../../lock/errors.js';
+import { MIN_SESSION_TICKS } from '../certainty.js';
 import { serverError, SessionError } from '../errors.js';
 import type { SessionSettings } from '../options.js';
 import { AbandonedSession, closed, closeSession, NO_TRAFFIC } from './abandoned-session.js';
@@ -9,6 +10,7 @@ import type { Granted, KeeperListener } from './keeper-listener.js';
 import type { Dialer, Handshake, HandshakeReply, Server } from './link.js';
 import { OutOfTouch } from './out-of-touch.js';
 import { ServerList } from './server-list.js';
+import { Suspicion } from './suspicion.js';
 
 const NO_PASSWORD = new Uint8Array(16);
 const FAIL_WITHIN_MS = 1_000;
@@ -24,14 +26,11 @@ export class SessionKeeper implements ConnectionOwner {
   readonly #listener: KeeperListener;
   readonly #servers: ServerList;
   readonly #outOfTouch: OutOfTouch;
+  readonly #suspicion: Suspicion;
   #state: 'trying' | 'attached' | 'closing' | 'closed' = 'trying';
   #connection: Connection | undefined;
   #granted: Granted | undefined;
   #lastZxid = 0n;
-  /** How sure we are that it is our session, not the server, that is the reason for a refusal. */
-  #doubt: 'none' | 'probing' | 'server serves others' = 'none';
-  /** A session opened only to see whether the server opens any. */
-  #probe: Connection | undefined;
   #pause: Timer | undefined;
   #closeTimer: Timer | undefined;
   #abandoned: AbandonedSession | undefined;
@@ -41,6 +40,7 @@ export class SessionKeeper implements ConnectionOwner {
     this.#settings = settings;
     this.#dialer = dialer;
     this.#listener = listener;
+    this.#suspicion = new Suspicion(settings.serverTickMs);
     this.#servers = new ServerList(settings.servers, settings.random);
     this.#outOfTouch = new OutOfTouch(settings.clock, () => listener.onOutOfTouch());
   }
@@ -85,8 +85,9 @@ export class SessionKeeper implements ConnectionOwner {
   }
 
   onAttached(connection: Connection, reply: HandshakeReply): void {
-    if (this.#doubt === 'probing') {
-      this.#endProbe(connection, reply.timeoutMs);
+    if (this.#suspicion.isProbing) {
+      const again = (): void => this.#tryNext(connection.server);
+      this.#suspicion.opened(connection, reply.timeoutMs, () => this.#connection === connection && again());
       return;
     }
     const fresh = connection.offer.sessionId === 0n;
@@ -119,7 +120,7 @@ export class SessionKeeper implements ConnectionOwner {
     this.#servers.failed(connection.server, cause.message);
     if (ending === 'silent') this.#servers.ranOut(connection.server, connection.ageMs);
     // A probe ends with its session, and goes on from there.
-    if (this.#state === 'closed' || (ending === 'dropped' && connection === this.#probe)) return;
+    if (this.#state === 'closed' || (ending === 'dropped' && this.#suspicion.isProbe(connection))) return;
     this.#connection = undefined;
     if (ending === 'dropped') this.#reconnect(connection, cause);
     else this.#retry(connection, ending);
@@ -156,28 +157,13 @@ export class SessionKeeper implements ConnectionOwner {
   /** An attempt failed. The one question is whether the session itself is the reason. */
   #retry({ server }: Connection, ending: Ending): void {
     const suspicious = this.#outOfTouch.isOut && this.#granted !== undefined && ending === 'refused';
-    if (suspicious && this.#doubt === 'none') {
-      this.#doubt = 'probing';
-      this.#tryNext(server);
-    } else if (suspicious && this.#doubt === 'server serves others') {
-      this.#abandon();
-      this.#tryNext(server);
-    } else {
-      this.#doubt = 'none';
+    if (!suspicious || this.#suspicion.isProbing) {
+      this.#suspicion.clear();
       this.#tryNext();
+      return;
     }
-  }
-
-  /** The server takes new sessions, so it does serve: offer it ours once more, in case it had only just begun to. */
-  #endProbe(probe: Connection, timeoutMs: number): void {
-    this.#doubt = 'server serves others';
-    this.#probe = probe;
-    const { server } = probe;
-    probe.startLiveness(timeoutMs, this.#settings.serverTickMs);
-    void closeSession(probe).then(() => {
-      probe.destroy(closed);
-      if (this.#connection === probe) this.#tryNext(server);
-    });
+    if (this.#suspicion.refused()) this.#abandon();
+    this.#tryNext(server);
   }
 
   #abandon(): void {
@@ -200,15 +186,19 @@ export class SessionKeeper implements ConnectionOwner {
     }
     const { chroot } = this.#settings;
     // What passes on a probe is about another session.
-    const traffic = this.#doubt === 'probing' ? NO_TRAFFIC : this.#listener;
-    const context = { clock, chroot, dialer: this.#dialer, owner: this, traffic };
-    const patienceMs = this.#servers.patienceMs(server, this.#timeoutMs(), this.#heldMs());
+    const traffic = this.#suspicion.isProbing ? NO_TRAFFIC : this.#listener;
+    const heldMs = this.#heldMs();
+    // Only two ticks stay certain of a session that is offered in vain. While there is more, a server without a quorum,
+    // which hangs up on the offer, is not to cost it.
+    const asksFirst = heldMs > MIN_SESSION_TICKS * this.#settings.serverTickMs;
+    const context = { clock, chroot, dialer: this.#dialer, owner: this, traffic, asksFirst };
+    const patienceMs = this.#servers.patienceMs(server, this.#timeoutMs(), heldMs);
     this.#connection = new Connection(server, this.#offer(), patienceMs, context);
   }
 
   #offer(): Handshake {
     const timeoutMs = this.#timeoutMs();
-    if (this.#granted === undefined || this.#doubt === 'probing') {
+    if (this.#granted === undefined || this.#suspicion.isProbing) {
       // A new session sees at least its own creation, so it may start on any server.
       return { sessionId: 0n, password: NO_PASSWORD, lastZxid: 0n, timeoutMs };
     }
@@ -226,7 +216,7 @@ export class SessionKeeper implements ConnectionOwner {
 
   #inTouch(): void {
     this.#outOfTouch.end();
-    this.#doubt = 'none';
+    this.#suspicion.clear();
   }
 
   #endSession(text: string): void {

@@ -48,6 +48,11 @@ export function hangUp(name: string, handshaken: boolean, secure: boolean): Erro
   );
 }
 
+/** The server says so itself. */
+export function notServing(name: string): Error {
+  return new Error(`${name} says that it serves nobody now (no quorum)`);
+}
+
 /** Anything but a malformed frame is a defect of our own: it is handed on as it is. */
 export function unreadableReply(name: string, error: Error): Error {
   if (!(error instanceof MalformedFrameError)) return error;

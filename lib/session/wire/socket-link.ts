@@ -1,91 +1,51 @@
-import { connect as connectPlain, isIP, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { clearTimeout, setTimeout } from 'node:timers';
-import { connect as connectSecure, createSecureContext, type SecureContext } from 'node:tls';
-import type { Dialer, Handshake, Link, LinkListener, LinkRequest, LinkStage, Server } from '../core/link.js';
-import type { TlsSettings } from '../options.js';
-import type { Acl } from '../requests.js';
-import { AddressBook } from './address-book.js';
-import { asError, brokenConnection, hangUp, serverName, unreadableReply, unresolvedName } from './connection-causes.js';
+import type { DialOptions, Handshake, Link, LinkListener, LinkRequest, LinkStage, Server } from '../core/link.js';
+import {
+  asError,
+  brokenConnection,
+  hangUp,
+  notServing,
+  serverName,
+  unreadableReply,
+  unresolvedName,
+} from './connection-causes.js';
 import { FrameInput } from './frame-input.js';
 import { FrameOutput } from './frame-output.js';
-import { RememberingResolver } from './remembering-resolver.js';
-import { addressesWithoutAsking, SystemNameResolver, type NameResolver, type Resolution } from './resolve.js';
+import { addressesWithoutAsking, type Resolution } from './resolve.js';
+import { ServiceQuestion } from './service-question.js';
+import type { SocketDialer } from './socket-dialer.js';
 import { SocketRace } from './socket-race.js';
 
 const KEEP_ALIVE_AFTER_MS = 15_000;
 /** What was queued last, a close of the session for example, gets so long to leave. */
 const LINGER_MS = 100;
 
-export interface DialerSettings {
-  /** Speak TLS, to a `secureClientPort`. */
-  readonly tls?: TlsSettings | undefined;
-  /** For creates that name none. */
-  readonly acl: readonly Acl[];
-  /** @default the system's look-up, raced by direct questions to the name servers */
-  readonly resolver?: NameResolver | undefined;
-  /** In [0, 1). @default Math.random */
-  readonly random?: (() => number) | undefined;
-}
-
-/** Connects to real servers over TCP or TLS. */
-export class SocketDialer implements Dialer {
-  readonly acl: readonly Acl[];
-  readonly resolver: NameResolver;
-  readonly addresses: AddressBook;
-  readonly secure: boolean;
-  readonly #tls: TlsSettings | undefined;
-  #secureContext: SecureContext | undefined;
-
-  constructor(settings: DialerSettings) {
-    this.acl = settings.acl;
-    this.resolver = new RememberingResolver(settings.resolver ?? new SystemNameResolver());
-    this.addresses = new AddressBook(settings.random ?? Math.random);
-    this.secure = settings.tls !== undefined;
-    this.#tls = settings.tls;
-  }
-
-  dial(server: Server, listener: LinkListener): Link {
-    return new SocketLink(server, listener, this);
-  }
-
-  /** @throws when the port is none, or a certificate or key cannot be read */
-  open(server: Server, address: string): Socket {
-    if (this.#tls === undefined) return connectPlain({ host: address, port: server.port });
-    this.#secureContext ??= createSecureContext(this.#tls);
-    // An address must not be sent as a server name; certificates then are checked against the address. Nor must the dot
-    // of the root, which servers refuse.
-    const servername = this.#tls.servername ?? (isIP(server.host) === 0 ? server.host.replace(/\.$/, '') : undefined);
-    return connectSecure({
-      ...this.#tls,
-      ...(servername === undefined ? {} : { servername }),
-      secureContext: this.#secureContext,
-      host: address,
-      port: server.port,
-    });
-  }
-}
-
 type State =
   | { readonly name: 'starting' }
   | { readonly name: 'resolving'; readonly resolution: Resolution }
   | { readonly name: 'connecting'; readonly race: SocketRace }
   | { readonly name: 'securing'; readonly socket: Socket; readonly address: string }
+  | { readonly name: 'asking'; readonly socket: Socket; readonly address: string }
   | { readonly name: 'open'; readonly socket: Socket; readonly address: string; readonly output: FrameOutput }
   | { readonly name: 'closed' };
 
 /** One connection, from the look-up of the name to its end. */
-class SocketLink implements Link {
+export class SocketLink implements Link {
   readonly #server: Server;
   readonly #listener: LinkListener;
   readonly #dialer: SocketDialer;
   readonly #input: FrameInput;
   #state: State = { name: 'starting' };
   #name: string;
+  /** Whether the server has yet to say that it serves. */
+  #asksFirst: boolean;
 
-  constructor(server: Server, listener: LinkListener, dialer: SocketDialer) {
+  constructor(server: Server, listener: LinkListener, dialer: SocketDialer, { asksFirst = false }: DialOptions) {
     this.#server = server;
     this.#listener = listener;
     this.#dialer = dialer;
+    this.#asksFirst = asksFirst;
     this.#input = new FrameInput(listener);
     this.#name = serverName(server, undefined);
     // Not before `dial` has returned: what goes wrong at once is told, too.
@@ -103,6 +63,7 @@ class SocketLink implements Link {
       case 'resolving':
       case 'connecting':
       case 'securing':
+      case 'asking':
         return this.#state.name;
       case 'open':
       case 'closed':
@@ -132,6 +93,7 @@ class SocketLink implements Link {
       case 'connecting':
         return state.race.cancel();
       case 'securing':
+      case 'asking':
         state.socket.destroy();
         return;
       case 'open':
@@ -159,17 +121,15 @@ class SocketLink implements Link {
   }
 
   #connect(addresses: readonly string[]): void {
-    if (this.#state.name === 'closed') return;
-    const { host } = this.#server;
+    if (this.#state.name !== 'closed') this.#race(this.#dialer.addresses.choose(this.#server.host, addresses));
+  }
+
+  #race(addresses: readonly string[]): void {
     try {
-      const race = new SocketRace(
-        this.#dialer.addresses.choose(host, addresses),
-        (address) => this.#dialer.open(this.#server, address),
-        {
-          onConnected: (socket, address) => this.#onConnected(socket, address),
-          onFailed: (error, address) => this.#failWith(error, address),
-        },
-      );
+      const race = new SocketRace(addresses, (address) => this.#dialer.open(this.#server, address), {
+        onConnected: (socket, address) => this.#onConnected(socket, address),
+        onFailed: (error, address) => this.#failWith(error, address),
+      });
       this.#state = { name: 'connecting', race };
     } catch (error) {
       this.#failWith(error, undefined);
@@ -182,16 +142,33 @@ class SocketLink implements Link {
     this.#dialer.addresses.worked(this.#server.host, address);
     socket.setNoDelay(true);
     socket.setKeepAlive(true, KEEP_ALIVE_AFTER_MS);
-    socket.on('error', (error) => this.#failWith(error, address));
-    socket.on('end', () => this.#hungUp());
-    socket.on('close', () => this.#hungUp());
-    if (!this.#dialer.secure) return this.#onOpen(socket, address);
+    socket.on('error', (error) => this.#isCurrent(socket) && this.#failWith(error, address));
+    socket.on('end', () => this.#isCurrent(socket) && this.#hungUp());
+    socket.on('close', () => this.#isCurrent(socket) && this.#hungUp());
     this.#state = { name: 'securing', socket, address };
-    socket.once('secureConnect', () => this.#onOpen(socket, address));
+    if (this.#dialer.secure) socket.once('secureConnect', () => this.#onConversable(socket, address));
+    else this.#onConversable(socket, address);
+  }
+
+  #onConversable(socket: Socket, address: string): void {
+    if (!this.#isCurrent(socket)) return;
+    if (this.#asksFirst) this.#ask(socket, address);
+    else this.#onOpen(socket, address);
+  }
+
+  /** The server hangs up behind its answer, so what is to follow takes another connection: to the same address. */
+  #ask(socket: Socket, address: string): void {
+    this.#state = { name: 'asking', socket, address };
+    new ServiceQuestion(socket, (serves) => {
+      if (!this.#isCurrent(socket)) return;
+      if (!serves) return this.#fail(notServing(this.#name));
+      this.#asksFirst = false;
+      this.#race([address]);
+      socket.destroy();
+    });
   }
 
   #onOpen(socket: Socket, address: string): void {
-    if (this.#state.name === 'closed') return;
     this.#state = { name: 'open', socket, address, output: new FrameOutput(socket, this.#dialer.acl) };
     socket.on('data', (chunk: Buffer) => this.#onData(chunk));
     this.#listener.onOpen();
@@ -218,15 +195,18 @@ class SocketLink implements Link {
     const state = this.#state;
     if (state.name === 'closed') return;
     this.#end(state);
-    if (state.name === 'open' || state.name === 'securing') state.socket.destroy();
+    if ('socket' in state) state.socket.destroy();
     this.#listener.onClosed(cause);
+  }
+
+  #isCurrent(socket: Socket): boolean {
+    return 'socket' in this.#state && this.#state.socket === socket;
   }
 
   #end(state: State): void {
     this.#state = { name: 'closed' };
     this.#input.stop();
-    const isConnected = state.name === 'securing' || state.name === 'open';
-    if (isConnected && !this.#input.handshaken) {
+    if ('socket' in state && !this.#input.handshaken) {
       this.#dialer.addresses.openedNoSession(this.#server.host, state.address);
     }
   }

@@ -2,7 +2,7 @@ import { performance } from 'node:perf_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
 import { systemClock } from '../../../lib/lock/clock.js';
 import { SessionClient } from '../../../lib/session/core/session-client.js';
-import { SocketDialer } from '../../../lib/session/wire/socket-link.js';
+import { SocketDialer } from '../../../lib/session/wire/socket-dialer.js';
 import { eventually, within } from '../../support/process/eventually.js';
 import { Stalls } from '../../support/process/stalls.js';
 import { startProxy } from '../../support/proxy/fault-proxy.js';

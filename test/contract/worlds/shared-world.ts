@@ -7,7 +7,7 @@ import type { Dialer, Server } from '../../../lib/session/core/link.js';
 import { SessionClient } from '../../../lib/session/core/session-client.js';
 import { type Acl, exists, list, remove } from '../../../lib/session/requests.js';
 import { embeddedEnsemble } from '../../../lib/session/simulator/embedded.js';
-import { SocketDialer } from '../../../lib/session/wire/socket-link.js';
+import { SocketDialer } from '../../../lib/session/wire/socket-dialer.js';
 import { eventually, within } from '../../support/process/eventually.js';
 import { TappedDialer } from '../../support/sessions/tapped-dialer.js';
 import { ContractClient } from './contract-client.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { performance } from 'node:perf_hooks';
 import { LockStage } from '../../support/locks/lock-stage.js';
-import { SESSION_MS, SLACK_MS, TICK_MS } from '../../support/locks/times.js';
+import { SESSION_MS, SLACK_MS } from '../../support/locks/times.js';
 import { noteAbort, untilPassed } from '../../support/locks/witness.js';
 import { eventually, within } from '../../support/process/eventually.js';
 import { Stalls } from '../../support/process/stalls.js';
@@ -127,9 +127,7 @@ describe('No resurrection: three servers', () => {
   }, 90_000);
 
   it('while a leader is killed and another elected within S, nothing is lost', async () => {
-    // A server that is asked to take the session up and does not answer leaves two ticks of certainty, as the client knows
-    // them: elections on a busy machine take longer than two of the servers' own.
-    const client = await stage.open({ serverTickMs: 4 * TICK_MS });
+    const client = await stage.open();
     const key = stage.freshKey();
     const lock = await client.service.acquire(key);
     const leader = await stage.ensemble.leader();

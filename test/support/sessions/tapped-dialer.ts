@@ -1,5 +1,6 @@
 import type {
   Dialer,
+  DialOptions,
   HandshakeReply,
   Link,
   LinkListener,
@@ -29,11 +30,11 @@ export class TappedDialer implements Dialer {
     private readonly now: () => number,
   ) {}
 
-  dial(server: Server, listener: LinkListener): Link {
+  dial(server: Server, listener: LinkListener, options?: DialOptions): Link {
     let offered = false;
     let setWatches = 0;
     let isDeaf = false;
-    const link = this.dialer.dial(server, {
+    const told: LinkListener = {
       onOpen: () => listener.onOpen(),
       onActivity: () => listener.onActivity(),
       onReply: (xid, errorNumber, body) => listener.onReply(xid, errorNumber, body),
@@ -44,7 +45,8 @@ export class TappedDialer implements Dialer {
         if (lies) this.willLie = false;
         listener.onHandshake(lies ? EXPIRED : reply);
       },
-    });
+    };
+    const link = this.dialer.dial(server, told, options);
     return {
       handshake: (handshake) => {
         offered = handshake.sessionId !== 0n;

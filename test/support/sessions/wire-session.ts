@@ -5,7 +5,7 @@ import type { Server } from '../../../lib/session/core/link.js';
 import { SessionClient } from '../../../lib/session/core/session-client.js';
 import { isUp } from '../../../lib/session/connection-state.js';
 import type { SessionSettings } from '../../../lib/session/options.js';
-import { type DialerSettings, SocketDialer } from '../../../lib/session/wire/socket-link.js';
+import { type DialerSettings, SocketDialer } from '../../../lib/session/wire/socket-dialer.js';
 import { eventually } from '../process/eventually.js';
 
 export interface WireOptions extends Partial<Omit<SessionSettings, 'servers'>> {

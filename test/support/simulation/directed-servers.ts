@@ -31,6 +31,21 @@ export async function itsServerDiesWithAReset(schedule: Schedule): Promise<void>
   await loseServer(schedule, ({ world }, id) => world.faults.killServer(id));
 }
 
+/**
+ * Two of three servers are gone for longer than is certain of a session that was offered in vain; the third one accepts
+ * connections and hangs up on handshakes.
+ */
+export async function theQuorumIsAway(schedule: Schedule): Promise<void> {
+  const { apps, world, scenario } = schedule;
+  const [holder] = apps as [AppProcess];
+  holdFor(schedule, holder, 3 * scenario.sessionTimeoutMs);
+  await schedule.runFor(scenario.sessionTimeoutMs / 3 + scenario.seed * 170);
+  world.faults.dropQuorum();
+  await schedule.runFor(5 * scenario.tickMs);
+  world.faults.restoreQuorum();
+  await schedule.runFor(scenario.sessionTimeoutMs);
+}
+
 async function loseServer(schedule: Schedule, lose: (schedule: Schedule, id: number) => void): Promise<void> {
   const { apps, world, scenario } = schedule;
   const [holder] = apps as [AppProcess];

@@ -11,6 +11,7 @@ import {
   itsServerDiesWithAReset,
   itsServerPauses,
   oneIsSilentAfterAllRefused,
+  theQuorumIsAway,
 } from './directed-servers.js';
 import { checkRest } from './rest.js';
 import { Schedule } from './schedule.js';
@@ -118,6 +119,7 @@ export const DIRECTED: Readonly<Record<string, Directed>> = {
     settings: { profile: 'servers', servers: 3, tickMs: 500, sessionTimeoutMs: 10_000, waitMs: 30_000, processes: 1 },
     play: oneIsSilentAfterAllRefused,
   },
+  'the quorum is away': { settings: { ...DEFAULTS, sessionTimeoutMs: 30_000 }, play: theQuorumIsAway },
   'its server dies silently': { settings: FIVE_TICKS, play: itsServerDiesSilently },
   'its server dies silently, at the defaults': { settings: DEFAULTS, play: itsServerDiesSilently },
   'its server dies with a reset': { settings: FIVE_TICKS, play: itsServerDiesWithAReset },

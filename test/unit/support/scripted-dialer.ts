@@ -1,5 +1,6 @@
 import type {
   Dialer,
+  DialOptions,
   Handshake,
   Link,
   LinkListener,
@@ -35,6 +36,7 @@ export class ScriptedLink implements Link {
   constructor(
     readonly server: Server,
     readonly listener: LinkListener,
+    readonly asksFirst = false,
   ) {}
 
   handshake(handshake: Handshake): void {
@@ -133,8 +135,8 @@ export class ScriptedDialer implements Dialer {
   /** Called after `dial` has returned. */
   onDial: (link: ScriptedLink) => void = () => undefined;
 
-  dial(server: Server, listener: LinkListener): Link {
-    const link = new ScriptedLink(server, listener);
+  dial(server: Server, listener: LinkListener, { asksFirst }: DialOptions = {}): Link {
+    const link = new ScriptedLink(server, listener, asksFirst);
     this.links.push(link);
     queueMicrotask(() => {
       if (!link.destroyed) this.onDial(link);

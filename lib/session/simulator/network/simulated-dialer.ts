@@ -1,4 +1,4 @@
-import type { Dialer, Link, LinkListener, Server } from '../../core/link.js';
+import type { Dialer, DialOptions, Link, LinkListener, Server } from '../../core/link.js';
 import type { Ensemble } from '../server/ensemble.js';
 import type { Host } from '../time/host.js';
 import type { ClientNetwork } from './client-network.js';
@@ -24,9 +24,9 @@ export class SimulatedDialer implements Dialer {
     this.#network = network;
   }
 
-  dial(address: Server, listener: LinkListener): Link {
+  dial(address: Server, listener: LinkListener, options: DialOptions = {}): Link {
     const server = this.#ensemble.servers.find(({ id }) => address.host === `${HOST_PREFIX}${id}`);
     if (server === undefined) return new UnresolvableLink(this.#host, address.host, listener);
-    return new SimulatedLink(this.#ensemble, this.#host, this.#network, server, listener);
+    return new SimulatedLink(this.#ensemble, this.#host, this.#network, server, { ...options, listener });
   }
 }

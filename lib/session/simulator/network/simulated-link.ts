@@ -1,4 +1,4 @@
-import type { Handshake, Link, LinkListener, LinkRequest } from '../../core/link.js';
+import type { DialOptions, Handshake, Link, LinkListener, LinkRequest } from '../../core/link.js';
 import { serverError } from '../../errors.js';
 import { isNumberedAfter } from '../../numbered-names.js';
 import type { Children, ListRequest } from '../../requests.js';
@@ -16,6 +16,10 @@ import { frameBytes, listBytes, MAX_FRAME_BYTES } from './frame-size.js';
 import { drawLatency } from './latency.js';
 import { clientEndpoint, serverEndpoint } from './partition.js';
 
+interface Told extends DialOptions {
+  readonly listener: LinkListener;
+}
+
 /** One connection of a simulated client to a simulated server. */
 export class SimulatedLink implements Link, Holdable {
   readonly #ensemble: Ensemble;
@@ -28,14 +32,17 @@ export class SimulatedLink implements Link, Holdable {
   #connection: ClientConnection | undefined;
   #lastZxid = 0n;
   #offersSession = false;
+  /** Whether the server has yet to say that it serves. */
+  #asksFirst: boolean;
   #isOver = false;
 
-  constructor(ensemble: Ensemble, host: Host, network: ClientNetwork, server: SimulatedServer, listener: LinkListener) {
+  constructor(ensemble: Ensemble, host: Host, network: ClientNetwork, server: SimulatedServer, told: Told) {
     this.#ensemble = ensemble;
     this.#host = host;
     this.#network = network;
     this.#server = server;
-    this.#listener = listener;
+    this.#listener = told.listener;
+    this.#asksFirst = told.asksFirst ?? false;
     const { timeline } = ensemble;
     this.#toServer = new Channel(
       timeline,
@@ -145,7 +152,7 @@ export class SimulatedLink implements Link, Holdable {
   #atClient(messages: readonly ToClient[]): void {
     this.#host.deliver(() => {
       if (this.#isOver) return;
-      if (messages.some((message) => message.kind !== 'connected' && message.kind !== 'closed')) {
+      if (messages.some((message) => isHeard(message))) {
         this.#listener.onActivity();
       }
       for (const message of messages) {
@@ -160,7 +167,13 @@ export class SimulatedLink implements Link, Holdable {
   #deliver(message: ToClient): void {
     switch (message.kind) {
       case 'connected':
-        this.#listener.onOpen();
+        if (this.#asksFirst) this.#toServer.send({ kind: 'ask' });
+        else this.#listener.onOpen();
+        return;
+      case 'service':
+        this.#asksFirst = false;
+        if (message.serves) this.#toServer.send({ kind: 'connect' });
+        else this.#deliver({ kind: 'closed', cause: 'it says that it serves nobody now' });
         return;
       case 'handshake':
         this.#network.sessionId = message.reply.sessionId;
@@ -207,6 +220,11 @@ export class SimulatedLink implements Link, Holdable {
     const atMs = this.#ensemble.timeline.now();
     this.#ensemble.trace(`${atMs} ${this.#network.clientName} ${arrow} ${this.#server.id} ${what}`);
   }
+}
+
+/** Whether it is for the listener, and so a sign of life. */
+function isHeard({ kind }: ToClient): boolean {
+  return kind !== 'connected' && kind !== 'closed' && kind !== 'service';
 }
 
 /** As a client that reads the answer from a wire: none that is too long, and only the names that are wanted. */

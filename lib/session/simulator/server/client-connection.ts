@@ -46,6 +46,11 @@ export class ClientConnection {
   receive(message: Exclude<ToServer, { kind: 'connect' }>): void {
     if (this.#state === 'closed') return;
     switch (message.kind) {
+      case 'ask':
+        this.#server.forget(this);
+        this.#state = 'closed';
+        this.#send({ kind: 'service', serves: this.#server.role.isServing });
+        return;
       case 'handshake':
         this.#onHandshake(message.handshake);
         return;

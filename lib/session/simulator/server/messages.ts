@@ -7,6 +7,8 @@ import type { Tree } from '../tree/tree.js';
 /** From a client's machine to a server's. Paths carry the chroot. */
 export type ToServer =
   | { readonly kind: 'connect' }
+  /** Whether the server serves; it hangs up behind its answer. */
+  | { readonly kind: 'ask' }
   | { readonly kind: 'handshake'; readonly handshake: Handshake }
   | { readonly kind: 'request'; readonly xid: number; readonly request: LinkRequest }
   | { readonly kind: 'closed' };
@@ -24,6 +26,7 @@ export interface ReplyMessage {
 
 export type ToClient =
   | { readonly kind: 'connected' }
+  | { readonly kind: 'service'; readonly serves: boolean }
   | { readonly kind: 'handshake'; readonly reply: HandshakeReply }
   | ReplyMessage
   | { readonly kind: 'event'; readonly event: WatchEvent }

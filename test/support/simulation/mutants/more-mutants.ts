@@ -181,6 +181,32 @@ export const MORE_MUTANTS: readonly Mutant[] = [
     directed: 'its server dies silently',
   },
   {
+    name: 'a session that is offered to a server without a quorum',
+    edits: [
+      {
+        file: 'lib/session/core/session-keeper.ts',
+        find: 'const asksFirst = heldMs > MIN_SESSION_TICKS',
+        replace: 'const asksFirst = heldMs > Infinity * MIN_SESSION_TICKS',
+      },
+    ],
+    breaks: ['no false loss'],
+    withinSeeds: 40,
+    directed: 'the quorum is away',
+  },
+  {
+    name: 'an offer that nothing but a write makes up for',
+    edits: [
+      {
+        file: 'lib/session/core/proof-of-life.ts',
+        find: 'if (this.#offers === 1) this.#makeUpForOffers();',
+        replace: '',
+      },
+    ],
+    breaks: ['no false loss'],
+    withinSeeds: 40,
+    directed: 'the quorum is away',
+  },
+  {
     name: 'a server that is left for a pause',
     edits: [
       {

@@ -127,15 +127,29 @@ describe('Proof of life: a session that is taken up again', () => {
     expect(proof.certainUntil).toBe(S - 200);
   });
 
-  it('is not freed of that by the answer alone: a leader that was cut off may have given it', () => {
+  it('is freed of that by the answer, which says what was granted', () => {
     const { proof } = reattached(3_000);
+    expect(proof.certainUntil).toBe(S - 200);
+  });
+
+  it('is not freed of that by an answer where an earlier offer had none: a leader that was cut off may have given it', () => {
+    const { rig, proof } = offeredInVain(3_000);
+    proof.offered(3_500);
+    proof.attached(3_500, 3_510, S);
     expect(proof.certainUntil).toBe(3_000 + 2 * TICK - 200);
+    rig.ask('write', 3_520, 3_530);
+    expect(proof.certainUntil).toBe(3_500 + S - 200);
+    proof.offered(4_000);
+    proof.attached(4_000, 4_010, S);
+    expect(proof.certainUntil).toBe(3_500 + S - 200);
   });
 
   it('an offer makes no lost lock good: what had ended before the write stays ended', () => {
-    const { rig, proof } = reattached(3_000);
+    const { rig, proof } = offeredInVain(3_000);
+    proof.offered(3_500);
+    proof.attached(3_500, 3_510, S);
     rig.ask('write', 7_000, 7_100);
-    expect(proof.certainUntil).toBe(3_000 + S - 200);
+    expect(proof.certainUntil).toBe(3_500 + S - 200);
     expect(proof.certainSince).toBe(7_100);
   });
 
@@ -160,6 +174,12 @@ describe('Proof of life: a session that is taken up again', () => {
     expect(nearItsEnd.certainUntil).toBe(S - 200);
   });
 });
+
+function offeredInVain(at: number): { rig: Rig; proof: ProofOfLife } {
+  const rig = new Rig();
+  rig.proof.offered(at);
+  return { rig, proof: rig.proof };
+}
 
 function reattached(at: number): { rig: Rig; proof: ProofOfLife } {
   const rig = new Rig();

@@ -66,15 +66,39 @@ describe('When the link goes down', () => {
     expect(world.client.certainUntil()).toBe(world.clock.now() + 4_000 - 200);
   });
 
+  it('a server is asked whether it serves before it is offered a session that holds something and is certain for longer', async () => {
+    const world = SessionWorld.connected();
+    expect(world.link.asksFirst).toBe(false);
+    world.link.hangUp();
+    (await world.nextLink()).grant(10_000);
+    expect(world.link.asksFirst).toBe(false);
+
+    world.client.keepCertain();
+    world.link.hangUp();
+    const asked = await world.nextLink();
+    expect(asked.asksFirst).toBe(true);
+    // It says that it does not serve: nothing was offered, so all that was certain still is.
+    const before = world.client.certainUntil();
+    asked.hangUp();
+    expect(world.client.certainUntil()).toBe(before);
+
+    // With two ticks left an offer costs nothing.
+    world.dialer.onDial = (link) => link.hangUp();
+    while (world.client.certainUntil() - world.clock.now() > 4_000) await world.clock.advance(50);
+    world.dialer.onDial = () => undefined;
+    expect((await world.nextLink()).asksFirst).toBe(false);
+  });
+
   it('a re-attach is no proof of life until a write behind it was committed', async () => {
     const world = SessionWorld.connected();
     await world.clock.advance(2_000);
+    const before = world.client.certainUntil();
     world.link.hangUp();
     const link = await world.nextLink();
     link.open();
     const offeredAt = world.clock.now();
     link.grant(10_000);
-    expect(world.client.certainUntil()).toBe(offeredAt + 4_000 - 200);
+    expect(world.client.certainUntil()).toBe(before);
     const written = world.client.request(set('/a', new Uint8Array(0)));
     world.clock.pass(5);
     world.link.answer(stat());

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { NameResolver, ResolutionListener } from '../../../../lib/session/wire/resolve.js';
-import { SocketDialer } from '../../../../lib/session/wire/socket-link.js';
+import { SocketDialer } from '../../../../lib/session/wire/socket-dialer.js';
 import { promisesSettled } from '../../support/manual-clock.js';
 import { RecordingListener } from './recording-listener.js';
 
