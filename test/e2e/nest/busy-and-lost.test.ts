@@ -13,6 +13,7 @@ import {
 } from '../../../lib/index.js';
 import { eventually } from '../../support/process/eventually.js';
 import { startApplication, type TestApplication } from '../support/application.js';
+import { untilAborted } from '../support/until-aborted.js';
 
 const WAIT_MS = 50;
 const losses: LockLoss[] = [];
@@ -111,10 +112,6 @@ class Service {
   async hookFails(@CurrentLock() lock: LockHandle = injected()): Promise<void> {
     await untilAborted(lock);
   }
-}
-
-function untilAborted(lock: LockHandle): Promise<void> {
-  return new Promise((resolve) => lock.signal.addEventListener('abort', () => resolve()));
 }
 
 describe('a busy lock', () => {

@@ -3,6 +3,7 @@ import { Injectable, type LoggerService } from '@nestjs/common';
 import { EventEmitter2, EventEmitterModule, OnEvent } from '@nestjs/event-emitter';
 import { CurrentLock, injected, type LockHandle, Locked, LockService, LockTimeoutError } from '../../../lib/index.js';
 import { startApplication, type TestApplication } from '../support/application.js';
+import { untilAborted } from '../support/until-aborted.js';
 
 const BUSY = '/locks/busy';
 const QUICK = { waitMs: 50 };
@@ -48,7 +49,7 @@ class Listener {
   @OnEvent('losing')
   @Locked('/locks/lost', { leaseMs: 10 })
   async losing(@CurrentLock() lock: LockHandle = injected()): Promise<void> {
-    await new Promise((resolve) => lock.signal.addEventListener('abort', resolve));
+    await untilAborted(lock);
   }
 
   @Locked(BUSY, QUICK)

@@ -6,6 +6,7 @@ import { CurrentLock, injected, Locked, LockHandle } from '../../../lib/index.js
 import { eventually } from '../../support/process/eventually.js';
 import { startApplication } from '../support/application.js';
 import { Recorder } from '../support/recorder.js';
+import { untilAborted } from '../support/until-aborted.js';
 
 /** As Node's own functions reject when their signal aborts. */
 class AbortError extends Error {
@@ -21,7 +22,7 @@ const LEASE = { leaseMs: 30 };
 class Stopping {
   @Locked('/locks/a', LEASE)
   async stops(error: (lock: LockHandle) => unknown, @CurrentLock() lock: LockHandle = injected()): Promise<void> {
-    await aborted(lock);
+    await untilAborted(lock);
     throw error(lock);
   }
 
@@ -49,10 +50,6 @@ class Stopping {
     await next(lock);
     yield 2;
   }
-}
-
-function aborted({ signal }: LockHandle): Promise<unknown> {
-  return new Promise((resolve) => signal.addEventListener('abort', resolve));
 }
 
 async function allOf(rows: AsyncGenerator<number>, pauseMs = 0): Promise<void> {
@@ -90,7 +87,7 @@ describe('the log of a method whose lock was lost', () => {
           60,
         ),
     ],
-    ['within a row', (service) => allOf(service.rows((lock) => aborted(lock).then(() => lock.assertHeld())))],
+    ['within a row', (service) => allOf(service.rows((lock) => untilAborted(lock).then(() => lock.assertHeld())))],
   ])('does not warn of what stopped because of the loss: %s', async (_how, call) => {
     const warnings = await warningsOfLateResults((service) => call(service));
 
