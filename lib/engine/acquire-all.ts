@@ -1,6 +1,5 @@
 import { LockAbortedError, LockClosedError, LockLostError } from '../lock/errors.js';
 import type { EngineContext } from './context.js';
-import { giveBack } from './give-back.js';
 import type { AcquireAllOptions, KeyWithMode } from './lock-service.js';
 import type { CallFacts, LockTaker } from './lock-taker.js';
 import { canonicalOrder, HeldLocks, SharedFate } from './multi-lock.js';
@@ -8,7 +7,7 @@ import type { OwnedLock } from './owner-context.js';
 
 /** Takes all the locks or none, one after the other, by one deadline. A loss on the way ends the wait for the rest. */
 export async function acquireAll(
-  { uplink, alarms }: EngineContext,
+  { alarms }: EngineContext,
   taker: LockTaker,
   keys: readonly KeyWithMode[],
   options: AcquireAllOptions,
@@ -30,7 +29,7 @@ export async function acquireAll(
     locks.assertHeld();
     return locks;
   } catch (error) {
-    const released = giveBack(taken, uplink);
+    const released = Promise.all(taken.map(({ handle }) => handle.release()));
     if (!isInterruption(error)) await alarms.atMost(call.deadline.remainingMs(), released);
     throw error;
   } finally {

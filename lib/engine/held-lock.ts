@@ -106,7 +106,7 @@ export class HeldLock extends LockHandle {
     }
     const { clock, settings, interrupts } = this.#context;
     const { waitMs = settings.waitMs, signal } = options;
-    const deadline = Deadline.after(clock, answerWithinMs(waitMs || settings.waitMs));
+    const deadline = Deadline.after(clock, answerWithinMs(waitMs));
     const timeIsUp = (waiting: Interrupt): LockError => timeoutError(this.#context, this.key, deadline, waiting);
     const interrupt = interrupts.open(this.key, deadline, signal, timeIsUp);
     const busy = (): LockError => {

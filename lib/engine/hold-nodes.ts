@@ -45,13 +45,16 @@ export class HoldNodes {
     this.#intent?.watch.takeBack(session);
   }
 
-  /** `also` is done in the same transaction. Resolves within the module's `waitMs` (an answer's time where that is 0); the removal goes on for as long as it takes. */
+  /**
+   * `also` is done in the same transaction. Resolves when the servers have confirmed, or as soon as the link is down, and
+   * within the module's `waitMs` (an answer's time where that is 0); the removal goes on for as long as it takes.
+   */
   remove(also: readonly MultiPart[]): Promise<void> {
-    const { janitor, alarms, settings } = this.#context;
+    const { janitor, alarms, settings, uplink } = this.#context;
     const { path } = this.#place;
     const paths = this.#intent === undefined ? [path] : [this.#intent.path, path];
     const { done, forget } = janitor.begin(paths, also);
-    return alarms.atMost(answerWithinMs(settings.waitMs), done).finally(forget);
+    return alarms.atMost(answerWithinMs(settings.waitMs), uplink.whileUp(done)).finally(forget);
   }
 
   #adopt(watch: OwnWatch): void {

@@ -53,7 +53,7 @@ export abstract class LockService {
   abstract acquire(key: string, options?: AcquireOptions): Promise<LockHandle>;
   /**
    * Takes the lock if nobody is in the way; undefined when somebody is. A busy key costs no write.
-   * @throws LockUnavailableError while there is no connection
+   * @throws LockUnavailableError while there is no connection, or when no answer comes within a second (or `waitMs`)
    */
   abstract tryAcquire(key: string, options?: AcquireOptions): Promise<LockHandle | undefined>;
   /**

@@ -1,7 +1,6 @@
-import { Deadline } from '../lock/deadline.js';
+import { answerWithinMs, Deadline } from '../lock/deadline.js';
 import { DeadlockError } from '../lock/errors.js';
 import type { EngineContext } from './context.js';
-import { giveBack } from './give-back.js';
 import type { LockTransaction } from './lock-service.js';
 import type { CallFacts, LockTaker } from './lock-taker.js';
 import { frameFor, type OwnedLock, runInFrame } from './owner-context.js';
@@ -34,7 +33,7 @@ export async function runTransaction<T>(
 }
 
 async function runOnce<T>(
-  { clock, settings, identifiers, uplink, outbox, events }: EngineContext,
+  { clock, settings, identifiers, outbox, events }: EngineContext,
   taker: LockTaker,
   work: TransactionWork<T>,
   { service, deadline }: CallFacts,
@@ -46,7 +45,8 @@ async function runOnce<T>(
     locks,
     deadline,
     (key, mode, end, suspicion) => {
-      const rest = Deadline.after(clock, deadline.remainingMs());
+      // Where nothing is waited for, each lock has the time of an answer: the work in between may take longer than that.
+      const rest = Deadline.after(clock, settings.waitMs === 0 ? answerWithinMs(0) : deadline.remainingMs());
       return taker.take(key, { mode }, { service, deadline: rest, owner, end, suspicion });
     },
     settings.random,
@@ -58,7 +58,7 @@ async function runOnce<T>(
     return result;
   } finally {
     tx.end();
-    const released = giveBack(locks, uplink);
+    const released = Promise.all(locks.map(({ handle }) => handle.release()));
     await (tx.signal.aborted ? outbox.emptied() : released);
   }
 }

@@ -11,6 +11,7 @@ export class Shutdown {
   readonly #local: Shutdown | undefined;
   #holdersEnded: Promise<void> | undefined;
   #closed: Promise<void> | undefined;
+  #graceEndsAt = -Infinity;
 
   constructor(context: EngineContext, taker: LockTaker, local: Shutdown | undefined) {
     this.#context = context;
@@ -35,7 +36,8 @@ export class Shutdown {
   }
 
   async #endHolders(graceMs: number): Promise<void> {
-    const { holders, alarms, interrupts } = this.#context;
+    const { holders, alarms, interrupts, clock } = this.#context;
+    this.#graceEndsAt = clock.now() + graceMs;
     this.refuseNewRequests();
     const ofThisProcess = this.#local?.endHolders(graceMs);
     // Those that wait have been told, and take a few turns of their promises to end: one may hold by now, another has left
@@ -50,11 +52,23 @@ export class Shutdown {
     const { holders, session, janitor, alarms, events, uplink } = this.#context;
     await this.endHolders(graceMs);
     for (const hold of holders.all) hold.lose('closed');
-    // Ending the session removes whatever is left of it, so a cut link is no reason to wait.
+    await this.#awaitLinkForRemovals();
+    // Ending the session removes whatever is left of it, so a cut link is no reason to wait any longer.
     if (uplink.isUp) await alarms.atMost(CLOSE_WITHIN_MS, janitor.idle());
     await session.close(CLOSE_WITHIN_MS);
     await this.#local?.close(0);
     alarms.rest();
     events.complete();
+  }
+
+  /**
+   * Nobody waits for the removal of what was given back while the link was down: what is left of the grace does. If the link
+   * is back by then the next holder enters; otherwise it waits for the end of the session.
+   */
+  async #awaitLinkForRemovals(): Promise<void> {
+    const { session, janitor, alarms, uplink, clock } = this.#context;
+    const leftMs = this.#graceEndsAt - clock.now();
+    if (janitor.isIdle || leftMs <= 0 || session.state !== 'suspended') return;
+    await alarms.atMost(leftMs, uplink.nextChange());
   }
 }

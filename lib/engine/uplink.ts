@@ -57,6 +57,34 @@ export class Uplink {
     }
   }
 
+  /**
+   * Resolves when the promise does, or as soon as the link is down, at once if it is: an answer that makes no difference to
+   * whoever asked for it is not waited for until there is a link again.
+   */
+  whileUp(answer: Promise<void>): Promise<void> {
+    if (!this.isUp) return Promise.resolve();
+    return new Promise((resolve) => {
+      const end = (): void => {
+        stopListening();
+        resolve();
+      };
+      const stopListening = this.onChange((state) => {
+        if (!isUp(state)) end();
+      });
+      void answer.then(end);
+    });
+  }
+
+  /** Resolves when the link comes, goes or is given up. */
+  nextChange(): Promise<void> {
+    return new Promise((resolve) => {
+      const stopListening = this.onChange(() => {
+        stopListening();
+        resolve();
+      });
+    });
+  }
+
   closedError(): Error {
     return this.#session.failure ?? new LockClosedError('The lock service is closed');
   }

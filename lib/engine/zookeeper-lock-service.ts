@@ -69,7 +69,7 @@ export class ZookeeperLockService extends LockService implements AsyncDisposable
   }
 
   async tryAcquire(key: string, options: AcquireOptions = {}): Promise<LockHandle | undefined> {
-    const taken = await this.#taker.tryTake(key, options, this.#call(options, key));
+    const taken = await this.#taker.tryTake(key, options, this.#call(options, key, 0));
     return taken === undefined ? undefined : lastLook(taken);
   }
 
@@ -146,10 +146,10 @@ export class ZookeeperLockService extends LockService implements AsyncDisposable
   }
 
   /** The deadline is the first thing that is made of the options: they are checked here, before anything is done with them. */
-  #call(options: AcquireOptions = {}, key?: string): CallFacts {
+  #call(options: AcquireOptions = {}, key?: string, usualMs = this.#context.settings.waitMs): CallFacts {
     checkAcquireOptions(options, key);
-    const { clock, settings } = this.#context;
-    return { service: this, deadline: Deadline.after(clock, answerWithinMs(options.waitMs || settings.waitMs)) };
+    const { waitMs = usualMs } = options;
+    return { service: this, deadline: Deadline.after(this.#context.clock, answerWithinMs(waitMs)) };
   }
 }
 

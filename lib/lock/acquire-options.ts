@@ -7,7 +7,11 @@ import { shown } from './shown.js';
 export interface AcquireOptions {
   /** @default 'exclusive' */
   readonly mode?: LockMode;
-  /** How long to wait for the lock, in milliseconds; 0: try once. @default the module's `waitMs` */
+  /**
+   * How long to wait for the lock, in milliseconds. 0: try once, which is to wait for ZooKeeper's answer alone, for a second at
+   * the most. `tryAcquire` tries once in any case: what is said here is the time for the answer then.
+   * @default the module's `waitMs`; 1000 for `tryAcquire`
+   */
   readonly waitMs?: number;
   /** Ends the wait, not the hold. */
   readonly signal?: AbortSignal;

@@ -1,7 +1,7 @@
 import type { Clock, Timer } from './clock.js';
 
 /** For those who would not wait for a lock at all: ZooKeeper may take so long to say whether it is free. */
-const ANSWER_WITHIN_MS = 15_000;
+const ANSWER_WITHIN_MS = 1_000;
 
 /** How long a call may take. To wait for no time at all is to try once, and what there is to wait for is ZooKeeper's answer. */
 export function answerWithinMs(waitMs: number): number {

@@ -44,7 +44,11 @@ export abstract class LockHandle implements AsyncDisposable {
    * the token stay. When it fails, the upgradeable hold goes on.
    */
   abstract upgrade(options?: UpgradeOptions): Promise<void>;
-  /** Gives the lock back. Safe to call twice, and after a loss. Does not reject. */
+  /**
+   * Gives the lock back: from the call on it is not held. Resolves when the servers have confirmed, so that the next one may
+   * enter; at once while the link is down, or when it goes down meanwhile: then the node is removed when it is back, or goes
+   * with the session. Safe to call twice, and after a loss. Does not reject.
+   */
   abstract release(): Promise<void>;
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -53,7 +57,7 @@ export abstract class LockHandle implements AsyncDisposable {
 }
 
 export interface UpgradeOptions {
-  /** How long to wait for the readers, in milliseconds; 0: try once. @default the module's `waitMs` */
+  /** How long to wait for the readers, in milliseconds; 0: try once, for the second that answers may take. @default the module's `waitMs` */
   readonly waitMs?: number;
   readonly signal?: AbortSignal;
 }
@@ -70,6 +74,7 @@ export abstract class MultiLockHandle implements AsyncDisposable {
   abstract assertHeld(): void;
   abstract remainingMs(): number;
   abstract whenSure(): Promise<void>;
+  /** Gives all of them back, as each by itself would be. */
   abstract release(): Promise<void>;
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -4,11 +4,17 @@ import type { LockClient } from '../../support/locks/lock-client.js';
 import { LockStage } from '../../support/locks/lock-stage.js';
 import { SESSION_MS, SLACK_MS } from '../../support/locks/times.js';
 import { outcomeOf, untilPassed } from '../../support/locks/witness.js';
-import { within } from '../../support/process/eventually.js';
+import { createLockService } from '../../../lib/open.js';
+import { eventually, within } from '../../support/process/eventually.js';
+import { freePort } from '../../support/proxy/ports.js';
 import { Stalls } from '../../support/process/stalls.js';
 
 const WAIT_MS = 700;
 const LONG_WAIT_MS = 2_000;
+/** What would be waited for without the promise. */
+const LONG_MS = 15_000;
+/** Far below that, and below the time-out of the session. */
+const SOON_MS = 4_000;
 
 /** How a client loses its way to the servers; `hears of it`: at once, or only when it misses an answer. */
 const TROUBLES: readonly [string, (stage: LockStage, client: LockClient) => Promise<void>][] = [
@@ -88,6 +94,102 @@ describe('Every promise settles', () => {
     await second.release();
   });
 
+  it('release at once while the link is down, and the removal goes on', async () => {
+    const client = await stage.open({ waitMs: LONG_MS, shutdownGraceMs: 0 });
+    const key = stage.freshKey();
+    const [lock, other] = [await client.service.acquire(key), await client.service.acquire(`${key}/other`)];
+    const both = await client.service.acquireAll([`${key}/a`, `${key}/b`]);
+    await client.refuse();
+    await client.untilState((state) => state === 'suspended');
+
+    await within(SOON_MS, 'release settles', lock.release());
+    await within(SOON_MS, 'release of both settles', both.release());
+    await within(
+      SOON_MS,
+      'await using ends',
+      (async () => {
+        await using released = other;
+        expect(released.isHeld()).toBe(true);
+      })(),
+    );
+    expect([lock.isHeld(), other.isHeld(), both.isHeld()]).toEqual([false, false, false]);
+    expect(await stage.queue(key)).toContain(lock.nodePath.slice(key.length + 1));
+
+    await client.pass();
+    for (const queue of [key, `${key}/other`, `${key}/a`, `${key}/b`]) {
+      await eventually('it is removed', async () => (await stage.queue(queue)).every((name) => !isContender(name)));
+    }
+  });
+
+  it('release as soon as the link goes down while it waits for the answer', async () => {
+    const client = await stage.open({ waitMs: LONG_MS });
+    const key = stage.freshKey();
+    const lock = await client.service.acquire(key);
+    const rule = client.onRequest({ path: lock.nodePath, opcode: 'delete', action: 'dropRequest' });
+    await client.proxy.refuse();
+    // The proxy cuts the link in place of an answer.
+    await within(SOON_MS, 'release settles', lock.release());
+    expect(lock.isHeld()).toBe(false);
+    rule.release();
+    await client.pass();
+    await stage.untilQueueHas(key, 0);
+  });
+
+  it('close, which waits within its grace for the link, so that what was given back is removed', async () => {
+    const client = await stage.open({ waitMs: LONG_MS, shutdownGraceMs: LONG_MS });
+    const key = stage.freshKey();
+    const lock = await client.service.acquire(key);
+    const next = await stage.open();
+    await client.refuse();
+    await client.untilState((state) => state === 'suspended');
+    await within(SOON_MS, 'release settles', lock.release());
+    const closed = client.service.close();
+    // Later than an end of the session would be tried for without it.
+    await untilPassed(1.5 * SLACK_MS);
+    await client.pass();
+    await within(SOON_MS, 'close settles', closed);
+    await within(
+      SOON_MS,
+      'the next one enters',
+      next.service.withLock(key, () => undefined),
+    );
+  });
+
+  it('one that tries once, within the second that an answer may take', async () => {
+    const client = await stage.open({ waitMs: LONG_MS });
+    const key = stage.freshKey();
+    const reader = await client.service.acquire(`${key}/upgradeable`, { mode: 'read' });
+    const upgradeable = await client.service.acquire(`${key}/upgradeable`, { mode: 'upgradeable' });
+    await stage.server.freeze();
+    try {
+      const calls: Record<string, () => Promise<unknown>> = {
+        tryAcquire: () => client.service.tryAcquire(key),
+        acquire: () => client.service.acquire(key, { waitMs: 0 }),
+        withLock: () => client.service.withLock(key, () => undefined, { waitMs: 0 }),
+        acquireAll: () => client.service.acquireAll([key], { waitMs: 0 }),
+        upgrade: () => upgradeable.upgrade({ waitMs: 0 }),
+      };
+      const outcomes = Object.entries(calls).map(async ([name, call]) => {
+        const outcome = await within(SOON_MS, `${name} settles`, outcomeOf(call()));
+        expect([name, outcome]).toEqual([name, expect.objectContaining({ code: 'LOCK_UNAVAILABLE' })]);
+      });
+      await Promise.all(outcomes);
+    } finally {
+      await stage.server.resume();
+    }
+    await upgradeable.release();
+    await reader.release();
+  });
+
+  it('the first one of a service that connects lazily, within that second where it tries once', async () => {
+    const connect = `127.0.0.1:${await freePort()}`;
+    await using locks = await createLockService({ connect, startup: 'lazy', waitMs: LONG_MS });
+    for (const call of [locks.acquire('/a', { waitMs: 0 }), locks.tryAcquire('/a')]) {
+      const outcome = await within(SOON_MS, 'it settles', outcomeOf(call));
+      expect(outcome).toMatchObject({ code: 'LOCK_UNAVAILABLE' });
+    }
+  });
+
   it('whenSure waits while the link is down, and rejects when the lock is lost', async () => {
     const client = await stage.open({ sessionTimeoutMs: SESSION_MS });
     const lock = await client.service.acquire(stage.freshKey());
@@ -107,6 +209,11 @@ describe('Every promise settles', () => {
     expect(await outcomeOf(lock.whenSure())).toMatchObject({ code: 'LOCK_LOST' });
   });
 });
+
+/** The keys below a key are children of its node, too. */
+function isContender(name: string): boolean {
+  return /\d{10}$/.test(name);
+}
 
 async function inTime<T extends Record<string, Promise<unknown>>>(calls: T): Promise<Record<keyof T, unknown>> {
   const entries = Object.entries(calls).map(

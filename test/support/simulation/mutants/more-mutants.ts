@@ -51,12 +51,18 @@ export const MORE_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'lib/engine/hold-nodes.ts',
-        find: 'alarms.atMost(answerWithinMs(settings.waitMs), done).finally(forget);',
+        find: 'alarms.atMost(answerWithinMs(settings.waitMs), uplink.whileUp(done)).finally(forget);',
         replace: 'done;',
       },
     ],
     breaks: ['every promise settles'],
     withinSeeds: 500,
+  },
+  {
+    name: 'a release that waits for a link',
+    edits: [{ file: 'lib/engine/hold-nodes.ts', find: 'uplink.whileUp(done)', replace: 'done' }],
+    breaks: ['every promise settles'],
+    withinSeeds: 100,
   },
   {
     name: 'a hold that comes back with the link',
