@@ -9,9 +9,9 @@ const NOTICEABLE_PART = 1 / 4;
 export function lossEvidence({ session, uplink, clock }: EngineContext, sessionTimeoutMs: number): LossEvidence {
   const { lastProofAt } = session;
   return {
-    lastProofAgeMs: lastProofAt === undefined ? undefined : clock.now() - lastProofAt,
-    linkDownMs: uplink.downMs,
-    loopStalledMs: session.stalledMs,
+    lastProofAgeMs: lastProofAt === undefined ? undefined : Math.round(clock.now() - lastProofAt),
+    linkDownMs: Math.round(uplink.downMs),
+    loopStalledMs: Math.round(session.stalledMs),
     sessionTimeoutMs,
   };
 }

@@ -53,13 +53,21 @@ export class Hold implements Member, Footing {
     context.holders.add(this);
     if (request.options.leaseMs !== undefined) this.lease(this, request.options.leaseMs);
     if (context.events.observed) {
-      context.events.next({ ...this.facts(), type: 'acquired', waitedMs: this.grantedAt - request.askedAt });
+      context.events.next({
+        ...this.facts(),
+        type: 'acquired',
+        waitedMs: Math.round(this.grantedAt - request.askedAt),
+      });
     }
     if (place.ownWatch.isGone) this.lose('removed');
   }
 
   get mode(): LockMode {
     return this.#mode;
+  }
+
+  get ageMs(): number {
+    return this.#context.clock.now() - this.grantedAt;
   }
 
   get isLost(): boolean {
@@ -138,12 +146,12 @@ export class Hold implements Member, Footing {
     this.#handles -= 1;
     this.#leases?.delete(handle);
     if (this.#handles > 0 || !this.isHeld()) return Promise.resolve();
-    const { clock, history, events } = this.#context;
-    const heldMs = clock.now() - this.grantedAt;
+    const { history, events } = this.#context;
+    const heldMs = this.ageMs;
     this.#end({ name: 'released' });
     for (const listener of [...this.#releaseListeners]) listener(this.#releasedError());
     history.record(this.request.key, heldMs);
-    if (events.observed) events.next({ ...this.facts(), type: 'released', heldMs });
+    if (events.observed) events.next({ ...this.facts(), type: 'released', heldMs: Math.round(heldMs) });
     return this.#nodes.remove(this.#onOrderlyRelease);
   }
 
@@ -191,8 +199,8 @@ export class Hold implements Member, Footing {
   /** Tells first, then removes the node: even where the session lives on, it must not block the key. */
   lose(reason: LossReason): void {
     if (this.#state.name !== 'held') return;
-    const { session, clock, events } = this.#context;
-    const heldMs = clock.now() - this.grantedAt;
+    const { session, events } = this.#context;
+    const heldMs = Math.round(this.ageMs);
     const evidence = lossEvidence(this.#context, this.place.session.timeoutMs);
     const error = lossError(reason, this.request.key, heldMs, evidence, session.heartbeatRefusal);
     this.#end({ name: 'lost', error });

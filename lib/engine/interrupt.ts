@@ -11,6 +11,10 @@ export class Interrupt implements Member {
   isBehindOthers = false;
   /** Since when it waits; a call for several keys waits for each with one of its own. */
   openedAt = -Infinity;
+  /** When the time is up. */
+  endsAt = Infinity;
+  /** Who was seen to hold the lock that is waited for, as a sentence. */
+  describeHolder: (() => string) | undefined;
   #error: LockError | undefined;
   #reject: ((error: LockError) => void) | undefined;
   readonly #cleanups: (() => void)[] = [];

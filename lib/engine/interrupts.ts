@@ -29,6 +29,7 @@ export class Interrupts {
       raiseOnAbort(interrupt, signal, (cause) => new LockAbortedError(text, key, { cause }));
     }
     interrupt.openedAt = deadline.clock.now();
+    interrupt.endsAt = deadline.at;
     const alarm = this.#alarms.setAwaited(deadline.at, () => interrupt.raise(describeTimeout(interrupt)));
     this.#open.add(interrupt);
     interrupt.onDispose(() => {

@@ -3,12 +3,13 @@ import type { Deadline } from '../lock/deadline.js';
 import { LockClosedError, type LockError, LockUnavailableError } from '../lock/errors.js';
 import type { LockHandle } from '../lock/handle.js';
 import type { EngineContext } from './context.js';
+import { describeOwnHolder } from './holder-in-front.js';
 import type { Interrupt } from './interrupt.js';
 import { suspectDeadlock, type Suspicion } from './deadlock-suspicion.js';
 import { raiseOnAbort } from './interrupts.js';
 import { checkKey } from './key.js';
 import { obtain, tryObtain } from './obtain.js';
-import { callerOf, type OwnedLock } from './owner-context.js';
+import { callerOf, currentFrame, type OwnedLock } from './owner-context.js';
 import { limitPatience } from './patience.js';
 import type { LockRequest } from './place.js';
 import { findReentry } from './reentry.js';
@@ -44,7 +45,11 @@ export class LockTaker {
     if ((options.waitMs ?? this.#context.settings.waitMs) === 0) {
       const taken = await this.tryTake(key, options, call);
       if (taken !== undefined) return taken;
-      const error = busyError(key, call.deadline);
+      const error = busyError(
+        key,
+        call.deadline,
+        describeOwnHolder(this.#context, key, call.owner ?? currentFrame()?.owner),
+      );
       this.#report(key, options, error, call.deadline);
       throw error;
     }
@@ -167,7 +172,7 @@ export class LockTaker {
   #report(key: string, options: AcquireOptions, error: Error, deadline: Deadline): void {
     const { events } = this.#context;
     const { mode = 'exclusive', label } = options;
-    events.next({ type: 'failed', key, mode, label, error, waitedMs: deadline.elapsedMs() });
+    events.next({ type: 'failed', key, mode, label, error, waitedMs: Math.round(deadline.elapsedMs()) });
   }
 }
 

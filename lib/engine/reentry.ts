@@ -1,6 +1,7 @@
 import type { AcquireOptions } from '../lock/acquire-options.js';
 import { LockConfigurationError } from '../lock/errors.js';
 import { covers, type LockMode } from '../lock/mode.js';
+import { takenBy } from './holder-in-front.js';
 import { ownedLocks, type OwnedLock } from './owner-context.js';
 
 /**
@@ -17,7 +18,8 @@ export function findReentry(
     if (owned.service !== service || owned.handle.key !== key) continue;
     if (!reentrant) {
       throw new LockConfigurationError(
-        `${key} is held by this very call, and reentrant: false forbids to share it: it would wait for itself`,
+        `${key} is already held by this same call (${takenBy(owned.hold)}), and reentrant: false does not let it be shared: it ` +
+          'would wait for itself',
         key,
       );
     }
@@ -27,7 +29,8 @@ export function findReentry(
         ? 'call upgrade() on the handle instead'
         : "acquire it with mode 'upgradeable' in the first place, and call upgrade() on the handle";
     throw new LockConfigurationError(
-      `${key} is held as ${owned.hold.mode} by this very call, which asks for ${mode}: it would wait for itself; ${advice}`,
+      `${key} is already held as ${owned.hold.mode} by this same call (${takenBy(owned.hold)}), which now asks for ${mode}: it would ` +
+        `wait for itself; ${advice}`,
       key,
     );
   }

@@ -11,23 +11,25 @@ export function timeoutError(
   { uplink, session, clock }: EngineContext,
   key: string,
   deadline: Deadline,
-  { isBehindOthers, openedAt }: Interrupt,
+  { isBehindOthers, openedAt, describeHolder }: Interrupt,
 ): LockError {
-  if (uplink.isUp && isBehindOthers) return busyError(key, deadline);
+  if (uplink.isUp && isBehindOthers) return busyError(key, deadline, describeHolder?.());
   const waited = within(deadline);
   if (uplink.isUp && clock.now() - openedAt < SILENCE_MS)
-    return new LockTimeoutError(`The lock ${key} was not to be had ${waited}: there was no time for an answer`, key);
+    return new LockTimeoutError(`There was no time for an answer about the lock ${key} ${waited}`, key);
   const trouble = uplink.isUp ? 'no answer came' : `the connection is ${session.state}`;
   const failures = session.describeFailures();
   return new LockUnavailableError(
-    `ZooKeeper was not to be had for the lock ${key} ${waited}: ${trouble}${failures === '' ? '' : ` (${failures})`}`,
+    `ZooKeeper could not be reached for the lock ${key} ${waited}: ${trouble}${failures === '' ? '' : ` (${failures})`}`,
     key,
   );
 }
 
-export function busyError(key: string, deadline: Deadline): LockTimeoutError {
+/** @param holder who holds it, as a sentence; '' or undefined where nobody was seen */
+export function busyError(key: string, deadline: Deadline, holder?: string): LockTimeoutError {
+  const who = holder || 'Others hold it, or are ahead in the queue: inspect(key) says who';
   return new LockTimeoutError(
-    `The lock ${key} was not to be had ${within(deadline)}: others hold it or wait in front`,
+    `The lock ${key} was still busy after ${Math.round(deadline.elapsedMs())} ms. ${who}`,
     key,
   );
 }

@@ -5,6 +5,7 @@ import { get, type WatchEvent, type Watcher } from '../session/requests.js';
 import { Bell } from './bell.js';
 import type { EngineContext } from './context.js';
 import { refusal } from './enqueue.js';
+import { lookBeforeEnd, sawHolder } from './holder-in-front.js';
 import type { Interrupt } from './interrupt.js';
 import { listQueue } from './list-queue.js';
 import type { LockRequest, Place } from './place.js';
@@ -79,11 +80,12 @@ export async function look(
  */
 async function isLetIn(
   context: EngineContext,
-  { key, queuePath }: LockRequest,
+  request: LockRequest,
   place: Place,
-  { watch, onlyOneAhead }: Extract<Decision, { kind: 'wait' }>,
+  { watch, head, onlyOneAhead }: Extract<Decision, { kind: 'wait' }>,
   interrupt: Interrupt,
 ): Promise<boolean> {
+  const { key, queuePath } = request;
   const { session } = context;
   const path = `${queuePath}/${watch.name}`;
   const { ownWatch } = place;
@@ -91,6 +93,9 @@ async function isLetIn(
   const requests = onlyOneAhead && !ownWatch.isSet ? [ownWatch.ask(), get(path, obstacle)] : [get(path, obstacle)];
   const stopListening = context.uplink.onChange(() => obstacle.bell.ring());
   ownWatch.onGone = () => obstacle.bell.ring();
+  // Whoever is next in line reads the holder's node with the watch that it sets.
+  const isNext = head.name === watch.name;
+  const stopLooking = isNext ? undefined : lookBeforeEnd(context, request, head.name, interrupt);
   try {
     const outcomes = await interrupt.guard(session.batch(requests));
     if (outcomes.length === 2) ownWatch.answered(outcomes[0]!);
@@ -99,10 +104,13 @@ async function isLetIn(
       if (watched.code === 'NO_NODE' || isAboutTheLink(watched)) return false;
       throw refusal(watched, key);
     }
+    if (isNext && watched !== undefined) sawHolder(context, request, path, watched, interrupt);
     await interrupt.guard(obstacle.bell.heard());
     return obstacle.wasDeleted && onlyOneAhead && ownWatch.isSet && session.identity === place.session;
   } finally {
     stopListening();
+    stopLooking?.();
+    interrupt.describeHolder = undefined;
     ownWatch.onGone = undefined;
     session.unwatch(path, obstacle);
   }

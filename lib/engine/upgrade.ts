@@ -8,6 +8,7 @@ import type { EngineContext } from './context.js';
 import { isDoorOpen, waitAtDoor } from './doorway.js';
 import { refusal } from './enqueue.js';
 import type { Hold } from './hold.js';
+import { sawHolder } from './holder-in-front.js';
 import type { Interrupt } from './interrupt.js';
 import { listBehindWrites } from './list-behind-writes.js';
 import { listQueue } from './list-queue.js';
@@ -154,8 +155,10 @@ async function untilGone(context: EngineContext, path: string, hold: Hold, inter
     const stopListening = uplink.onChange(() => bell.ring());
     try {
       const [found] = await interrupt.guard(session.batch([get(path, watcher)]));
-      if (!(found instanceof SessionError)) await interrupt.guard(bell.heard());
-      else if (found.code === 'NO_NODE') return;
+      if (!(found instanceof SessionError)) {
+        sawHolder(context, hold.request, path, found, interrupt);
+        await interrupt.guard(bell.heard());
+      } else if (found.code === 'NO_NODE') return;
       else if (!isAboutTheLink(found)) throw refusal(found, hold.request.key);
     } finally {
       stopListening();

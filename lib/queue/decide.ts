@@ -6,8 +6,11 @@ export type Decision =
   | { readonly kind: 'hold' }
   /** A reader that an upgrader may have overlooked: it holds when each intent's data names it, and waits otherwise. */
   | { readonly kind: 'hold if named'; readonly intents: readonly QueueNode[] }
-  /** `onlyOneAhead`: an exclusive or write contender that may enter as soon as `watch` is deleted, without another look. */
-  | { readonly kind: 'wait'; readonly watch: QueueNode; readonly onlyOneAhead: boolean }
+  /**
+   * `head` is the first in the queue: it holds. `onlyOneAhead`: an exclusive or write contender that may enter as soon as
+   * `watch` is deleted, without another look.
+   */
+  | { readonly kind: 'wait'; readonly watch: QueueNode; readonly head: QueueNode; readonly onlyOneAhead: boolean }
   /** Its own node is not there any more. */
   | { readonly kind: 'gone' }
   | { readonly kind: 'refuse'; readonly reason: Refusal };
@@ -53,6 +56,7 @@ export function decide(children: readonly string[], ownName: string): Decision {
   let present = false;
   let ahead = 0;
   let blocker: QueueNode | undefined;
+  let head = own;
   const intentsBehind: QueueNode[] = [];
   const upgradersAhead = new Set<string>();
   for (const name of children) {
@@ -69,6 +73,7 @@ export function decide(children: readonly string[], ownName: string): Decision {
       continue;
     }
     ahead += 1;
+    if (node.sequence < head.sequence) head = node;
     if (node.mode === 'upgradeable' && node.id !== undefined) upgradersAhead.add(node.id);
     if (blocks(node.mode, own.mode) && (blocker === undefined || node.sequence > blocker.sequence)) blocker = node;
   }
@@ -76,7 +81,7 @@ export function decide(children: readonly string[], ownName: string): Decision {
   if (!present) return { kind: 'gone' };
   if (blocker !== undefined) {
     const onlyOneAhead = ahead === 1 && (own.mode === 'exclusive' || own.mode === 'write');
-    return { kind: 'wait', watch: blocker, onlyOneAhead };
+    return { kind: 'wait', watch: blocker, head, onlyOneAhead };
   }
   if (own.mode === 'read') {
     const intents = intentsBehind.filter(({ id }) => id !== undefined && upgradersAhead.has(id));

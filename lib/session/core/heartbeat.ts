@@ -174,7 +174,10 @@ export class Heartbeat {
       if (prover.disappointments <= MAX_DISAPPOINTMENTS) continue;
       this.#provers.delete(prover);
       prover.reject(
-        new SessionError('BAD_ARGUMENTS', `The servers answer too slowly to prove ${prover.forMs} ms of life`),
+        new SessionError(
+          'BAD_ARGUMENTS',
+          `The servers answer too slowly to prove ${Math.round(prover.forMs)} ms of life`,
+        ),
       );
     }
   }

@@ -57,7 +57,7 @@ export class SessionLife {
   async prove(forMs: number): Promise<void> {
     const provableMs = this.#provableMs();
     if (forMs >= provableMs) {
-      const text = `No write can prove ${forMs} ms; less than ${provableMs} ms can be asked for`;
+      const text = `No write can prove ${Math.round(forMs)} ms; less than ${Math.round(provableMs)} ms can be asked for`;
       throw new SessionError('BAD_ARGUMENTS', text);
     }
     await this.#heartbeat.prove(forMs);

@@ -115,7 +115,7 @@ describe('a lock error over HTTP', () => {
       const { locks } = application;
       const inside = (): Promise<unknown> => locks.acquire('/locks/b', { reentrant: false });
       await expect(locks.withLock('/locks/b', inside)).rejects.toThrow(LockConfigurationError);
-      expect(told()).toEqual([expect.stringContaining('/locks/b is held by this very call')]);
+      expect(told()).toEqual([expect.stringContaining('/locks/b is already held by this same call (taken ')]);
       await expect(locks.tryAcquire('/locks/b', { mode: 'bad' as 'read' })).rejects.toThrow(LockConfigurationError);
       expect(told()).toEqual([expect.stringContaining('mode: must be one of')]);
       await using held = await locks.acquire('/locks/a');

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Controller, Get, Inject, Injectable, Param, Sse, UseFilters } from '@nestjs/common';
@@ -31,6 +32,7 @@ import { memory, startApplication, type TestApplication } from '../support/appli
 import { recordRefusals, type Refusals } from '../support/refusals.js';
 
 const TENANT = 'acme';
+const HOLDER = 'BackOffice.sweep';
 const KINDS = ['unavailable', 'undecorated', 'busy', 'misused', 'invalid'] as const;
 type Kind = (typeof KINDS)[number];
 type Failing = { readonly [kind in Kind]: () => Promise<string> };
@@ -166,7 +168,7 @@ class SchemaOnly extends AbstractGraphQLDriver {
   }
 }
 
-describe('what leaves the process when a lock is not to be had', () => {
+describe('what leaves the process when a lock is not available', () => {
   let application: TestApplication;
   let deadPort: number;
   let held: LockHandle;
@@ -179,6 +181,7 @@ describe('what leaves the process when a lock is not to be had', () => {
     deadPort = await freePort();
     const [tcpPort, grpcPort] = [await freePort(), await freePort()];
     const overTcp = { transport: Transport.TCP, options: { host: '127.0.0.1', port: tcpPort } } as const;
+    const ensemble = memory();
     const protoPath = join(import.meta.dirname, 'documents.proto');
     const overGrpc = {
       transport: Transport.GRPC,
@@ -187,7 +190,8 @@ describe('what leaves the process when a lock is not to be had', () => {
     application = await startApplication(
       {
         imports: [
-          DistributedLockModule.forRoot({ name: 'alive', connect: memory() }),
+          DistributedLockModule.forRoot({ name: 'alive', connect: ensemble }),
+          DistributedLockModule.forRoot({ name: 'elsewhere', connect: ensemble }),
           GraphQLModule.forRoot({ driver: SchemaOnly, autoSchemaFile: true }),
         ],
         controllers: [OrdersController, MessagesController],
@@ -205,7 +209,8 @@ describe('what leaves the process when a lock is not to be had', () => {
     grpc = ClientProxyFactory.create(overGrpc);
     socket = new WebSocket(application.url.replace('http', 'ws'));
     await once(socket, 'open');
-    held = await application.get<LockService>(getLockServiceToken('alive')).acquire(`/tenants/${TENANT}`);
+    const elsewhere = application.get<LockService>(getLockServiceToken('elsewhere'));
+    held = await elsewhere.acquire(`/tenants/${TENANT}`, { label: HOLDER });
   });
   beforeEach(() => {
     refusals = recordRefusals();
@@ -261,11 +266,12 @@ describe('what leaves the process when a lock is not to be had', () => {
     ['GraphQL with the filter', (kind) => overGraphQl('filtered', kind)],
   ];
 
-  it.each(TRANSPORTS)('over %s: no key, no server, no address, no errno', async (_transport, ask) => {
+  it.each(TRANSPORTS)('over %s: no key, no holder, no server, no address, no errno', async (_transport, ask) => {
     for (const kind of KINDS) {
       const answer = await ask(kind);
       expect(answer).toMatch(/error|"statusCode"/i);
       expect(answer).not.toMatch(new RegExp(`${TENANT}|tenants|${deadPort}|127\\.0\\.0\\.1|ECONN|ZooKeeper`));
+      for (const secret of [HOLDER, hostname(), `pid ${process.pid}`]) expect(answer).not.toContain(secret);
     }
   });
 
@@ -275,7 +281,11 @@ describe('what leaves the process when a lock is not to be had', () => {
       const codes = transport.startsWith('GraphQL') ? /The lock service is not available/ : /"?LOCK_UNAVAILABLE/;
       expect(await ask('unavailable')).toMatch(codes);
       expect(await ask('busy')).toMatch(/The lock is busy/);
-      expect(refusals.take().join('\n')).toMatch(new RegExp(`LOCK_TIMEOUT: .*/tenants/${TENANT}`));
+      expect(refusals.take().join('\n')).toMatch(
+        new RegExp(
+          `LOCK_TIMEOUT: .*/tenants/${TENANT} .* held by ${HOLDER} on ${hostname()} \\(pid ${process.pid}\\), in the queue`,
+        ),
+      );
     },
   );
 });

@@ -1,0 +1,163 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { LockConfigurationError, LockTimeoutError, LockUnavailableError } from '../../../lib/lock/errors.js';
+import { create } from '../../../lib/session/requests.js';
+import { type Client, EngineWorld, rejection } from './support/engine-world.js';
+
+const KEY = '/locks/orders';
+const ISO = '\\d{4}-\\d\\d-\\d\\dT[\\d:.]+Z';
+
+/** The reads of single nodes that a client sends, and which may still set no watch. */
+function readsOf({ session }: Client): string[] {
+  const reads: string[] = [];
+  const batch = session.batch.bind(session);
+  session.batch = ((requests: readonly { op: string; path: string; watch?: unknown }[]) => {
+    for (const { op, path, watch } of requests) if (op === 'get' && watch === undefined) reads.push(path);
+    return batch(requests as never);
+  }) as typeof session.batch;
+  return reads;
+}
+
+describe('a LOCK_TIMEOUT says who holds the lock', () => {
+  let engine: EngineWorld;
+  let one: Client;
+  let other: Client;
+
+  beforeEach(async () => {
+    engine = new EngineWorld();
+    [one, other] = [await engine.client('one'), await engine.client('other')];
+  });
+  afterEach(() => engine.end());
+
+  it('to who is next in line, without another read: label, host, process, and since when', async () => {
+    await engine.settle(one.locks.acquire(KEY, { label: 'Orders.pay' }));
+    const reads = readsOf(other);
+    const error = await engine.failure(other.locks.acquire(KEY, { waitMs: 500 }));
+
+    expect(error).toBeInstanceOf(LockTimeoutError);
+    expect(error.details).toMatch(
+      new RegExp(
+        `^The lock ${KEY} was still busy after 500 ms. It is held by Orders.pay on \\S+ \\(pid ${process.pid}\\), in the queue since ${ISO}$`,
+      ),
+    );
+    expect(error.message).toBe('The lock is busy: others held it for as long as this call would wait');
+    expect(reads).toEqual([]);
+  });
+
+  it('to who is further back: one read, shortly before the end', async () => {
+    const holder = await engine.settle(one.locks.acquire(KEY, { label: 'holder' }));
+    const next = rejection(one.locks.acquire(KEY, { label: 'next', reentrant: false }));
+    await engine.runFor(50);
+    const reads = readsOf(other);
+    const startedAt = engine.world.now();
+    const waiting = rejection(other.locks.acquire(KEY, { waitMs: 2_000 }));
+    await engine.runFor(1_850);
+    expect(reads).toEqual([]);
+
+    expect((await engine.settle(waiting)).details).toContain('It is held by holder on ');
+    expect(engine.world.now() - startedAt).toBeLessThan(2_010);
+    expect(reads).toEqual([holder.nodePath]);
+    await engine.settle(holder.release());
+    await engine.settle(next);
+  });
+
+  it('and settles by its deadline where no answer to that comes', async () => {
+    await engine.settle(one.locks.acquire(KEY));
+    const next = rejection(one.locks.acquire(KEY));
+    await engine.runFor(50);
+    const startedAt = engine.world.now();
+    const waiting = rejection(other.locks.acquire(KEY, { waitMs: 1_000 }));
+    await engine.runFor(850);
+    engine.faults.blackHole(other.process);
+    const error = await engine.settle(waiting);
+
+    expect(engine.world.now() - startedAt).toBeLessThan(1_010);
+    expect(error).toBeInstanceOf(LockTimeoutError);
+    expect(error.details).toContain('Others hold it, or are ahead in the queue: inspect(key) says who');
+    engine.faults.pass(other.process);
+    void next;
+  });
+
+  it('asks nothing while the link is down', async () => {
+    await engine.settle(one.locks.acquire(KEY));
+    const next = rejection(one.locks.acquire(KEY));
+    await engine.runFor(50);
+    const waiting = rejection(other.locks.acquire(KEY, { waitMs: 1_000 }));
+    await engine.runFor(100);
+    const reads = readsOf(other);
+    engine.faults.refuse(other.process);
+
+    expect(await engine.settle(waiting)).toBeInstanceOf(LockUnavailableError);
+    expect(reads).toEqual([]);
+    engine.faults.accept(other.process);
+    void next;
+  });
+
+  it('and does not name one that has vanished, while the lock-delay behind it runs', async () => {
+    const delaying = await engine.client('delaying', { lockDelayMs: 5_000 });
+    const late = await engine.client('late', { lockDelayMs: 5_000 });
+    await engine.settle(delaying.locks.acquire(KEY, { label: 'crashed' }));
+    const waiting = rejection(late.locks.acquire(KEY, { waitMs: 3_000 }));
+    await engine.runFor(100);
+    engine.faults.expire(delaying.session.identity!.id);
+
+    const error = await engine.settle(waiting);
+    expect(error).toBeInstanceOf(LockTimeoutError);
+    expect(error.details).not.toContain('crashed');
+  });
+
+  it('where it is a client of another make: the name of its node, and its session', async () => {
+    await engine.settle(one.session.batch([create('/locks', 'container'), create(KEY, 'container')]));
+    await engine.settle(one.session.request(create(`${KEY}/lock-`, 'ephemeral-sequential')));
+
+    expect((await engine.failure(other.locks.acquire(KEY, { waitMs: 500 }))).details).toMatch(
+      new RegExp(
+        `It is held by another kind of client \\(lock-0000000000, session 0x[0-9a-f]+\\), in the queue since ${ISO}$`,
+      ),
+    );
+  });
+
+  it('where it is this process: for how long, and what to do where that was the same flow', async () => {
+    await engine.settle(one.locks.acquire(KEY, { label: 'Orders.pay' }));
+    await engine.runFor(1_234);
+    const WHO =
+      /This process itself holds it \(taken by Orders\.pay 1\d{3} ms ago\)\. Where .* same flow of calls, it waited for itself/;
+
+    expect((await engine.failure(one.locks.acquire(KEY, { waitMs: 0 }))).details).toMatch(WHO);
+    const error = await engine.failure(one.locks.acquire(KEY, { waitMs: 100 }));
+    expect(error).toBeInstanceOf(LockTimeoutError);
+    expect(error.details).toMatch(WHO);
+  });
+
+  it('where it is the same call, inside another lock of its own: that it waited for itself', async () => {
+    const error = await engine.settle(
+      one.locks.withLock('/locks/outer', async () => {
+        await one.locks.acquire(KEY, { label: 'first' });
+        await one.sleep(300);
+        return rejection(one.locks.acquire(KEY, { waitMs: 100, label: 'second' }));
+      }),
+    );
+    expect(error).toBeInstanceOf(LockTimeoutError);
+    expect(error.details).toMatch(
+      /This same call already holds it \(taken by first 4\d\d ms ago\): it waited for itself$/,
+    );
+  });
+
+  it('where it is the lock around it that it may not share: who took it, and when', async () => {
+    for (const options of [{ reentrant: false }, { mode: 'write' as const }]) {
+      const work = async (): Promise<Error & { details?: string }> => {
+        await one.sleep(300);
+        return rejection(one.locks.acquire(KEY, options));
+      };
+      const error = await engine.settle(one.locks.withLock(KEY, work, { mode: 'read', label: 'Orders.pay' }));
+      expect(error).toBeInstanceOf(LockConfigurationError);
+      expect(error.details).toMatch(/already held (as read )?by this same call \(taken by Orders\.pay 3\d\d ms ago\)/);
+    }
+  });
+
+  it('to an upgrade: the reader that it waits for', async () => {
+    await engine.settle(one.locks.acquire(KEY, { mode: 'read', label: 'report' }));
+    const lock = await engine.settle(other.locks.acquire(KEY, { mode: 'upgradeable' }));
+
+    expect((await engine.failure(lock.upgrade({ waitMs: 500 }))).details).toContain('It is held by report on ');
+  });
+});
