@@ -32,6 +32,7 @@ export type {
   LockState,
 } from './lock/snapshot.js';
 export {
+  type DistributedLockAsyncOptions,
   type DistributedLockExtras,
   DistributedLockModule,
   type DistributedLockOptionsFactory,

@@ -1,6 +1,7 @@
 import { reservedSegment } from './engine/key.js';
 import { LockConfigurationError } from './lock/errors.js';
 import { shown } from './lock/shown.js';
+import { describeUnknownOption } from './lock/unknown-option.js';
 import { type ConnectTarget, parseConnectString } from './session/connect-string.js';
 import type { AuthSettings, TlsSettings } from './session/options.js';
 import { checkPath } from './session/paths.js';
@@ -31,7 +32,12 @@ export interface DistributedLockOptions {
   /** An absolute path in front of every key. @default none */
   readonly namespace?: string;
   /** Digest credentials, sent to the servers of each connection. */
-  readonly auth?: { readonly username: string; readonly password: string };
+  readonly auth?: {
+    /** Without a colon. */
+    readonly username: string;
+    /** Goes over the network as it is, unless `tls` is set. */
+    readonly password: string;
+  };
   /** Who may do what with the nodes. @default with `auth`, those with the same credentials; anyone without */
   readonly acl?: readonly Acl[];
   /** Speak TLS, to the servers' `secureClientPort`: as `tls.connect()` takes it, `ca`, `cert` and `key` in PEM. */
@@ -105,7 +111,7 @@ export function resolveOptions(options: DistributedLockOptions): ResolvedOptions
     refuse('options', `must be an object such as { connect: 'zk1:2181,zk2:2181' }, not ${shown(options)}`);
   }
   for (const name of Object.keys(options)) {
-    if (!(KNOWN as readonly string[]).includes(name)) refuse(name, `is no option (there are: ${KNOWN.join(', ')})`);
+    if (!(KNOWN as readonly string[]).includes(name)) refuse(name, describeUnknownOption(name, KNOWN));
   }
   if (typeof options.connect !== 'string' || options.connect === '') {
     refuse(

@@ -65,7 +65,11 @@ export abstract class LockService {
     work: (lock: LockHandle) => T | PromiseLike<T>,
     options?: AcquireOptions,
   ): Promise<T>;
-  /** All of the locks or none, in one order for all callers, so that callers of this cannot deadlock each other. */
+  /**
+   * All of the locks or none, in one order for all callers, so that callers of this cannot deadlock each other. `waitMs` is
+   * for all of them together.
+   * @throws LockTimeoutError, LockUnavailableError as `acquire` does; then none is held
+   */
   abstract acquireAll(keys: readonly KeyWithMode[], options?: AcquireAllOptions): Promise<MultiLockHandle>;
   /**
    * Strict two-phase locking over keys that are chosen as it goes. When its locks and those of others wait for each
@@ -85,9 +89,11 @@ export abstract class LockService {
 
   /** The session as ZooKeeper's logs name it, `0x...`; undefined while there is none. For people and logs: it is no credential. */
   abstract readonly sessionId: string | undefined;
+  /** Whether there is a session, and whether its link is up: `isUp(state)`. */
   abstract readonly connectionState: ConnectionState;
-  /** Replays the current state. */
+  /** The connection's state, the current one at once and each that follows; completes when the service is closed. */
   abstract readonly connectionState$: Observable<ConnectionState>;
+  /** What happens to the locks of this process, as it happens: taken, given back, lost, failed. For metrics and logs. */
   abstract readonly events$: Observable<LockEvent>;
 
   /** @internal */

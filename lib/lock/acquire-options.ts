@@ -2,10 +2,15 @@ import { LockConfigurationError } from './errors.js';
 import type { UpgradeOptions } from './handle.js';
 import { LOCK_MODES, type LockMode } from './mode.js';
 import { shown } from './shown.js';
+import { describeUnknownOption } from './unknown-option.js';
 
 /** What one call may choose; the rest belongs to the module. */
 export interface AcquireOptions {
-  /** @default 'exclusive' */
+  /**
+   * `exclusive` and `write`: nobody else is inside. `read`: other readers may be. `upgradeable`: readers may be, and
+   * `upgrade()` makes a writer of it.
+   * @default 'exclusive'
+   */
   readonly mode?: LockMode;
   /**
    * How long to wait for the lock, in milliseconds. 0: try once, which is to wait for ZooKeeper's answer alone, for a second at
@@ -35,7 +40,7 @@ export function checkAcquireOptions(options: AcquireOptions, key?: string, known
   if (typeof options !== 'object' || options === null)
     refuse('options', `must be an object, not ${shown(options)}`, key);
   for (const name of Object.keys(options)) {
-    if (!known.includes(name)) refuse(name, `is no option (there are: ${known.join(', ')})`, key);
+    if (!known.includes(name)) refuse(name, describeUnknownOption(name, known), key);
   }
   const { mode, waitMs, leaseMs, label, signal, reentrant } = options;
   if (mode !== undefined && !LOCK_MODES.includes(mode)) {

@@ -59,6 +59,7 @@ export abstract class LockHandle implements AsyncDisposable {
 export interface UpgradeOptions {
   /** How long to wait for the readers, in milliseconds; 0: try once, for the second that answers may take. @default the module's `waitMs` */
   readonly waitMs?: number;
+  /** Ends the wait; the upgradeable hold goes on. */
   readonly signal?: AbortSignal;
 }
 

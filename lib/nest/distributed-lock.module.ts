@@ -1,4 +1,5 @@
 import {
+  type ConfigurableModuleAsyncOptions,
   ConfigurableModuleBuilder,
   type DynamicModule,
   Inject,
@@ -31,8 +32,16 @@ export interface DistributedLockExtras {
 
 /** For `useClass` and `useExisting`. */
 export interface DistributedLockOptionsFactory {
+  /** The options, as `forRoot` takes them; asked for once, when the application starts. */
   createDistributedLockOptions(): DistributedLockOptions | Promise<DistributedLockOptions>;
 }
+
+/** One of `useFactory`, `useClass` and `useExisting`, which makes the options; `name` and `isGlobal` stand beside it. */
+export type DistributedLockAsyncOptions = ConfigurableModuleAsyncOptions<
+  DistributedLockOptions,
+  'createDistributedLockOptions'
+> &
+  DistributedLockExtras;
 
 const RAW_OPTIONS = Symbol('DistributedLockModule options');
 
@@ -68,13 +77,23 @@ export class DistributedLockModule extends ConfigurableModuleClass implements On
     );
   }
 
-  // Nest's own take the options apart before anybody could look at them.
-  static override forRoot(options: Parameters<typeof ConfigurableModuleClass.forRoot>[0]): DynamicModule {
+  /**
+   * One connection to ZooKeeper, with options that are known now: `forRoot({ connect: 'zk1:2181,zk2:2181,zk3:2181' })`.
+   * Every module may then inject `LockService`; without ZooKeeper the application does not start (`startup`).
+   * @throws LockConfigurationError, when the application starts, for an option that makes no sense or that there is not
+   */
+  static override forRoot(options: DistributedLockOptions & DistributedLockExtras): DynamicModule {
+    // Nest's own takes the options apart before anybody could look at them.
     checkIsObject(options, 'DistributedLockModule.forRoot', "{ connect: 'zk1:2181,zk2:2181,zk3:2181' }");
     return super.forRoot(options);
   }
 
-  static override forRootAsync(options: Parameters<typeof ConfigurableModuleClass.forRootAsync>[0]): DynamicModule {
+  /**
+   * As `forRoot`, with options that other providers know: `forRootAsync({ inject: [Settings], useFactory: (settings: Settings)
+   * => ({ connect: settings.zookeeper }) })`.
+   * @throws LockConfigurationError as `forRoot` does
+   */
+  static override forRootAsync(options: DistributedLockAsyncOptions): DynamicModule {
     checkIsObject(options, 'DistributedLockModule.forRootAsync', "{ useFactory: () => ({ connect: '...' }) }");
     checkHasOneFactory(options);
     return super.forRootAsync(options);

@@ -23,7 +23,7 @@ export type LockedReturn = 'promise' | 'observable' | 'async-iterable';
 
 /** What one decorated method may choose; the rest belongs to the module. */
 export interface LockedOptions extends Omit<AcquireOptions, 'signal'> {
-  /** Which connection. @default 'default' */
+  /** Which of several connections, by the name that its module has. @default 'default' */
   readonly name?: string;
   /** Computes the placeholders from the arguments, instead of binding them one by one. */
   readonly keys?: (...args: never[]) => object;

@@ -57,8 +57,13 @@ type KeysOf<Path> = Path extends string ? { readonly [Name in Placeholders<Path>
 
 /** The options that fit a path and a method: `keys` takes its arguments and returns the placeholders, and nothing else. */
 export interface LockedOptionsFor<Path, Target = Method> extends Omit<LockedOptions, 'keys'> {
-  /** Computes the placeholders from the arguments, instead of binding them one by one: `(order) => ({ id: order.id })`. */
   readonly keys?: (...args: ArgumentsOf<Target>) => KeysOf<Path>;
+}
+
+/** What an editor shows of the options. A type that the compiler infers from what is written has no texts. */
+export interface OptionTexts extends Omit<LockedOptions, 'keys'> {
+  /** Computes the placeholders from the arguments, instead of binding them one by one: `(order) => ({ id: order.id })`. */
+  readonly keys?: unknown;
 }
 
 type IsAny<Type> = 0 extends 1 & Type ? true : false;

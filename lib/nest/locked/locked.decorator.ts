@@ -12,7 +12,14 @@ import {
   type ResolvedLockedOptions,
   resolveLockedOptions,
 } from './locked-options.js';
-import type { CheckedPath, LockableMethod, LockedDecorator, LockedOptionsFor, LockedPath } from './locked-types.js';
+import type {
+  CheckedPath,
+  LockableMethod,
+  LockedDecorator,
+  LockedOptionsFor,
+  LockedPath,
+  OptionTexts,
+} from './locked-types.js';
 import { refuseMissingParentheses } from './missing-parentheses.js';
 import { isWrittenAsMethod } from './parameter-list.js';
 import { defaultsByPlace, parameterNames } from './parameter-names.js';
@@ -43,7 +50,7 @@ export function Locked<
   const Path extends LockedPath<Target>,
   Options extends LockedOptionsFor<Path, Target>,
   Target extends LockableMethod = LockableMethod,
->(path: CheckedPath<Path>, options?: Options): LockedDecorator<Path, Options, Target> {
+>(path: CheckedPath<Path>, options?: Options & OptionTexts): LockedDecorator<Path, Options, Target> {
   refuseMissingParentheses(path, options);
   return (prototype, method, descriptor) => {
     lockMethod(path as LockedPath, (options ?? {}) as LockedOptions, prototype, method, descriptor);
