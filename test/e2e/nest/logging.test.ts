@@ -108,10 +108,11 @@ describe('the log', () => {
   it('warns of a node that the servers refuse to remove', async () => {
     const acl = [{ permissions: 1 | 2 | 4, scheme: 'world', id: 'anyone' }];
     await using application = await startRecorded({ acl, waitMs: 50 });
-    const lock = await application.locks.acquire('/locks/a');
+    const lock = await application.locks.acquire('/locks/a', { waitMs: 10_000 });
     await lock.release();
 
     const told = `warn: Connection 'default': The servers refuse to remove ${lock.nodePath} (NO_AUTH)`;
+    await eventually('it is told', () => application.recorder.find(told).length > 0);
     expect(application.recorder.find(told)).toHaveLength(1);
   });
 
