@@ -6,10 +6,14 @@ import type { LockedPlan } from './locked-call.js';
 
 /** Where `@OnEvent` of `@nestjs/event-emitter` notes what a method listens to. The key is part of what that package exports. */
 const LISTENED_TO = 'EVENT_LISTENER_METADATA';
+/** Where `@EventPattern` and `@MessagePattern` of `@nestjs/microservices` note which of the two a handler is, and what the first notes. */
+const HANDLER_KIND = 'microservices:handler_type';
+const OF_EVENTS = 2;
 
 /**
- * The event emitter logs the `message` of an error, which names neither key nor method, and tells nobody else. So this tells
- * the log the rest, unless the listener's `suppressErrors: false` has the publisher given the error.
+ * The event emitter logs the `message` of an error, which names neither key nor method, and tells nobody else; of an event that
+ * came over RPC Nest tells nobody anything. So this tells the log, unless a listener's `suppressErrors: false` has the publisher
+ * given the error.
  */
 export function tellOfEvent(error: unknown, instance: unknown, plan: LockedPlan, hasRun: boolean): void {
   if (!(error instanceof LockError) || !listensAlone(instance, plan.method)) return;
@@ -26,6 +30,7 @@ export function tellOfEvent(error: unknown, instance: unknown, plan: LockedPlan,
 function listensAlone(instance: unknown, method: string | symbol): boolean {
   const member: unknown = (instance as Record<string | symbol, unknown> | undefined)?.[method];
   if (typeof member !== 'function') return false;
+  if (Reflect.getMetadata(HANDLER_KIND, member) === OF_EVENTS) return true;
   const listens = Reflect.getMetadata(LISTENED_TO, member) as
     readonly { options?: { suppressErrors?: boolean } }[] | undefined;
   return listens?.some(({ options }) => options?.suppressErrors !== false) === true;
