@@ -56,6 +56,11 @@ export abstract class LockError extends IntrinsicException {
     return this.status;
   }
 
+  /** Where GraphQL looks for what its answer says of an error besides the message; clients tell errors by the `code` there. */
+  get extensions(): { readonly code: LockErrorCode } {
+    return { code: this.code };
+  }
+
   /** Whoever answers with an error as it is says no more than `message` does: neither `key` nor `details`. */
   toJSON(): LockErrorJson {
     const { outward } = this.constructor as typeof LockError;

@@ -12,7 +12,7 @@ import {
   ResolveField,
   Resolver,
 } from '@nestjs/graphql';
-import { graphql, GraphQLSchema } from 'graphql';
+import { graphql, type GraphQLError, GraphQLSchema } from 'graphql';
 import { currentLock, Fence, injected, Locked, LockExceptionFilter } from '../../../lib/index.js';
 import { startApplication } from '../support/application.js';
 
@@ -46,6 +46,11 @@ class DocumentsResolver {
   @Query(() => String)
   ping(): string {
     return 'pong';
+  }
+
+  @Query(() => String)
+  async plain(@Args('kind') kind: 'busy' | 'misused'): Promise<string> {
+    return this[kind]();
   }
 
   @Query(() => String)
@@ -87,13 +92,22 @@ describe('a lock error out of a GraphQL resolver', () => {
     const driver = GraphQLModule.forRoot({ driver: SchemaOnly, autoSchemaFile: true });
     await using application = await startApplication({ imports: [driver], providers: [DocumentsResolver] });
     const { schema } = application.app.get<GraphQLModule<SchemaOnly>>(GraphQLModule).graphQlAdapter;
-    const textOf = async (source: string): Promise<string | undefined> =>
-      (await graphql({ schema: schema as GraphQLSchema, source })).errors?.[0]?.message;
+    const errorOf = async (source: string): Promise<GraphQLError | undefined> =>
+      (await graphql({ schema: schema as GraphQLSchema, source })).errors?.[0];
+    const textOf = async (source: string): Promise<string | undefined> => (await errorOf(source))?.message;
     await using held = await application.locks.acquire('/locks/held');
 
     expect(await textOf('{ fails(kind: "busy") }')).toMatch(/^The lock is busy/);
     expect(held.isHeld()).toBe(true);
     expect(await textOf('{ fails(kind: "misused") }')).toBe('Internal Server Error');
+
+    // What clients tell errors by: the servers of GraphQL pass on what stands there.
+    for (const query of ['plain', 'fails']) {
+      expect((await errorOf(`{ ${query}(kind: "busy") }`))?.toJSON()).toMatchObject({
+        extensions: { code: 'LOCK_TIMEOUT' },
+      });
+    }
+    expect((await errorOf('{ plain(kind: "misused") }'))?.extensions).toEqual({ code: 'LOCK_CONFIGURATION' });
   });
 });
 

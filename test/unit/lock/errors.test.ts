@@ -45,6 +45,12 @@ describe('The errors are a contract', () => {
     },
   );
 
+  it.each(CASES)('%p: GraphQL is told its code', (...[LockErrorClass, code]) => {
+    const error = new LockErrorClass('alone');
+    expect(error.extensions).toEqual({ code });
+    expect(inspect(error)).not.toContain('extensions');
+  });
+
   it('every class is in the table above', () => {
     const concrete = Object.keys(errors).filter((name) => name !== 'LockError' && name !== 'detailsOf');
     expect(CASES.map(([{ name }]) => name).sort()).toEqual(concrete.sort());
