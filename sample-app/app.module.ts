@@ -14,7 +14,6 @@ import { EventsController } from './locks/events.controller.js';
 import { LocksController } from './locks/locks.controller.js';
 import { PageController } from './page/page.controller.js';
 import { SETTINGS, type Settings } from './settings.js';
-import { IdleConnections } from './idle-connections.js';
 
 @Module({})
 export class AppModule {
@@ -43,7 +42,6 @@ export class AppModule {
         FileStoreEnd,
         InventoryService,
         SweepJob,
-        IdleConnections,
       ],
     };
   }

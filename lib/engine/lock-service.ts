@@ -83,7 +83,7 @@ export abstract class LockService {
   abstract inspect(key: string): Promise<LockSnapshot>;
   /**
    * Snapshots as they change; a hint, never the truth: a server that was cut off may go on showing what was. Unsubscribing
-   * takes back its watches.
+   * takes back its watches. Completes when the service closes; in a Nest application when that begins to shut down.
    */
   abstract watch(key: string): Observable<LockSnapshot>;
 
@@ -91,9 +91,15 @@ export abstract class LockService {
   abstract readonly sessionId: string | undefined;
   /** Whether there is a session, and whether its link is up: `isUp(state)`. */
   abstract readonly connectionState: ConnectionState;
-  /** The connection's state, the current one at once and each that follows; completes when the service is closed. */
+  /**
+   * The connection's state, the current one at once and each that follows. Completes when the service is closed; in a Nest
+   * application when that begins to shut down.
+   */
   abstract readonly connectionState$: Observable<ConnectionState>;
-  /** What happens to the locks of this process, as it happens: taken, given back, lost, failed. For metrics and logs. */
+  /**
+   * What happens to the locks of this process, as it happens: taken, given back, lost, failed. For metrics and logs. Completes
+   * when the service is closed; in a Nest application when the last holder is done, or its grace is over.
+   */
   abstract readonly events$: Observable<LockEvent>;
 
   /** @internal */

@@ -19,6 +19,7 @@ import {
   resolveModuleOptions,
 } from './distributed-lock-options.js';
 import { DEFAULT_CONNECTION, getLockServiceToken } from './lock-service-token.js';
+import { IdleConnections } from './idle-connections.js';
 import { LockedExplorer } from './locked-explorer.js';
 import { ManagedLockService } from './managed-lock-service.js';
 
@@ -59,7 +60,7 @@ const { ConfigurableModuleClass } = new ConfigurableModuleBuilder<DistributedLoc
  * One connection to ZooKeeper and the locks over it. Import it once in the root module, or once for each connection, each
  * with its `name`. Locks are given back at shutdown; SIGTERM does so only with `app.enableShutdownHooks()`.
  */
-@Module({ imports: [DiscoveryModule] })
+@Module({ imports: [DiscoveryModule], providers: [IdleConnections] })
 export class DistributedLockModule extends ConfigurableModuleClass implements OnModuleInit {
   constructor(@Inject(DiscoveryService) private readonly discovery: DiscoveryService) {
     super();

@@ -1,5 +1,5 @@
 import type { BeforeApplicationShutdown, OnApplicationShutdown, OnModuleInit } from '@nestjs/common';
-import { BehaviorSubject, type Observable, Subject } from 'rxjs';
+import { BehaviorSubject, type Observable, ReplaySubject, Subject, takeUntil } from 'rxjs';
 import {
   type AcquireAllOptions,
   type KeyWithMode,
@@ -31,8 +31,11 @@ export class ManagedLockService
   extends LockService
   implements OnModuleInit, BeforeApplicationShutdown, OnApplicationShutdown
 {
-  readonly #states = new BehaviorSubject<LockService['connectionState']>('connecting');
+  /** Goes on when nobody is told any more. */
+  #state: LockService['connectionState'] = 'connecting';
+  readonly #states = new BehaviorSubject(this.#state);
   readonly #events = new Subject<LockEvent>();
+  readonly #endOfWatches = new ReplaySubject<void>(1);
   readonly #monitor: ConnectionMonitor;
   #opened: Opened | undefined;
   #isClosing = false;
@@ -53,7 +56,7 @@ export class ManagedLockService
   }
 
   get connectionState(): LockService['connectionState'] {
-    return this.#states.value;
+    return this.#state;
   }
 
   get connectionState$(): Observable<LockService['connectionState']> {
@@ -89,7 +92,7 @@ export class ManagedLockService
   }
 
   watch(key: string): Observable<LockSnapshot> {
-    return this.#open().service.watch(key);
+    return this.#open().service.watch(key).pipe(takeUntil(this.#endOfWatches));
   }
 
   /** @internal */
@@ -121,11 +124,19 @@ export class ManagedLockService
   /**
    * The servers of the application still answer: those who wait for a lock are told to go elsewhere, holders have the
    * grace to finish. It begins here, and nobody waits for it here: next Nest closes the servers, which wait for every
-   * response that is open, and that of a stream under a lock may end with the lock alone.
+   * response that is open, and that of a stream under a lock may end with the lock alone. A stream of what is told here has
+   * no end of its own, so it ends now; that of the events tells of the holders first.
    */
   beforeApplicationShutdown(): void {
     this.#isClosing = true;
-    void this.#opened?.service.endHolders(this.options.shutdownGraceMs);
+    this.#states.complete();
+    this.#endOfWatches.next();
+    void this.#endHolders();
+  }
+
+  async #endHolders(): Promise<void> {
+    await this.#opened?.service.endHolders(this.options.shutdownGraceMs);
+    this.#events.complete();
   }
 
   /** The servers of the application are closed by now, so all answers have been given: what is left of the grace, then the end. */
@@ -164,7 +175,7 @@ export class ManagedLockService
     const opened = openLockService(this.options);
     this.#opened = opened;
     startedLiveLockService(this);
-    opened.service.connectionState$.subscribe((state) => this.#states.next(state));
+    opened.service.connectionState$.subscribe((state) => this.#setState(state));
     opened.service.events$.subscribe(this.#events);
     this.#monitor.watch(opened);
     return opened;
@@ -185,9 +196,14 @@ export class ManagedLockService
     this.#isClosing = true;
     await this.#opened?.service.close(graceMs);
     this.#monitor.stop();
-    if (this.#states.value !== 'closed') this.#states.next('closed');
+    if (this.#state !== 'closed') this.#setState('closed');
     this.#states.complete();
     this.#events.complete();
     removeLiveLockService(this.name, this);
+  }
+
+  #setState(state: LockService['connectionState']): void {
+    this.#state = state;
+    this.#states.next(state);
   }
 }

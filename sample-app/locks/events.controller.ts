@@ -1,41 +1,33 @@
-import {
-  BadRequestException,
-  type BeforeApplicationShutdown,
-  Controller,
-  Inject,
-  type MessageEvent,
-  Param,
-  Query,
-  Sse,
-} from '@nestjs/common';
+import { BadRequestException, Controller, Inject, type MessageEvent, Param, Query, Sse } from '@nestjs/common';
 import { ApiBadRequestResponse, ApiOperation, ApiParam, ApiQuery, ApiTags } from '@nestjs/swagger';
 import { LockService } from 'nestjs-zookeeper-lock';
-import { map, merge, type Observable, ReplaySubject, takeUntil } from 'rxjs';
+import { map, merge, type Observable } from 'rxjs';
 import { Refusal } from '../api-refusals.decorator.js';
 import { checkedKey, keyOfPath } from './key-of-path.js';
 import { lockView } from './lock-view.js';
 
 const MAX_KEYS = 20;
 
-/** What changes, as it changes. Hints for people to look at: what is to be decided is decided under the lock. */
+/**
+ * What changes, as it changes. Hints for people to look at: what is to be decided is decided under the lock. The streams end
+ * with the application.
+ */
 @ApiTags('operations')
 @Controller('events')
-export class EventsController implements BeforeApplicationShutdown {
-  readonly #closing = new ReplaySubject<void>(1);
-
+export class EventsController {
   constructor(@Inject(LockService) private readonly locks: LockService) {}
 
   @Sse('connection')
   @ApiOperation({ summary: 'The state of the link to ZooKeeper, the current one first.' })
   connection(): Observable<MessageEvent> {
-    return this.#connection().pipe(takeUntil(this.#closing));
+    return this.#connection();
   }
 
   @Sse('locks/*key')
   @ApiOperation({ summary: 'Holders and queue of one lock.' })
   @ApiParam({ name: 'key', example: 'files/journal' })
   lock(@Param('key') segments: string | string[]): Observable<MessageEvent> {
-    return this.#lock(keyOfPath(segments)).pipe(takeUntil(this.#closing));
+    return this.#lock(keyOfPath(segments));
   }
 
   /** One stream for a page: browsers allow six connections to a server, and streams keep theirs. */
@@ -46,12 +38,7 @@ export class EventsController implements BeforeApplicationShutdown {
   all(@Query('key') given: string | string[] = []): Observable<MessageEvent> {
     const keys = [given].flat();
     if (keys.length > MAX_KEYS) throw new BadRequestException(`${MAX_KEYS} keys at most`);
-    return merge(this.#connection(), ...keys.map((key) => this.#lock(checkedKey(key)))).pipe(takeUntil(this.#closing));
-  }
-
-  /** The server waits for its connections to end before it stops, and these have no end of their own. */
-  beforeApplicationShutdown(): void {
-    this.#closing.next();
+    return merge(this.#connection(), ...keys.map((key) => this.#lock(checkedKey(key))));
   }
 
   #connection(): Observable<MessageEvent> {

@@ -166,10 +166,13 @@ describe('the start of the application', () => {
   it('has the connection states as a stream, the current one first', async () => {
     const module = await boot([DistributedLockModule.forRoot({ connect: memory() })]);
     const states: string[] = [];
-    module.get(LockService).connectionState$.subscribe((state) => states.push(state));
+    module
+      .get(LockService)
+      .connectionState$.subscribe({ next: (state) => states.push(state), complete: () => states.push('complete') });
     await module.close();
 
-    expect(states).toEqual(['connected', 'closed']);
+    expect(states).toEqual(['connected', 'complete']);
+    expect(module.get(LockService).connectionState).toBe('closed');
     await expect(module.get(LockService).acquire('/a')).rejects.toThrow(LockClosedError);
   });
 
