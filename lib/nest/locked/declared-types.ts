@@ -3,16 +3,18 @@ import type { NamedParameter } from './parameter-names.js';
 import type { ParameterNote } from './parameter-notes.js';
 
 /**
- * What `emitDecoratorMetadata` leaves of the type of a parameter is a class; `Object` stands for what the compiler cannot
- * tell. Classes are compared by name: a test runner may give the application globals of its own.
+ * What `emitDecoratorMetadata` leaves of the type of a parameter is a class. Classes are compared by name: a test runner may
+ * give the application globals of its own.
  */
 type DeclaredType = unknown;
 
-const OF_KEY_VALUES: readonly string[] = ['String', 'Number', 'BigInt', 'Object'];
+/** What the compiler writes where it cannot tell, and for a class that was imported by `import type`. */
+const OF_ANYTHING: readonly string[] = ['Object', 'Function'];
+const OF_KEY_VALUES: readonly string[] = ['String', 'Number', 'BigInt'];
 
 const FILLED = {
-  fence: { decorator: '@Fence()', value: 'bigint', types: ['BigInt', 'Object'] },
-  handle: { decorator: '@CurrentLock()', value: 'LockHandle', types: ['LockHandle', 'Object'] },
+  fence: { decorator: '@Fence()', value: 'bigint', types: ['BigInt'] },
+  handle: { decorator: '@CurrentLock()', value: 'LockHandle', types: ['LockHandle'] },
 } as const;
 
 /** @returns the name of a type that no value of a key can have: a Date, an array, a class; undefined where one may have it */
@@ -40,6 +42,6 @@ export function checkFilledTypes(
 }
 
 function misfit(type: DeclaredType, fitting: readonly string[]): string | undefined {
-  if (typeof type !== 'function' || fitting.includes(type.name)) return undefined;
+  if (typeof type !== 'function' || OF_ANYTHING.includes(type.name) || fitting.includes(type.name)) return undefined;
   return type.name === '' ? 'a class' : type.name;
 }

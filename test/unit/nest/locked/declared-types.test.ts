@@ -84,6 +84,7 @@ describe('a parameter whose declared type no value of a key can have is refused 
     ['a number', Number],
     ['a bigint', BigInt],
     ['a union, or an interface', Object],
+    ['a class that was imported as a type', Function],
     ['an enumeration of another file, which is an object', Size],
     ['nothing', undefined],
   ])('not %s', (_what, type) => {
@@ -143,6 +144,7 @@ describe('a parameter that the lock fills', () => {
     ['nothing', Fence(), undefined],
     ['LockHandle', CurrentLock(), LockHandle],
     ['a part of it', CurrentLock(), Object],
+    ['LockHandle that was imported as a type', CurrentLock(), Function],
   ])('is taken with %s', (_what, decorator, type) => {
     expect(define('/locks/a', async (value: unknown) => value, [type], decorator)).not.toThrow();
   });
