@@ -4,7 +4,6 @@ import type { EngineSettings } from './engine/context.js';
 import type { LockService } from './engine/lock-service.js';
 import { ZookeeperLockService } from './engine/zookeeper-lock-service.js';
 import { type Clock, restingClock, systemClock } from './lock/clock.js';
-import { answerWithinMs } from './lock/deadline.js';
 import { LockUnavailableError } from './lock/errors.js';
 import { outsideCalls } from './lock/outside-calls.js';
 import { type DistributedLockOptions, type ResolvedOptions, resolveOptions } from './options.js';
@@ -35,7 +34,7 @@ export async function createLockService(options: DistributedLockOptions): Promis
   const { service, session } = openLockService(resolved);
   if (resolved.startup === 'lazy') return service;
   try {
-    await whenUp(session, answerWithinMs(resolved.waitMs));
+    await whenUp(session, resolved.connectTimeoutMs);
   } catch (error) {
     if (resolved.whenUnavailable === 'local' && error instanceof LockUnavailableError) return service;
     await service.close(0);
@@ -55,6 +54,7 @@ function buildLockService(options: ResolvedOptions): ReturnType<typeof openLockS
     scope: 'fleet',
     namespace: options.namespace,
     waitMs: options.waitMs,
+    connectTimeoutMs: options.connectTimeoutMs,
     shutdownGraceMs: options.shutdownGraceMs,
     onSuspended: options.onSuspended,
     lockDelayMs: options.lockDelayMs,

@@ -45,7 +45,15 @@ export interface DistributedLockOptions {
   /** The longest wait for a lock, in milliseconds. Less than the session time-out and a tick misses hand-overs after a crash. @default 15000 */
   readonly waitMs?: number;
   /**
-   * `eager`: the start waits for ZooKeeper, and fails without it. `lazy`: it does not wait; a Nest application then
+   * How long the first connection may take, in milliseconds, apart from `waitMs`: an election may take longer than anybody
+   * would wait for a lock. With `startup: 'eager'` the start waits so long, and fails then. With `lazy` the first calls, which
+   * make the connection, wait so long for it, and the module's `waitMs` for their lock from then on. A call with a `waitMs` of
+   * its own keeps to that, connected or not, and one that tries once (`waitMs: 0`, `tryAcquire`) to the second of an answer.
+   * @default 15000
+   */
+  readonly connectTimeoutMs?: number;
+  /**
+   * `eager`: the start waits for ZooKeeper for `connectTimeoutMs`, and fails without it. `lazy`: it does not wait; a Nest application then
    * connects with the first lock, `createLockService` at once and in the background.
    * @default 'eager'
    */
@@ -72,6 +80,7 @@ export interface ResolvedOptions {
   readonly acl: readonly Acl[];
   readonly tls: TlsSettings | undefined;
   readonly waitMs: number;
+  readonly connectTimeoutMs: number;
   readonly startup: 'eager' | 'lazy';
   readonly shutdownGraceMs: number;
   readonly onSuspended: 'continue' | 'stop';
@@ -88,6 +97,7 @@ const KNOWN: readonly (keyof DistributedLockOptions)[] = [
   'acl',
   'tls',
   'waitMs',
+  'connectTimeoutMs',
   'startup',
   'shutdownGraceMs',
   'onSuspended',
@@ -130,6 +140,7 @@ export function resolveOptions(options: DistributedLockOptions): ResolvedOptions
     serverTickMs: milliseconds(options, 'serverTickMs', 2_000, 1),
     namespace: readNamespace(options.namespace),
     waitMs: milliseconds(options, 'waitMs', 15_000, 0),
+    connectTimeoutMs: milliseconds(options, 'connectTimeoutMs', 15_000, 1),
     startup: oneOf(options, 'startup', ['eager', 'lazy']),
     shutdownGraceMs: milliseconds(options, 'shutdownGraceMs', 5_000, 0),
     onSuspended: oneOf(options, 'onSuspended', ['continue', 'stop']),
@@ -215,7 +226,8 @@ function refuseReserved(option: string, path: string): void {
   refuse(option, `${what}: the nodes of a queue, or of the sessions themselves, are called so`);
 }
 
-type NumericOption = 'sessionTimeoutMs' | 'serverTickMs' | 'waitMs' | 'shutdownGraceMs' | 'lockDelayMs';
+type NumericOption =
+  'sessionTimeoutMs' | 'serverTickMs' | 'waitMs' | 'connectTimeoutMs' | 'shutdownGraceMs' | 'lockDelayMs';
 
 function milliseconds(
   options: DistributedLockOptions,

@@ -21,6 +21,8 @@ export interface EngineSettings {
   /** 'process': the degraded mode, over an ensemble in memory. Its locks have no token. */
   readonly scope: LockScope;
   readonly waitMs: number;
+  /** How long calls wait for the first connection before they wait for their lock. */
+  readonly connectTimeoutMs: number;
   readonly shutdownGraceMs: number;
   readonly onSuspended: 'continue' | 'stop';
   /** 0: none. */

@@ -1,5 +1,5 @@
 import { type AcquireOptions, checkAcquireOptions } from '../lock/acquire-options.js';
-import type { Deadline } from '../lock/deadline.js';
+import { Deadline } from '../lock/deadline.js';
 import { LockClosedError, type LockError, LockUnavailableError } from '../lock/errors.js';
 import type { LockHandle } from '../lock/handle.js';
 import type { EngineContext } from './context.js';
@@ -56,6 +56,8 @@ export class LockTaker {
     const around = this.#around(key, options, call);
     if (around !== undefined) return this.#share(around, call, options);
     const request = this.#build(key, options, call.owner);
+    const connected = this.firstConnection(key, options, call);
+    if (connected !== undefined) await connected;
     const interrupt = this.#interrupt(key, call, options.signal);
     try {
       if (interrupt.error !== undefined) throw interrupt.error;
@@ -93,6 +95,30 @@ export class LockTaker {
       if (this.#local === undefined || !(error instanceof LockUnavailableError)) throw error;
       this.#context.events.next({ type: 'degraded', key, mode: request.mode, label: options.label });
       return this.#local.tryTake(key, options, call);
+    }
+  }
+
+  /**
+   * What waits for the connection that is being made for the first time, which has a time of its own: the call's begins then.
+   * Undefined for those that need not: a call that says how long it waits, or tries once, does so connected or not, and who has
+   * a lock that stands in waits no longer than for any other link.
+   */
+  firstConnection(key: string, options: AcquireOptions, call: CallFacts): Promise<void> | undefined {
+    const { uplink, settings } = this.#context;
+    if (this.#local !== undefined || options.waitMs !== undefined || settings.waitMs === 0) return undefined;
+    const withinMs = uplink.firstConnectionMs(settings.connectTimeoutMs);
+    return withinMs === 0 ? undefined : this.#awaitFirstConnection(key, options, call, withinMs);
+  }
+
+  async #awaitFirstConnection(key: string, options: AcquireOptions, call: CallFacts, withinMs: number): Promise<void> {
+    const { uplink, clock } = this.#context;
+    const deadline = Deadline.after(clock, withinMs);
+    try {
+      await this.interruptibly(key, { ...call, deadline }, options.signal, (interrupt) => uplink.whenUp(interrupt));
+      call.deadline.putOff(deadline.startedAt);
+    } catch (error) {
+      this.#report(key, options, error as Error, deadline);
+      throw error;
     }
   }
 

@@ -44,10 +44,14 @@ async function runOnce<T>(
   const tx = new GrowingTransaction(
     locks,
     deadline,
+    // Not `async`: between the last look at a grant and its caller there are no more turns of promises than need be.
     (key, mode, end, suspicion) => {
-      // Where nothing is waited for, each lock has the time of an answer: the work in between may take longer than that.
-      const rest = Deadline.after(clock, settings.waitMs === 0 ? answerWithinMs(0) : deadline.remainingMs());
-      return taker.take(key, { mode }, { service, deadline: rest, owner, end, suspicion });
+      const take = (): Promise<OwnedLock> => {
+        // Where nothing is waited for, each lock has the time of an answer: the work in between may take longer than that.
+        const rest = Deadline.after(clock, settings.waitMs === 0 ? answerWithinMs(0) : deadline.remainingMs());
+        return taker.take(key, { mode }, { service, deadline: rest, owner, end, suspicion });
+      };
+      return taker.firstConnection(key, { mode }, { service, deadline, end })?.then(take) ?? take();
     },
     settings.random,
   );

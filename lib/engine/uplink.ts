@@ -8,11 +8,15 @@ export class Uplink {
   readonly #session: Session;
   readonly #listeners = new Set<(state: ConnectionState) => void>();
 
+  readonly #openedAt: number;
   #downSince: number | undefined;
+  #hasBeenUp = false;
 
   constructor(session: Session) {
     this.#session = session;
+    this.#openedAt = session.clock.now();
     session.state$.subscribe((state) => {
+      this.#hasBeenUp ||= isUp(state);
       this.#downSince = isUp(state) ? undefined : (this.#downSince ?? session.clock.now());
       for (const listener of [...this.#listeners]) listener(state);
     });
@@ -20,6 +24,11 @@ export class Uplink {
 
   get isUp(): boolean {
     return isUp(this.#session.state) && !this.#session.isClosing;
+  }
+
+  /** For how long from now on the first connection may still be waited for; 0 where it has been there, or never came. */
+  firstConnectionMs(withinMs: number): number {
+    return this.#hasBeenUp ? 0 : Math.max(0, this.#openedAt + withinMs - this.#session.clock.now());
   }
 
   /** 0 while the link is up. */

@@ -110,7 +110,9 @@ export class ZookeeperLockService extends LockService implements AsyncDisposable
 
   async #look(key: string, freshness: Freshness): Promise<LockSnapshot> {
     const { queuePath } = this.#taker.request(key, {});
-    return this.#taker.interruptibly(key, this.#call(), undefined, (interrupt) =>
+    const call = this.#call();
+    await this.#taker.firstConnection(key, {}, call);
+    return this.#taker.interruptibly(key, call, undefined, (interrupt) =>
       inspectKey(this.#context, key, queuePath, interrupt, freshness),
     );
   }

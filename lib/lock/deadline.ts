@@ -10,15 +10,28 @@ export function answerWithinMs(waitMs: number): number {
 
 /** The end of a wait: taken once at the public edge, on the monotonic clock, and handed down to every await below. */
 export class Deadline {
+  #at: number;
+
   private constructor(
     readonly clock: Clock,
-    readonly at: number,
+    at: number,
     readonly startedAt: number,
-  ) {}
+  ) {
+    this.#at = at;
+  }
+
+  get at(): number {
+    return this.#at;
+  }
 
   static after(clock: Clock, waitMs: number): Deadline {
     const now = clock.now();
     return new Deadline(clock, now + waitMs, now);
+  }
+
+  /** What has been waited for since `since` has a bound of its own, and does not count. */
+  putOff(since: number): void {
+    this.#at += this.clock.now() - since;
   }
 
   remainingMs(): number {

@@ -8,13 +8,16 @@ import { inOneLine } from '../lock/shown.js';
 import type { ResolvedOptions } from '../options.js';
 import { EventLoopWatch } from './event-loop-watch.js';
 import { countAsLogged } from './log-lock-error.js';
+import { WaitingStart } from './waiting-start.js';
 
 /** What is looked at of a lock service that has been opened. */
 interface Monitored {
   readonly service: Pick<LockService, 'events$'>;
   readonly session: {
     readonly state$: Observable<LockService['connectionState']>;
+    readonly roundInVain$: Observable<void>;
     readonly identity: { readonly timeoutMs: number } | undefined;
+    describeFailures(): string;
   };
 }
 
@@ -29,6 +32,7 @@ export class ConnectionMonitor {
   #hasToldOfFailures = false;
   #hasJudgedWaitMs = false;
   #hasBeenUp = false;
+  #start: WaitingStart | undefined;
 
   constructor(name: string, options: ResolvedOptions) {
     this.#connection = `Connection '${name}'`;
@@ -37,7 +41,8 @@ export class ConnectionMonitor {
 
   watch({ service, session }: Monitored): void {
     session.state$.subscribe((state) => {
-      this.#tellState(state, session.identity?.timeoutMs);
+      if (state === 'lost' && !this.#hasBeenUp) this.#tellUnreached(session.describeFailures());
+      else this.#tellState(state, session.identity?.timeoutMs);
       // Before a new watch takes the place of the one that has seen the block.
       this.#tellLag();
       if (state !== 'connected' && state !== 'reconnected') return;
@@ -45,6 +50,10 @@ export class ConnectionMonitor {
       this.#hasToldOfDegradedLocks = false;
       this.#hasToldOfFailures = false;
       if (session.identity !== undefined) this.#judge(session.identity.timeoutMs);
+    });
+    session.roundInVain$.subscribe(() => {
+      if (this.#start === undefined) this.#tellUnreached(session.describeFailures());
+      else this.#start.roundInVain();
     });
     service.events$.subscribe((event) => {
       this.#tellEvent(event);
@@ -71,6 +80,23 @@ export class ConnectionMonitor {
     );
   }
 
+  /** The start of the application waits for the first connection, until the returned function is called. */
+  startWaits({ session }: Monitored): () => void {
+    const { connect, connectTimeoutMs } = this.#options;
+    const start = new WaitingStart(connectTimeoutMs, (leftMs) => {
+      this.#hasToldOfFailures = true;
+      this.#logger.warn(
+        `${this.#connection}: no ZooKeeper at ${connect} has answered yet (${session.describeFailures() || 'nothing was heard'}). ` +
+          `The start of the application waits for it for another ${seconds(leftMs)} (connectTimeoutMs: ${connectTimeoutMs})`,
+      );
+    });
+    this.#start = start;
+    return () => {
+      start.end();
+      this.#start = undefined;
+    };
+  }
+
   startedWithoutZooKeeper(error: LockUnavailableError): void {
     this.#logger.warn(`${this.#connection}: starting without ZooKeeper (whenUnavailable: 'local'). ${error.details}`);
   }
@@ -94,15 +120,24 @@ export class ConnectionMonitor {
         );
       case 'lost':
         return this.#logger.warn(
-          this.#hasBeenUp
-            ? `${this.#connection}: the session at ${connect} has ended, or may have (nothing was heard for as long as it lasts): ` +
-                'its locks are lost'
-            : `${this.#connection}: no session at ${connect} was to be had for as long as one lasts; it is still tried`,
+          `${this.#connection}: the session at ${connect} has ended, or may have (nothing was heard for as long as it lasts): ` +
+            'its locks are lost',
         );
       case 'connecting':
       case 'closed':
         return this.#logger.debug(`${this.#connection}: ${state}`);
     }
+  }
+
+  /** Once, where the first connection is not made: callers and states tell of the same. */
+  #tellUnreached(what: string): void {
+    if (this.#hasBeenUp || this.#hasToldOfFailures) return;
+    this.#hasToldOfFailures = true;
+    const { connect } = this.#options;
+    this.#logger.warn(
+      `${this.#connection}: no ZooKeeper at ${connect} has answered yet (${what}). It is tried again and again; until then ` +
+        'nobody gets a lock',
+    );
   }
 
   #tellEvent(event: LockEvent): void {
@@ -197,4 +232,8 @@ function hasObeyed({ key, error }: Extract<LockEvent, { type: 'late-result' }>):
 
 function by(label: string | undefined): string {
   return label === undefined ? '' : ` (${inOneLine(label)})`;
+}
+
+function seconds(durationMs: number): string {
+  return `${(durationMs / 1_000).toFixed(1)} s`;
 }

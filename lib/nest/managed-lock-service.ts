@@ -9,7 +9,6 @@ import {
   sessionAccess,
 } from '../engine/lock-service.js';
 import type { AcquireOptions } from '../lock/acquire-options.js';
-import { answerWithinMs } from '../lock/deadline.js';
 import { LockClosedError, LockConfigurationError, LockUnavailableError } from '../lock/errors.js';
 import type { LockEvent } from '../lock/events.js';
 import type { LockHandle, MultiLockHandle } from '../lock/handle.js';
@@ -106,7 +105,7 @@ export class ManagedLockService
     this.judgeOptions();
     if (this.options.startup === 'lazy') return;
     try {
-      await whenUp(this.#open().session, answerWithinMs(this.options.waitMs));
+      await this.#start();
     } catch (error) {
       if (this.options.whenUnavailable === 'local' && error instanceof LockUnavailableError) {
         this.#monitor.startedWithoutZooKeeper(error);
@@ -152,6 +151,16 @@ export class ManagedLockService
       undefined,
       { cause: error },
     );
+  }
+
+  async #start(): Promise<void> {
+    const opened = this.#open();
+    const end = this.#monitor.startWaits(opened);
+    try {
+      await whenUp(opened.session, this.options.connectTimeoutMs);
+    } finally {
+      end();
+    }
   }
 
   /** Nest does not log such an error where it answers with it, and callers from outside are not told what it is. */

@@ -48,7 +48,7 @@ describe('createLockService()', () => {
   it('rejects in time when no ZooKeeper answers, says why, and leaves nothing running', async () => {
     const auth = { username: 'app', password: 'correct horse battery staple' };
     const startedAt = performance.now();
-    const error = await rejection(createLockService({ connect: NOBODY, waitMs: 200, auth }));
+    const error = await rejection(createLockService({ connect: NOBODY, connectTimeoutMs: 200, auth }));
     expect(error).toBeInstanceOf(LockUnavailableError);
     expect(error.details).toContain(NOBODY);
     // So does what prints the error as a whole, be it Node.js for one that nobody has caught. String(error) and the stack do not.
@@ -58,7 +58,7 @@ describe('createLockService()', () => {
   });
 
   it('does not wait for a ZooKeeper when it is to start lazily', async () => {
-    const locks = await createLockService({ connect: NOBODY, startup: 'lazy', waitMs: 100 });
+    const locks = await createLockService({ connect: NOBODY, startup: 'lazy', connectTimeoutMs: 100 });
     const error = await rejection(locks.acquire('/a'));
     expect(error).toBeInstanceOf(LockUnavailableError);
     // Which server, and what it said.
@@ -75,7 +75,12 @@ describe('createLockService()', () => {
   });
 
   it("starts without ZooKeeper when it was told what to do then: whenUnavailable: 'local'", async () => {
-    await using locks = await createLockService({ connect: NOBODY, waitMs: 200, whenUnavailable: 'local' });
+    await using locks = await createLockService({
+      connect: NOBODY,
+      connectTimeoutMs: 200,
+      waitMs: 200,
+      whenUnavailable: 'local',
+    });
     expect(await locks.withLock('/a', (lock) => [lock.scope, lock.isHeld()])).toEqual(['process', true]);
   });
 

@@ -13,6 +13,8 @@ export interface KeeperListener extends Traffic {
   /** A connection is attached. `fresh`: to a new session; all of an earlier one is gone. */
   onUp(connection: Connection, granted: Granted, fresh: boolean): void;
   onDown(cause: Error): void;
+  /** Every server was tried once, and none has taken the session up. */
+  onRoundInVain(): void;
   /** Until when what is held is certain; undefined when nothing is. */
   heldUntil(): number | undefined;
   /** The session is being offered to a server, which may shorten it. */

@@ -1,4 +1,4 @@
-import { BehaviorSubject, type Observable } from 'rxjs';
+import { BehaviorSubject, type Observable, Subject } from 'rxjs';
 import type { Clock } from '../../lock/clock.js';
 import type { LockConfigurationError } from '../../lock/errors.js';
 import { type ConnectionState, isUp } from '../connection-state.js';
@@ -36,6 +36,9 @@ export class SessionClient implements Session, KeeperListener {
   readonly #states = new BehaviorSubject<ConnectionState>('connecting');
   readonly state$: Observable<ConnectionState> = this.#states.asObservable();
   readonly certaintyLowered$: Observable<void>;
+  readonly #roundsInVain = new Subject<void>();
+  /** Tells that every server was tried once, in vain; completes after `closed`. */
+  readonly roundInVain$: Observable<void> = this.#roundsInVain.asObservable();
   readonly #whenClosed: Promise<void>;
   #markClosed!: () => void;
   #isClosing = false;
@@ -156,6 +159,10 @@ export class SessionClient implements Session, KeeperListener {
     if (isUp(this.state)) this.#become('suspended');
   }
 
+  onRoundInVain(): void {
+    this.#roundsInVain.next();
+  }
+
   heldUntil(): number | undefined {
     return this.#life.heldUntil;
   }
@@ -182,6 +189,7 @@ export class SessionClient implements Session, KeeperListener {
     this.#forgetSession(this.#unconnected());
     this.#become('closed');
     this.#states.complete();
+    this.#roundsInVain.complete();
     this.#life.complete();
     this.#markClosed();
   }

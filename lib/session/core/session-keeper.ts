@@ -181,6 +181,7 @@ export class SessionKeeper implements ConnectionOwner {
     if (this.#state === 'closed') return;
     const { clock } = this.#settings;
     if (server === undefined) {
+      this.#listener.onRoundInVain();
       this.#pause = clock.setTimer(this.#servers.endRound(), () => this.#tryNext());
       return;
     }

@@ -46,7 +46,11 @@ describe('an application that does not start', () => {
       const starting = start(
         [
           DistributedLockModule.forRoot({ name: up!, connect: memory() }),
-          DistributedLockModule.forRoot({ name: down!, connect: `127.0.0.1:${await freePort()}`, waitMs: 200 }),
+          DistributedLockModule.forRoot({
+            name: down!,
+            connect: `127.0.0.1:${await freePort()}`,
+            connectTimeoutMs: 200,
+          }),
         ],
         [Observer],
       );

@@ -119,7 +119,12 @@ describe('the log', () => {
 
   it('warns once of locks of this process alone, while ZooKeeper is away', async () => {
     const connect = `127.0.0.1:${await freePort()}`;
-    await using application = await startRecorded({ connect, waitMs: 1_000, whenUnavailable: 'local' });
+    await using application = await startRecorded({
+      connect,
+      connectTimeoutMs: 1_000,
+      waitMs: 1_000,
+      whenUnavailable: 'local',
+    });
     await application.get(Service).run('a');
     await application.get(Service).run('b');
 
@@ -128,6 +133,47 @@ describe('the log', () => {
       'warn',
       'debug',
     ]);
+  });
+
+  it('warns of a start that waits for ZooKeeper, once all servers have refused, and every five seconds', async () => {
+    const connect = `127.0.0.1:${await freePort()},127.0.0.1:${await freePort()}`;
+    const recorder = new Recorder();
+    const starting = startApplication({}, { connect, connectTimeoutMs: 9_000 }, (app) => app.useLogger(recorder));
+    const ending = starting.catch((error: unknown) => error);
+    const warnings = (): string[] => recorder.find(`warn: Connection 'default': no ZooKeeper at ${connect}`);
+    const startedAt = performance.now();
+    await eventually('it is told', () => warnings().length === 1, { everyMs: 5 });
+    expect(performance.now() - startedAt).toBeLessThan(4_000);
+    expect(await ending).toMatchObject({ code: 'LOCK_UNAVAILABLE' });
+
+    expect(warnings()).toHaveLength(2);
+    for (const warning of warnings()) {
+      expect(warning.match(/ECONNREFUSED/g)).toHaveLength(2);
+      expect(warning).toMatch(/waits for it for another \d\.\d s \(connectTimeoutMs: 9000\)/);
+    }
+  }, 30_000);
+
+  it("warns once, where startup is 'lazy', of a ZooKeeper that is away from the first lock on", async () => {
+    const connect = `127.0.0.1:${await freePort()}`;
+    await using application = await startRecorded({
+      connect,
+      startup: 'lazy',
+      connectTimeoutMs: 500,
+      sessionTimeoutMs: 1_000,
+    });
+    const { locks, recorder } = application;
+    expect(recorder.above('debug')).toEqual([]);
+    const first = locks.acquire('/locks/a').catch((error: { code: string }) => error.code);
+    await eventually(
+      'it is told',
+      () => recorder.find(`warn: Connection 'default': no ZooKeeper at ${connect}`).length === 1,
+    );
+    expect(await first).toBe('LOCK_UNAVAILABLE');
+    await expect(locks.acquire('/locks/b', { waitMs: 100 })).rejects.toMatchObject({ code: 'LOCK_UNAVAILABLE' });
+    await eventually('it counts as lost', () => locks.connectionState === 'lost');
+    await expect(locks.tryAcquire('/locks/a')).rejects.toMatchObject({ code: 'LOCK_UNAVAILABLE' });
+
+    expect(recorder.above('debug')).toEqual([expect.stringContaining('ECONNREFUSED')]);
   });
 
   it('warns once for each time that ZooKeeper is away, of locks of this process alone', async () => {
@@ -160,7 +206,7 @@ describe('the log', () => {
   it('warns once, at boot, of credentials without tls, and not where no network is', async () => {
     const auth = { username: 'app', password: 'correct horse battery staple' };
     const connect = `127.0.0.1:${await freePort()}`;
-    await using open = await startRecorded({ connect, auth, startup: 'lazy', waitMs: 100 });
+    await using open = await startRecorded({ connect, auth, startup: 'lazy', connectTimeoutMs: 100 });
     const told = "warn: Connection 'default': auth is set and tls is not";
     expect(open.recorder.find(told)).toHaveLength(1);
     await open.locks.acquire('/locks/a').catch(() => undefined);

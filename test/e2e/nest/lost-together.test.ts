@@ -75,7 +75,13 @@ describe('readers of a lock of this process alone', () => {
   it('are told once each, too, though such locks have no token', async () => {
     told.length = 0;
     const connect = `127.0.0.1:${await freePort()}`;
-    const options = { connect, waitMs: 200, whenUnavailable: 'local', shutdownGraceMs: 0 } as const;
+    const options = {
+      connect,
+      connectTimeoutMs: 200,
+      waitMs: 200,
+      whenUnavailable: 'local',
+      shutdownGraceMs: 0,
+    } as const;
     await using application = await startApplication({ providers: [LocalReports] }, options);
     let inside = 0;
     const never = new Promise<void>(() => undefined);

@@ -96,7 +96,7 @@ describe('the options are checked at the start, alike by forRoot and forRootAsyn
 describe('the start of the application', () => {
   it('fails without ZooKeeper, and says where it was looked for and what to do', async () => {
     const connect = `127.0.0.1:${await freePort()}`;
-    const starting = boot([DistributedLockModule.forRoot({ connect, waitMs: 200 })]);
+    const starting = boot([DistributedLockModule.forRoot({ connect, connectTimeoutMs: 200 })]);
 
     await expect(starting).rejects.toThrow(LockUnavailableError);
     await expect(starting).rejects.toThrow(
@@ -113,7 +113,7 @@ describe('the start of the application', () => {
     const silent = createServer(() => undefined);
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
     const connect = `127.0.0.1:${(silent.address() as AddressInfo).port}`;
-    const starting = boot([DistributedLockModule.forRoot({ connect, waitMs: 200 })]);
+    const starting = boot([DistributedLockModule.forRoot({ connect, connectTimeoutMs: 200 })]);
 
     await expect(starting).rejects.toThrow(telling(new RegExp(`${connect}: connected, no answer within \\d+ ms`)));
     silent.close();
@@ -121,7 +121,7 @@ describe('the start of the application', () => {
 
   it("with startup 'lazy' does not ask for ZooKeeper: the first acquire does", async () => {
     const connect = `127.0.0.1:${await freePort()}`;
-    const module = await boot([DistributedLockModule.forRoot({ connect, waitMs: 200, startup: 'lazy' })]);
+    const module = await boot([DistributedLockModule.forRoot({ connect, connectTimeoutMs: 200, startup: 'lazy' })]);
     const locks = module.get(LockService);
     expect(locks.connectionState).toBe('connecting');
     await expect(locks.acquire('/a')).rejects.toThrow(LockUnavailableError);
@@ -135,7 +135,9 @@ describe('the start of the application', () => {
 
   it("with whenUnavailable 'local' goes on without ZooKeeper", async () => {
     const connect = `127.0.0.1:${await freePort()}`;
-    const module = await boot([DistributedLockModule.forRoot({ connect, waitMs: 200, whenUnavailable: 'local' })]);
+    const module = await boot([
+      DistributedLockModule.forRoot({ connect, connectTimeoutMs: 200, waitMs: 200, whenUnavailable: 'local' }),
+    ]);
 
     expect(await module.get(LockService).withLock('/a', (lock) => lock.scope)).toBe('process');
     await module.close();

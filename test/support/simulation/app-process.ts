@@ -53,6 +53,7 @@ export class AppProcess {
     this.service = new ZookeeperLockService(this.session, {
       namespace,
       waitMs,
+      connectTimeoutMs: 0,
       lockDelayMs,
       onSuspended,
       scope: 'fleet',

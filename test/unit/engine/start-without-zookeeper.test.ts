@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { LockHandle } from '../../../lib/lock/handle.js';
 import type { ConnectionState } from '../../../lib/session/connection-state.js';
-import { type Client, EngineWorld, SESSION_TIMEOUT_MS } from './support/engine-world.js';
+import { type Client, EngineWorld, rejection, SESSION_TIMEOUT_MS } from './support/engine-world.js';
 
 const KEY = '/locks/cache';
 const WAIT_MS = 30_000;
@@ -85,5 +85,64 @@ describe("whenUnavailable: 'reject', started without ZooKeeper", () => {
     engine.faults.accept(one.process);
     expect((await engine.settle(waiting)).isHeld()).toBe(true);
     await engine.end();
+  });
+});
+
+describe('the first connection', () => {
+  let engine: EngineWorld;
+  let one: Client;
+  beforeEach(() => {
+    engine = new EngineWorld();
+    one = engine.start('one', { connectTimeoutMs: 10_000, waitMs: 200 });
+    engine.faults.refuse(one.process);
+  });
+  afterEach(() => engine.end());
+
+  const calls: Readonly<Record<string, () => Promise<unknown>>> = {
+    acquire: () => one.locks.acquire(KEY),
+    acquireAll: () => one.locks.acquireAll([KEY, `${KEY}/other`]),
+    transaction: () => one.locks.transaction((tx) => tx.lock(KEY)),
+    inspect: () => one.locks.inspect(KEY),
+  };
+
+  it.each(Object.entries(calls))('is waited for by %s for a time of its own', async (_name, call) => {
+    const settled = call();
+    await engine.runFor(6_000);
+    engine.faults.accept(one.process);
+    await engine.settle(settled);
+    expect(one.session.state).toBe('connected');
+  });
+
+  it('leaves the wait for the lock whole, which begins then', async () => {
+    const other = await engine.client('other');
+    await engine.settle(other.locks.acquire(KEY));
+    const waiting = rejection(one.locks.acquire(KEY));
+    await engine.runFor(6_000);
+    engine.faults.accept(one.process);
+    await engine.runUntil(() => one.session.state === 'connected');
+    const before = engine.world.now();
+    expect((await engine.settle(waiting)).name).toBe('LockTimeoutError');
+    expect(engine.world.now() - before).toBeGreaterThan(150);
+    expect(engine.world.now() - before).toBeLessThanOrEqual(200);
+  });
+
+  it('is waited for no longer than its time, and after that as any other link', async () => {
+    const before = engine.world.now();
+    const error = await engine.failure(one.locks.acquire(KEY));
+    expect([error.name, engine.world.now() - before]).toEqual(['LockUnavailableError', 10_000]);
+    expect(await engine.failure(one.locks.acquire(KEY))).toMatchObject({ code: 'LOCK_UNAVAILABLE' });
+    expect(engine.world.now() - before).toBe(10_200);
+    expect(one.events.map(({ type }) => type)).toEqual(['failed', 'failed']);
+  });
+
+  it.each<[string, number, () => Promise<unknown>]>([
+    ['says how long it waits', 300, () => one.locks.acquire(KEY, { waitMs: 300 })],
+    ['tries once', 1_000, () => one.locks.acquire(KEY, { waitMs: 0 })],
+    ['only tries', 1_000, () => one.locks.tryAcquire(KEY)],
+    ['only tries, for as long as it says', 3_000, () => one.locks.tryAcquire(KEY, { waitMs: 3_000 })],
+  ])('is not waited for beyond its time by a call that %s', async (_what, withinMs, call) => {
+    const before = engine.world.now();
+    expect(await engine.failure(call())).toMatchObject({ code: 'LOCK_UNAVAILABLE' });
+    expect(engine.world.now() - before).toBe(withinMs);
   });
 });

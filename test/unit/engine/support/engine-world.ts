@@ -130,6 +130,7 @@ export function engineSettings(process: SimulatedProcess, overrides: Partial<Eng
     namespace: '',
     scope: 'fleet',
     waitMs: 15_000,
+    connectTimeoutMs: 0,
     shutdownGraceMs: 1_000,
     onSuspended: 'continue',
     lockDelayMs: 0,
