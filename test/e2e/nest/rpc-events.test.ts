@@ -94,7 +94,7 @@ describe('an event that came over RPC, and found its lock busy,', () => {
     ['below', 'OrdersController.below did not run for an event'],
     ['filtered', 'OrdersController.filtered did not run for an event'],
     ['nesting', 'OrdersController.nesting failed at an event'],
-  ])('is a warning with the method, the key and all that is known (%s)', async (event, what) => {
+  ])('is a warning with the method, the key and who holds (%s)', async (event, what) => {
     client.emit(event, {});
     const lines = await eventually('the log has it', () => {
       const found = refusals.take();
@@ -103,6 +103,7 @@ describe('an event that came over RPC, and found its lock busy,', () => {
 
     expect(ended).toEqual([expect.stringContaining(BUSY)]);
     expect(lines).toEqual([`${what}. LOCK_TIMEOUT: ${ended[0]}`]);
+    expect(lines[0]).toContain('the holder');
   });
 
   it('is none where the method itself says what happens then', async () => {
