@@ -27,11 +27,18 @@ interface Entry {
   readonly default: string;
 }
 
-function entries(): [name: string, entry: Entry][] {
+interface Conditions {
+  readonly default: Entry;
+  readonly require: Entry;
+}
+
+function entries(): [name: string, entry: Entry & { readonly forRequire: Entry }][] {
   const { exports } = JSON.parse(readFileSync(join(folder, 'package', 'package.json'), 'utf8')) as {
-    exports: Record<string, Entry | string>;
+    exports: Record<string, Conditions | string>;
   };
-  return Object.entries(exports).flatMap(([name, entry]) => (typeof entry === 'string' ? [] : [[name, entry]]));
+  return Object.entries(exports).flatMap(([name, entry]) =>
+    typeof entry === 'string' ? [] : [[name, { ...entry.default, forRequire: entry.require }]],
+  );
 }
 
 /** The declarations that are read with this one, itself included. */
@@ -79,7 +86,7 @@ function sizeOf(pattern: RegExp): number {
 
 describe('the packed package', () => {
   it('holds the library, its pages, what npm always adds, and nothing else', () => {
-    const elsewhere = packed.files.filter((path) => !/^(dist\/lib|docs)\//.test(path));
+    const elsewhere = packed.files.filter((path) => !/^(dist\/lib|dist\/cjs|docs)\//.test(path));
 
     expect(elsewhere.sort()).toEqual(['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json']);
     expect(packed.files.filter((path) => !/\.(js|d\.ts|md|json)$|LICENSE/.test(path))).toEqual([]);
@@ -118,6 +125,8 @@ describe('the packed package', () => {
     const scripts = sizeOf(/\.js$/);
 
     expect(scripts).toBeGreaterThan(500_000);
+    // The second build has no comments.
+    expect(sizeOf(/^dist\/cjs\//)).toBeLessThan(sizeOf(/^dist\/lib\/.*\.js$/));
     expect(sizeOf(/\.(map|ts)$/)).toBeLessThan(scripts);
     expect(sizeOf(/./)).toBeLessThan(2 * scripts);
     const first = readFileSync(join(folder, 'package', 'dist', 'lib', 'open.js'), 'utf8');
@@ -144,7 +153,9 @@ describe('the packed package', () => {
       typesVersions: { '*': Record<string, string[]> };
     };
     for (const [name, entry] of entries()) {
-      for (const file of [entry.types, entry.default]) expect(packed.files).toContain(file.slice('./'.length));
+      const { types, forRequire } = entry;
+      for (const file of [types, entry.default, forRequire.types, forRequire.default])
+        expect(packed.files).toContain(file.slice('./'.length));
       if (name !== '.') expect(typesVersions['*'][name.slice('./'.length)]).toEqual([entry.types]);
     }
     expect(entries().map(([name]) => name)).toEqual(
@@ -165,6 +176,8 @@ describe('the packed package', () => {
       '--profile',
       'esm-only',
       '--no-color',
+      '--format',
+      'ascii',
     );
 
     // A problem that counts is an exit status, which `check` throws.

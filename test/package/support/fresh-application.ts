@@ -101,8 +101,8 @@ const SWC_OPTIONS = {
   module: { type: 'commonjs' },
 };
 
-/** Jest's own `require` loads no ES modules: it has to compile this package, and of Nest what is one since Nest 12. */
-const LINE_OF_THE_README = 'node_modules/(?!(nestjs-zookeeper-lock|@nestjs))';
+/** Jest's own `require` loads no ES modules, which Nest is since its version 12. The same line serves pnpm's layout. */
+const LINE_OF_THE_PAGE = '/node_modules/(?!(\\.pnpm/|@nestjs/))';
 
 export const NEST_11_COMMON_JS: Recipe = {
   extension: '',
@@ -121,11 +121,10 @@ export const NEST_11_COMMON_JS: Recipe = {
       testRegex: '\\.spec\\.ts$',
       testEnvironment: 'node',
       transform: { '^.+\\.(t|j)s$': 'ts-jest' },
-      transformIgnorePatterns: [LINE_OF_THE_README],
     },
   },
   // The resolver that knows no `exports`.
-  compilerOptions: { module: 'CommonJS', moduleResolution: 'node10', allowJs: true, esModuleInterop: true },
+  compilerOptions: { module: 'CommonJS', moduleResolution: 'node10', esModuleInterop: true },
 };
 
 export const NEST_12_COMMON_JS: Recipe = {
@@ -146,7 +145,7 @@ export const NEST_12_COMMON_JS: Recipe = {
       testRegex: '\\.spec\\.ts$',
       testEnvironment: 'node',
       transform: { '^.+\\.(t|j)s$': ['@swc/jest', SWC_OPTIONS] },
-      transformIgnorePatterns: [LINE_OF_THE_README],
+      transformIgnorePatterns: [LINE_OF_THE_PAGE],
     },
   },
   compilerOptions: { module: 'NodeNext', moduleResolution: 'NodeNext', isolatedModules: true },

@@ -25,12 +25,22 @@ export async function pack(folder: string): Promise<PackedPackage> {
   mkdirSync(copy);
   const { files } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { files: string[] };
   const documents = ['README.md', 'LICENSE', ...files.filter((name) => !name.startsWith('dist'))];
-  for (const name of ['lib', 'package.json', 'tsconfig.base.json', 'tsconfig.lib.json', ...documents]) {
+  for (const name of [
+    'lib',
+    'package.json',
+    'tsconfig.base.json',
+    'tsconfig.lib.json',
+    'tsconfig.lib-cjs.json',
+    ...documents,
+  ]) {
     cpSync(join(root, name), join(copy, name), { recursive: true });
   }
+  cpSync(join(root, 'scripts', 'build-cjs.js'), join(copy, 'scripts', 'build-cjs.js'));
   symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'), 'junction');
-  mkdirSync(join(copy, 'dist', 'lib'), { recursive: true });
-  writeFileSync(join(copy, 'dist', 'lib', LEFTOVER), '');
+  for (const build of ['lib', 'cjs']) {
+    mkdirSync(join(copy, 'dist', build), { recursive: true });
+    writeFileSync(join(copy, 'dist', build, LEFTOVER), '');
+  }
   const { stdout } = await run('npm', ['pack', '--json', '--silent', '--pack-destination', folder], { cwd: copy });
   const [report] = JSON.parse(stdout) as { filename: string; files: { path: string }[] }[];
   if (report === undefined) throw new Error(`npm pack reported nothing: ${stdout}`);
