@@ -223,7 +223,7 @@ function refuseReserved(option: string, path: string): void {
   const segment = reservedSegment(path);
   if (segment === undefined) return;
   const what = `must not have the segment ${JSON.stringify(segment)}`;
-  refuse(option, `${what}: the nodes of a queue, or of the sessions themselves, are called so`);
+  refuse(option, `${what}: it is reserved for the nodes of queues and sessions`);
 }
 
 type NumericOption =

@@ -15,7 +15,7 @@ export class Refusal {
   @ApiProperty({ example: 'LOCK_TIMEOUT', required: false, description: 'The `code` of a lock error.' })
   readonly code?: string;
 
-  @ApiProperty({ example: 'The lock is busy: others held it for as long as this call would wait' })
+  @ApiProperty({ example: 'The lock is busy: others held it for the whole time that this call could wait' })
   readonly message!: string;
 }
 

@@ -35,7 +35,7 @@ function describeEvidence(reason: LossReason, evidence: LossEvidence): string {
   const { lastProofAgeMs, linkDownMs, loopStalledMs, sessionTimeoutMs } = evidence;
   if (reason !== 'uncertain' && reason !== 'session-ended') return '';
   if (loopStalledMs >= sessionTimeoutMs * NOTICEABLE_PART) {
-    return `; the event loop stood still for ${seconds(loopStalledMs)} or more`;
+    return `; the event loop was blocked for ${seconds(loopStalledMs)} or more`;
   }
   if (lastProofAgeMs === undefined) return '';
   const down = linkDownMs > 0 ? `, and the link has been down for ${seconds(linkDownMs)}` : '';
@@ -58,9 +58,9 @@ function describeLoss(reason: LossReason, key: string, heldMs: number): string {
   const after = `The lock ${key} was lost after ${Math.round(heldMs)} ms: `;
   switch (reason) {
     case 'session-ended':
-      return `${after}the servers ended the session (nothing was heard of this process for a session time-out)`;
+      return `${after}the servers ended the session (they heard nothing from this process for a whole session time-out)`;
     case 'uncertain':
-      return `${after}nothing has proved for too long that the session lives, so another may be about to hold it`;
+      return `${after}the servers have not confirmed for too long that the session is alive, so another process may be about to get it`;
     case 'suspended':
       return `${after}the connection to ZooKeeper is down, and onSuspended is 'stop'`;
     case 'removed':

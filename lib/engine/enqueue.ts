@@ -31,7 +31,7 @@ export async function enqueue(context: EngineContext, request: LockRequest, inte
     for (;;) {
       if (!uplink.isUp) await uplink.whenUp(interrupt);
       const { identity } = session;
-      if (identity === undefined) throw new LockUnavailableError('The session has ended just now', request.key);
+      if (identity === undefined) throw new LockUnavailableError('The session has just ended', request.key);
       const id = identifiers.next();
       const requests = [...parents.missing(queuePath), contender(context, request, id), listQueue(queuePath)];
       sent = id;
@@ -144,7 +144,7 @@ function placeOf(path: string, id: string, czxid: bigint, session: SessionIdenti
 
 /** Not even what stands at the top can be made. Sessions make their chroot when they begin; this one has been removed since. */
 function rootMissing(key: string): LockConfigurationError {
-  const text = `There is no room for the queue of ${key}: the chroot of connect has been removed. Create it again, or restart`;
+  const text = `There is no place for the queue of ${key}: the chroot of connect has been removed. Create it again, or restart`;
   return new LockConfigurationError(text, key);
 }
 
@@ -176,15 +176,15 @@ export function refusal(error: SessionError, key: string): LockConfigurationErro
       );
     case 'LOCAL_SESSION':
       return new LockConfigurationError(
-        `Nobody can queue on ${key}: the servers have localSessionsEnabled, and a local session can own no place in a queue. ` +
+        `Nobody can queue on ${key}: the servers have localSessionsEnabled, and a local session cannot own a place in a queue. ` +
           'Set localSessionsUpgradingEnabled=true in their zoo.cfg, or localSessionsEnabled=false',
         key,
         cause,
       );
     case 'READ_ONLY':
       return new LockConfigurationError(
-        `Nobody can queue on ${key}: the server is read-only (readonlymode.enabled, and it has no quorum). Take that flag off, ` +
-          'or let connect name servers of the quorum alone',
+        `Nobody can queue on ${key}: the server is read-only (readonlymode.enabled, and it has no quorum). Turn that flag off, ` +
+          'or list only servers of the quorum in connect',
         key,
         cause,
       );

@@ -39,7 +39,7 @@ export class HeldLock extends LockHandle {
 
   get fencingToken(): bigint {
     if (this.scope === 'fleet') return this.#hold.token;
-    const text = `${this.key} is locked in this process only, as ZooKeeper is not to be had (whenUnavailable: 'local'): there is no token`;
+    const text = `${this.key} is locked in this process only, because ZooKeeper cannot be reached (whenUnavailable: 'local'): there is no token`;
     throw new LockConfigurationError(text, this.key);
   }
 

@@ -37,8 +37,8 @@ export function checkKey(key: string): void {
   const segment = reservedSegment(key);
   if (segment === undefined) return;
   throw new InvalidLockKeyError(
-    `Not a lock key: ${JSON.stringify(shown)}. The segment ${JSON.stringify(segment)} is what the nodes of a queue, ` +
-      'or of the sessions themselves, are called; choose another name',
+    `Not a lock key: ${JSON.stringify(shown)}. The segment ${JSON.stringify(segment)} is reserved for the nodes ` +
+      'of queues and sessions; choose another name',
     key,
   );
 }

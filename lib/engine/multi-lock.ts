@@ -70,7 +70,7 @@ export class HeldLocks extends MultiLockHandle {
     const lock = this.locks.find((one) => one.key === key);
     if (lock !== undefined) return lock.fencingToken;
     throw new InvalidLockKeyError(
-      `${key} is none of the locks held together (${this.locks.map((one) => one.key).join(', ')})`,
+      `${key} is not one of the locks held together (${this.locks.map((one) => one.key).join(', ')})`,
       key,
     );
   }

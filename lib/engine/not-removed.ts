@@ -14,12 +14,12 @@ export function notRemoved(namespace: string, nodePath: string, cause: SessionEr
 function explain(nodePath: string, key: string, cause: SessionError): LockConfigurationError | LockUnavailableError {
   if (cause.code === 'TOO_LARGE') {
     const text =
-      `A contender may be left in the queue of ${key}, which is too long to look for it: ${cause.message}. It is looked ` +
-      'for again once there are fewer, and goes with this session at the latest';
+      `A contender may be left in the queue of ${key}, which is too long to be searched: ${cause.message}. It is searched ` +
+      'for again once there are fewer, and is gone with this session at the latest';
     return new LockConfigurationError(text, key, { cause });
   }
-  const text = `The servers refuse to remove ${nodePath} (${cause.code}): it stands in the queue of ${key} until they do, or this session ends`;
+  const text = `The servers refuse to remove ${nodePath} (${cause.code}): it stays in the queue of ${key} until they do, or until this session ends`;
   return cause.code === 'NO_AUTH'
-    ? new LockConfigurationError(`${text}. The acl must give this client DELETE, too`, key, { cause })
+    ? new LockConfigurationError(`${text}. The acl must also give this client DELETE`, key, { cause })
     : new LockUnavailableError(text, key, { cause });
 }

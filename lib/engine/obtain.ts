@@ -51,7 +51,8 @@ export async function tryObtain(
   const { key, queuePath, mode } = request;
   // The first connection is only being made: that is no trouble yet.
   if (session.state === 'connecting') await uplink.whenUp(interrupt);
-  if (!uplink.isUp) throw new LockUnavailableError(`There is no connection to ZooKeeper to try ${key} on`, key);
+  if (!uplink.isUp)
+    throw new LockUnavailableError(`The lock ${key} cannot be tried: there is no connection to ZooKeeper`, key);
   if (!isDoorOpen(context, key, mode)) return undefined;
   const reads = settings.lockDelayMs > 0 ? [get(queuePath)] : [];
   const outcomes = await interrupt.guard(session.batch([sync(queuePath), ...reads, listQueue(queuePath)]));
@@ -85,7 +86,7 @@ export async function tryObtain(
     case 'held back':
       return undefined;
     case 'session ended':
-      throw new LockUnavailableError(`The session ended while ${key} was tried`, key);
+      throw new LockUnavailableError(`The session ended while the lock ${key} was being tried`, key);
     case 'removed':
       return tryObtain(context, request, interrupt);
     default:

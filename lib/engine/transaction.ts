@@ -123,11 +123,11 @@ export class GrowingTransaction implements LockTransaction, Footing {
     const totalMs = this.#deadline.at - this.#deadline.startedAt;
     const afterMs = totalMs * (SHORTEST_WAIT_PART + this.#random() * (LONGEST_WAIT_PART - SHORTEST_WAIT_PART));
     const held = this.#locks.map(({ handle }) => handle.key).join(', ');
-    const text = `Taken for a deadlock: waited for ${key} for ${Math.round(afterMs)} ms while holding ${held}`;
+    const text = `Treated as a deadlock: waited for ${key} for ${Math.round(afterMs)} ms while holding ${held}`;
     return { afterMs, error: () => new DeadlockError(text, key) };
   }
 }
 
 function endedError(key: string): LockAbortedError {
-  return new LockAbortedError(`The transaction has ended; it cannot take ${key} any more`, key);
+  return new LockAbortedError(`The transaction has ended, and cannot take the lock ${key}`, key);
 }

@@ -163,7 +163,7 @@ export function explain({ because, node }: Refusal, { key, mode }: LockRequest):
       );
     case 'foreign family':
       return new LockConfigurationError(
-        `A client of another make queues on ${key} as ${node.name}, and would not see a contender of mode ${mode}. ` +
+        `Another kind of client queues on ${key} as ${node.name}, and would not notice a contender of mode ${mode}. ` +
           'With foreign clients a key belongs to one family: exclusive locks, or read and write locks',
         key,
       );

@@ -129,7 +129,7 @@ async function placeIntent(context: EngineContext, hold: Hold, interrupt: Interr
 function intentOf({ request: { queuePath, key } }: Hold, name: string, children: readonly string[]): Intent {
   const foreign = readQueue(children).find(({ ours }) => !ours);
   if (foreign !== undefined) {
-    const text = `A client of another make queues on ${key} as ${foreign.name}, and does not know of upgrades: it could enter beside the writer`;
+    const text = `Another kind of client queues on ${key} as ${foreign.name}, and knows nothing of upgrades: it could enter beside the writer`;
     throw new LockConfigurationError(text, key);
   }
   return { path: `${queuePath}/${name}`, readers: readersInside(children, name).map((reader) => reader.name) };

@@ -91,7 +91,8 @@ export class LockTimeoutError extends LockError {
   readonly code = 'LOCK_TIMEOUT';
   readonly status = 423;
 
-  static override readonly outward: string = 'The lock is busy: others held it for as long as this call would wait';
+  static override readonly outward: string =
+    'The lock is busy: others held it for the whole time that this call could wait';
 }
 
 /** The caller ended the wait: its own `AbortSignal` (whose reason is the `cause`), or the end of its transaction. */
@@ -99,7 +100,7 @@ export class LockAbortedError extends LockError {
   readonly code = 'LOCK_ABORTED';
   readonly status = 499;
 
-  static override readonly outward: string = 'The wait for the lock was ended before its turn came';
+  static override readonly outward: string = 'The wait for the lock was cancelled';
 }
 
 /** What the session had seen when a lock was lost: whether this process stood still, the network failed, or the servers did. */
@@ -165,8 +166,7 @@ export class LockConfigurationError extends LockError {
     return undefined;
   }
 
-  static override readonly outward: string =
-    'The lock is not used, or not set up, as it must be: the details are in the log';
+  static override readonly outward: string = 'The lock is misconfigured or misused: the details are in the log';
 
   /** Who develops must read it where the application ends at its start. Of what happens to a key later, the log tells. */
   static override readonly tellsDetails: boolean = true;
@@ -177,7 +177,7 @@ export class InvalidLockKeyError extends LockError {
   readonly code = 'INVALID_LOCK_KEY';
   readonly status = 400;
 
-  static override readonly outward: string = 'A value that names what to lock is missing, or is none that can name it';
+  static override readonly outward: string = 'A value in the name of the lock is missing or not valid';
 }
 
 /** This caller and others wait for each other, and this one was chosen to give way. Retry from the start. */
@@ -185,7 +185,7 @@ export class DeadlockError extends LockError {
   readonly code = 'DEADLOCK';
   readonly status = 409;
 
-  static override readonly outward: string = 'This call and others waited for each other: begin again';
+  static override readonly outward: string = 'This call and others were waiting for each other: start again';
 }
 
 /** A store has seen a newer token than this one: the caller's lock is over, whatever it believes. */

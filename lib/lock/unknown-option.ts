@@ -4,7 +4,7 @@ const MIN_BEGINNING = 3;
 /** What a message says of an option that there is not: which there are, and which was meant, most likely. */
 export function describeUnknownOption(name: string, known: readonly string[]): string {
   const meant = nearestName(name, known);
-  return `is no option (there are: ${known.join(', ')})${meant === undefined ? '' : `. Did you mean ${meant}?`}`;
+  return `is not an option (the options are: ${known.join(', ')})${meant === undefined ? '' : `. Did you mean ${meant}?`}`;
 }
 
 function nearestName(name: string, known: readonly string[]): string | undefined {

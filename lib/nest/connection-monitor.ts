@@ -68,7 +68,7 @@ export class ConnectionMonitor {
     if (isInMemory) return this.#tellNobodyIsExcluded();
     if (auth.length === 0 || tls !== undefined) return;
     this.#logger.warn(
-      `${this.#connection}: auth is set and tls is not, so the password goes over the network as it is. Whoever listens has ` +
+      `${this.#connection}: auth is set and tls is not, so the password crosses the network unencrypted. Whoever listens has ` +
         "it: connect to the servers' secureClientPort with tls",
     );
   }
@@ -120,7 +120,7 @@ export class ConnectionMonitor {
         );
       case 'lost':
         return this.#logger.warn(
-          `${this.#connection}: the session at ${connect} has ended, or may have (nothing was heard for as long as it lasts): ` +
+          `${this.#connection}: the session at ${connect} has ended, or may have (nothing was heard from the servers for a whole session time-out): ` +
             'its locks are lost',
         );
       case 'connecting':
@@ -147,7 +147,7 @@ export class ConnectionMonitor {
       case 'late-result':
         if (hasObeyed(event)) return;
         return this.#logger.warn(
-          `What ran under the lock ${event.key}${by(event.label)} ended after the loss of the lock: its effects may clash with the next holder's`,
+          `The work under the lock ${event.key}${by(event.label)} finished after the lock was lost: its effects may clash with the next holder's`,
         );
       case 'not-removed':
         return this.#logger.warn(`${this.#connection}: ${event.error.details}`);
@@ -170,10 +170,10 @@ export class ConnectionMonitor {
 
   /** Once for each time that ZooKeeper is away: there may be thousands. */
   #tellDegraded({ key, label }: LockEvent): void {
-    const text = `${this.#connection}: ZooKeeper is not to be had, so ${key} is locked in this process only${by(label)}`;
+    const text = `${this.#connection}: ZooKeeper cannot be reached, so ${key} is locked in this process only${by(label)}`;
     if (this.#hasToldOfDegradedLocks) return this.#logger.debug(text);
     this.#hasToldOfDegradedLocks = true;
-    this.#logger.warn(`${text}. More such locks until it is back are told of at the level debug`);
+    this.#logger.warn(`${text}. Until it is back, further locks like this are logged at debug level only`);
   }
 
   /** What the servers said, which no caller from outside is told; once for each time that ZooKeeper is away. */
@@ -182,7 +182,7 @@ export class ConnectionMonitor {
     countAsLogged(error);
     if (this.#hasToldOfFailures) return;
     this.#hasToldOfFailures = true;
-    const more = 'More such failures, until a lock is to be had again, are told of by the events failed alone';
+    const more = 'Further failures like this are not logged until a lock is taken again: each is an event "failed"';
     this.#logger.warn(`${this.#connection}: ${error.details}${by(label)}. ${more}`);
   }
 
@@ -194,7 +194,7 @@ export class ConnectionMonitor {
     this.#hasJudgedWaitMs = true;
     this.#logger.warn(
       `${this.#connection}: waitMs (${waitMs}) is less than the granted session time-out and a tick ` +
-        `(${sessionTimeoutMs} + ${serverTickMs}): who waits for a holder that crashed gives up before the lock is free`,
+        `(${sessionTimeoutMs} + ${serverTickMs}): a call that waits for a crashed holder gives up before the lock is free`,
     );
   }
 
@@ -217,7 +217,7 @@ export class ConnectionMonitor {
     const lagMs = this.#loop?.takeNoticeableLagMs();
     if (lagMs === undefined) return;
     this.#logger.warn(
-      `The event loop stood still for ${Math.round(lagMs)} ms, a noticeable part of the session time-out: past it, all ` +
+      `The event loop was blocked for ${Math.round(lagMs)} ms, a noticeable part of the session time-out: beyond that, all ` +
         'locks are lost. Look for synchronous work, long garbage collections, or a machine without CPU to spare',
     );
   }

@@ -11,7 +11,7 @@ export function resolveModuleOptions(name: string, options: DistributedLockOptio
   const misplaced = EXTRAS.find((extra) => extra in options);
   if (misplaced !== undefined) {
     throw new LockConfigurationError(
-      `${where}: ${misplaced}: must stand beside useFactory, useClass or useExisting, not in what they return`,
+      `${where}: ${misplaced}: belongs beside useFactory, useClass or useExisting, not in what they return`,
     );
   }
   try {
@@ -56,7 +56,5 @@ export function checkIsGlobal(isGlobal: unknown): void {
 /** @throws LockConfigurationError unless it can name a connection */
 export function checkConnectionName(name: unknown): string {
   if (typeof name === 'string' && name !== '') return name;
-  throw new LockConfigurationError(
-    `DistributedLockModule: name: must be a string that is not empty, not ${shown(name)}`,
-  );
+  throw new LockConfigurationError(`DistributedLockModule: name: must be a non-empty string, not ${shown(name)}`);
 }

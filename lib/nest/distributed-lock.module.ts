@@ -73,7 +73,7 @@ export class DistributedLockModule extends ConfigurableModuleClass implements On
       .find((one) => one.token === LockedExplorer && !one.isDependencyTreeStatic());
     if (perRequest === undefined) return;
     throw new LockConfigurationError(
-      'DistributedLockModule.forRootAsync: what makes the options depends on the request (it injects REQUEST, or a provider ' +
+      'DistributedLockModule.forRootAsync: the factory of the options depends on the request (it injects REQUEST, or a provider ' +
         'that does). A connection lives as long as the application: choose by request among several, each with its name',
     );
   }

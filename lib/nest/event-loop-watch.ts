@@ -6,7 +6,7 @@ const NOTICEABLE_PART = 1 / 4;
 const NANOSECONDS_PER_MILLISECOND = 1e6;
 
 /**
- * Knows whether the event loop stood still for so long that it cost a noticeable part of the session time-out. Node
+ * Knows whether the event loop was blocked for so long that it cost a noticeable part of the session time-out. Node
  * measures in native code (a fifteenth of what a timer of ours would cost, and it keeps no process alive); we read the
  * result, in 25 ns, when something happens to a lock anyway.
  */

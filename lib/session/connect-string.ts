@@ -15,7 +15,7 @@ const EXAMPLE = "expected 'zk1:2181,zk2:2181,zk3:2181/chroot' or 'memory:'";
 export function parseConnectString(connect: string): ConnectTarget {
   // A blank at the end, of an environment file for example, would otherwise be part of the chroot.
   const text = connect.trim();
-  if (/^[a-z][\w+.-]*:\/\//i.test(text)) throw refusal(connect, 'it is no URL, so it has no scheme');
+  if (/^[a-z][\w+.-]*:\/\//i.test(text)) throw refusal(connect, 'it is not a URL: leave the scheme out');
   const slash = text.indexOf('/');
   const authority = slash === -1 ? text : text.slice(0, slash);
   const chroot = readChroot(connect, slash === -1 ? '' : text.slice(slash));
@@ -27,13 +27,13 @@ export function parseConnectString(connect: string): ConnectTarget {
 
 function readName(connect: string, authority: string): string {
   const name = authority.slice('memory:'.length);
-  if (/[,\s]/.test(name)) throw refusal(connect, 'a name behind memory: has no commas and no blanks');
+  if (/[,\s]/.test(name)) throw refusal(connect, 'a name after memory: must not contain commas or spaces');
   return name;
 }
 
 function readChroot(connect: string, text: string): string {
   // ZooKeeper would take the comma, and so the servers behind it, for a part of a node's name.
-  if (text.includes(',')) throw refusal(connect, 'the chroot stands once, at the end, behind all servers');
+  if (text.includes(',')) throw refusal(connect, 'the chroot comes once, at the end, after all servers');
   const chroot = text === '/' ? '' : text;
   if (chroot !== '' && checkPath(chroot) !== undefined) {
     throw refusal(connect, `the chroot ${JSON.stringify(text)} is not a path ZooKeeper accepts`);

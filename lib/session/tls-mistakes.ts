@@ -36,7 +36,7 @@ export function mistakeInTls(tls: unknown): string | undefined {
     return 'checkServerIdentity must be a function, or not be there: without it the name of the server is checked as usual';
   }
   for (const [name, value] of Object.entries(tls)) {
-    if (!isSetting(name)) return `${name} is no setting (there are: ${Object.keys(KINDS).join(', ')})`;
+    if (!isSetting(name)) return `${name} is not a setting (the settings are: ${Object.keys(KINDS).join(', ')})`;
     const mistake = (value ?? undefined) === undefined ? undefined : mistakeInSetting(name, value);
     if (mistake !== undefined) return `${name} ${mistake}`;
   }

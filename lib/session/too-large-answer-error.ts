@@ -18,6 +18,6 @@ export class TooLargeAnswerError extends SessionError {
   ) {
     const what = children === undefined ? 'data of' : `${children} children, whose names take`;
     const [has, most] = [bytes, MAX_ANSWER_BYTES].map((size) => `${(size / BYTES_PER_MEGABYTE).toFixed(1)} MB`);
-    super('TOO_LARGE', `${path} has ${what} ${has}, and no answer of more than ${most} is taken`, path);
+    super('TOO_LARGE', `${path} has ${what} ${has}, and answers of more than ${most} are not accepted`, path);
   }
 }

@@ -170,7 +170,7 @@ describe('options', () => {
 
   it('that are none are refused, with those that are', () => {
     const { message } = refusalOf({ connect: CONNECT, servers: [] });
-    expect(message).toMatch(/^servers: is no option \(there are: connect, sessionTimeoutMs, /);
+    expect(message).toMatch(/^servers: is not an option \(the options are: connect, sessionTimeoutMs, /);
   });
 });
 

@@ -11,7 +11,7 @@ export function checkResource(resource: string): void {
   const fault = faultOf(resource);
   if (fault === undefined) return;
   throw new InvalidLockKeyError(
-    `Not the name of a resource: ${shown(resource)} ${fault}. It is a text that is not empty, such as the key of the lock ` +
+    `Not the name of a resource: ${shown(resource)} ${fault}. It is a non-empty text, such as the key of the lock ` +
       'that protects it',
   );
 }

@@ -31,7 +31,7 @@ export function checkNames(options: object, known: readonly string[], refuse: (w
     refuse(`the options must be an object such as { ${String(known[0])} }`);
   }
   const unknown = Object.keys(options).find((name) => !known.includes(name));
-  if (unknown !== undefined) refuse(`${unknown}: is no option (there are: ${known.join(', ')})`);
+  if (unknown !== undefined) refuse(`${unknown}: is not an option (the options are: ${known.join(', ')})`);
 }
 
 export function checkKeys(keys: unknown, refuse: (what: string) => never): void {

@@ -73,9 +73,9 @@ function explain(state: Exclude<ConnectionState, 'connected' | 'reconnected'>): 
     case 'connecting':
       return 'There is no ZooKeeper session yet';
     case 'suspended':
-      return 'The link to ZooKeeper is down; held locks last until certainty ends, new ones are not to be had';
+      return 'The link to ZooKeeper is down; held locks are valid until their certainty ends, new ones cannot be taken';
     case 'lost':
-      return 'There is no ZooKeeper session, or it may have ended: its locks are lost. It is taken up again, or another opened, as soon as a server answers';
+      return 'There is no ZooKeeper session, or it may have ended: its locks are lost. It is resumed, or a new one is opened, as soon as a server answers';
     case 'closed':
       return 'The connection to ZooKeeper was closed';
   }

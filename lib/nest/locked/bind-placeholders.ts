@@ -47,7 +47,7 @@ export function bindPlaceholders(template: KeyTemplate, known: KnownParameters, 
       if (others.length > 0) throw new LockConfigurationError(ambiguous(where, placeholder, sources));
       if (path.length > 0 && source.isArgument && HAVE_NO_PARTS.includes(known.types[source.index])) {
         throw new LockConfigurationError(
-          `${where}: placeholder ":${placeholder}" leads into ${source.shown}, which is no object. Where the text behind ` +
+          `${where}: placeholder ":${placeholder}" leads into ${source.shown}, which is not an object. Where the text behind ` +
             'the dot is a part of the key, compute the key: @Locked((...args) => `/locks/${...}`)',
         );
       }

@@ -11,7 +11,7 @@ export type KeyValue = string | number | bigint;
 export function encodeKeyValue(value: unknown, name: string, path: string): string {
   if (!isKeyValue(value)) {
     throw new InvalidLockKeyError(
-      `The lock key ${path} needs a value for ":${name}": a string that is not empty, a finite number or a bigint, ` +
+      `The lock key ${path} needs a value for ":${name}": a non-empty string, a finite number or a bigint, ` +
         `not ${describe(value)}`,
     );
   }

@@ -27,7 +27,7 @@ export function parseKeyTemplate(path: string, where: string): KeyTemplate {
   const placeholders = parts.filter((_, index) => index % 2 === 1);
   if (literals.some((literal) => NAMELESS.test(literal))) {
     throw new LockConfigurationError(
-      `${where}: a ":" at the beginning of a segment without a name behind it. Placeholders are called as variables are: ":id"`,
+      `${where}: a ":" at the beginning of a segment without a name after it. Placeholders are named like variables: ":id"`,
     );
   }
   const malformed = placeholders.find((name) => name.split('.').includes(''));

@@ -115,10 +115,10 @@ function methodOf(
   if (typeof prototype === 'function')
     return refuse('a static method has no instance that Nest could give a lock service');
   if (descriptor === undefined) {
-    return refuse('a property is no method, even where it holds an arrow function: write `async name() { ... }`');
+    return refuse('a property is not a method, even if it holds an arrow function: write `async name() { ... }`');
   }
   if (descriptor.get !== undefined || descriptor.set !== undefined) return refuse('an accessor cannot wait for a lock');
-  if (typeof descriptor.value !== 'function') return refuse('it is no method');
+  if (typeof descriptor.value !== 'function') return refuse('it is not a method');
   if (Object.prototype.toString.call(descriptor.value) === '[object GeneratorFunction]') {
     return refuse('a generator cannot wait for a lock: write `async *name() { ... }`');
   }
@@ -188,7 +188,7 @@ function checkComputed(key: unknown, where: string): string {
   const accident = typeof key === 'string' ? key.split('/').find((segment) => ACCIDENTS.includes(segment)) : undefined;
   if (accident === undefined) return key as string;
   throw new InvalidLockKeyError(
-    `${where}: the computed key ${String(key)} has the segment "${accident}": a value is missing, or is no text. ` +
+    `${where}: the computed key ${String(key)} has the segment "${accident}": a value is missing, or is not text. ` +
       'Placeholders with keys refuse such values, and encode the others',
   );
 }

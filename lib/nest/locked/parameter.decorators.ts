@@ -13,7 +13,7 @@ export function LockKey<Class extends object, Method extends string | symbol | u
   pick?: (argument: Picked<Class, Method, Index>) => KeyValue,
 ): (target: Class, method: Method, index: Index) => void {
   if (typeof name !== 'string' || name === '') {
-    throw new LockConfigurationError(`@LockKey: the name of a placeholder must be a string that is not empty`);
+    throw new LockConfigurationError(`@LockKey: the name of a placeholder must be a non-empty string`);
   }
   if (pick !== undefined && typeof pick !== 'function') {
     throw new LockConfigurationError(`@LockKey('${name}'): pick must be a function, not a ${typeof pick}`);
@@ -46,7 +46,7 @@ export function CurrentLock(): FillingDecorator<LockHandle, '@CurrentLock() fill
  */
 export function injected<T>(): T {
   throw new LockConfigurationError(
-    'A parameter that @Locked fills was not filled: the method was called past its lock. An override without @Locked ' +
+    'A parameter that @Locked fills was not filled: the method was called without its lock. An override without @Locked ' +
       'that calls super, or a copy of the method taken before it was decorated, does that; so does @Fence() without @Locked',
   );
 }

@@ -179,7 +179,7 @@ export class Connection implements LinkListener {
     this.#liveness = new Liveness(this.#clock, timeoutMs, tickMs, this.#readAt, {
       heldUntil,
       sendPing: () => this.conversation.ping(),
-      onSilence: (silentMs) => this.#end(new Error(`nothing was heard of it for ${Math.round(silentMs)} ms`)),
+      onSilence: (silentMs) => this.#end(new Error(`nothing was heard from it for ${Math.round(silentMs)} ms`)),
     });
   }
 

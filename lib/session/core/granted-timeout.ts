@@ -16,7 +16,7 @@ export function uselessTimeout(grantedMs: number, tickMs: number): LockConfigura
   const marginsMs = MARGINS * certaintyMarginMs(grantedMs);
   if (grantedMs - tickMs > marginsMs) return undefined;
   return new LockConfigurationError(
-    `${granted}, and serverTickMs is ${tickMs} ms: less a tick and the margins of ${marginsMs} ms nothing is left in which a ` +
+    `${granted}, and serverTickMs is ${tickMs} ms: less a tick and the margins of ${marginsMs} ms no time is left in which a ` +
       `lock could be certain. Set sessionTimeoutMs to four ticks or more, and to ${2 * (tickMs + marginsMs)} ms at the least; ` +
       "the servers' maxSessionTimeout must allow it",
   );

@@ -111,7 +111,7 @@ export class SessionKeeper implements ConnectionOwner {
   }
 
   onExpired(connection: Connection): void {
-    this.#endSession('The servers ended the session: nothing was heard of it for a whole session time-out');
+    this.#endSession('The servers ended the session: they heard nothing from it for a whole session time-out');
     if (this.#state === 'closing') this.#finish();
     else this.#tryNext(connection.server);
   }

@@ -56,7 +56,9 @@ export function notServing(name: string): Error {
 /** Anything but a malformed frame is a defect of our own: it is handed on as it is. */
 export function unreadableReply(name: string, error: Error): Error {
   if (!(error instanceof MalformedFrameError)) return error;
-  return new MalformedFrameError(`${name} sent what is no reply of ZooKeeper: ${error.message}`, { cause: error });
+  return new MalformedFrameError(`${name} sent something that is not a ZooKeeper reply: ${error.message}`, {
+    cause: error,
+  });
 }
 
 /** Errors of Node itself are no `instanceof Error` where a test runner has globals of its own. */

@@ -191,7 +191,7 @@ describe.each([
       error: {
         name: 'LockTimeoutError',
         code: 'LOCK_TIMEOUT',
-        message: 'The lock is busy: others held it for as long as this call would wait',
+        message: 'The lock is busy: others held it for the whole time that this call could wait',
         status: 423,
       },
     });

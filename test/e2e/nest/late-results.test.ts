@@ -70,7 +70,7 @@ async function warningsOfLateResults(
   await outcome;
   stop();
   await eventually('it is over', () => isOver);
-  return recorder.find('warn: What ran under the lock');
+  return recorder.find('warn: The work under the lock');
 }
 
 describe('the log of a method whose lock was lost', () => {

@@ -102,7 +102,7 @@ describe('the log', () => {
 
     await eventually(
       'it is told',
-      () => application.recorder.find('warn: What ran under the lock /locks/a').length > 0,
+      () => application.recorder.find('warn: The work under the lock /locks/a').length > 0,
     );
   });
 
@@ -227,7 +227,7 @@ describe('the log', () => {
     while (performance.now() < end);
     expect(lock.isHeld()).toBe(false);
 
-    await eventually('it is told', () => application.recorder.find('warn: The event loop stood still').length > 0);
+    await eventually('it is told', () => application.recorder.find('warn: The event loop was blocked').length > 0);
   });
 
   it('says for how long held locks last when the link is down', async () => {
@@ -250,7 +250,7 @@ describe('the log', () => {
 
     await eventually('it is told', async () => {
       await application.get(Service).run('a');
-      return application.recorder.find('warn: The event loop stood still').length > 0;
+      return application.recorder.find('warn: The event loop was blocked').length > 0;
     });
   });
 });

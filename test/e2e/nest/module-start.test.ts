@@ -20,7 +20,7 @@ import { telling } from '../../support/telling.js';
 describe('the options are checked at the start, alike by forRoot and forRootAsync:', () => {
   it.each<[string, unknown, string]>([
     ['no connect', {}, "connect: must be a string such as 'zk1:2181,zk2:2181,zk3:2181/chroot' or 'memory:'"],
-    ['an unknown option', { connect: 'memory:', waitMS: 1 }, 'waitMS: is no option'],
+    ['an unknown option', { connect: 'memory:', waitMS: 1 }, 'waitMS: is not an option'],
     [
       'a negative time',
       { connect: 'memory:', waitMs: -1 },
@@ -45,12 +45,14 @@ describe('the options are checked at the start, alike by forRoot and forRootAsyn
     const useFactory = (): DistributedLockOptions => ({ connect: 'memory:', name: 'orders' }) as DistributedLockOptions;
 
     await expect(boot([DistributedLockModule.forRootAsync({ useFactory })])).rejects.toThrow(
-      "DistributedLockModule 'default': name: must stand beside useFactory, useClass or useExisting",
+      "DistributedLockModule 'default': name: belongs beside useFactory, useClass or useExisting",
     );
   });
 
   it('a name that is none', () => {
-    expect(() => DistributedLockModule.forRoot({ connect: 'memory:', name: '' })).toThrow('name: must be a string');
+    expect(() => DistributedLockModule.forRoot({ connect: 'memory:', name: '' })).toThrow(
+      'name: must be a non-empty string',
+    );
   });
 
   it.each([undefined, null, 'zk:2181', 5])('forRoot(%p)', (options) => {
@@ -84,7 +86,7 @@ describe('the options are checked at the start, alike by forRoot and forRootAsyn
       inject: [REQUEST],
       useFactory: () => ({ connect: memory() }),
     });
-    await expect(boot([perRequest])).rejects.toThrow('what makes the options depends on the request');
+    await expect(boot([perRequest])).rejects.toThrow('the factory of the options depends on the request');
   });
 
   it('the same global connection twice', async () => {

@@ -234,7 +234,7 @@ describe('an injected parameter', () => {
     await using application = await startApplication({ providers: [Service, Bypassing] });
 
     expect(await application.get(Service).run()).toBeGreaterThan(0n);
-    await expect(application.get(Bypassing).run()).rejects.toThrow('called past its lock');
+    await expect(application.get(Bypassing).run()).rejects.toThrow('called without its lock');
   });
 });
 

@@ -169,7 +169,7 @@ describe('FencedZnodes', () => {
     await znodes.write(`${path}/parent/x`, 'x', lock);
     await operator.request(create(`${fullPath}/parent/mortal`, 'ephemeral'));
     await expect(znodes.write(`${path}/parent/mortal`, 'x', lock)).rejects.toThrow(
-      telling('no place to keep anything'),
+      telling('nothing can be kept there'),
     );
     await expect(znodes.write(`${path}/parent/mortal/child`, 'x', lock)).rejects.toThrow(
       telling('is an ephemeral node'),

@@ -93,7 +93,7 @@ describe('a key with too many keys below it', () => {
     expect(await engine.failure(one.locks.acquire(KEY))).toBeInstanceOf(LockConfigurationError);
     await engine.runFor(100);
     expect([queue().length, typesOf(one.events)]).toEqual([1, ['failed', 'not-removed']]);
-    expect(one.events.at(-1)).toMatchObject({ error: { details: expect.stringContaining('too long to look for it') } });
+    expect(one.events.at(-1)).toMatchObject({ error: { details: expect.stringContaining('too long to be searched') } });
 
     const [lists, deletes] = [counting('list'), counting('delete')];
     await engine.runFor(600_000);

@@ -64,7 +64,7 @@ describe('the evidence of a loss', () => {
     expect(evidence.loopStalledMs).toBeGreaterThanOrEqual(6_000 - TICK_MS);
     expect(evidence.loopStalledMs).toBeLessThanOrEqual(6_010);
     expect(error.details).toContain(
-      `the event loop stood still for ${(evidence.loopStalledMs / 1_000).toFixed(1)} s or more`,
+      `the event loop was blocked for ${(evidence.loopStalledMs / 1_000).toFixed(1)} s or more`,
     );
   });
 
@@ -75,7 +75,7 @@ describe('the evidence of a loss', () => {
     const { error, evidence } = told();
     expect(evidence.loopStalledMs).toBeGreaterThanOrEqual(6_000 - TICK_MS);
     expect(evidence.loopStalledMs).toBeLessThanOrEqual(6_000);
-    expect(error.details).toMatch(/the event loop stood still for \d\.\d s or more$/);
+    expect(error.details).toMatch(/the event loop was blocked for \d\.\d s or more$/);
     one.process.resume();
   });
 

@@ -126,7 +126,7 @@ describe('a transaction that has ended', () => {
     grant(b.owned);
     if (isLost) a.lose();
     else tx.end();
-    expect(await late).toBe(isLost ? '/a was lost' : 'The transaction has ended; it cannot take /b any more');
+    expect(await late).toBe(isLost ? '/a was lost' : 'The transaction has ended, and cannot take the lock /b');
     expect([kept, b.releases]).toEqual([[a.owned], 1]);
   });
 });

@@ -145,7 +145,7 @@ describe('transaction()', () => {
     expect(engine.world.watchCount).toBe(watches);
     for (const error of await engine.settle(Promise.all(waits), 1)) {
       expect(error).toBeInstanceOf(LockAbortedError);
-      expect(error.details).toMatch(/^The transaction has ended; it cannot take \/l\/(busy|next) any more$/);
+      expect(error.details).toMatch(/^The transaction has ended, and cannot take the lock \/l\/(busy|next)$/);
     }
   });
 

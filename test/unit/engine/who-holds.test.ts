@@ -39,7 +39,7 @@ describe('a LOCK_TIMEOUT says who holds the lock', () => {
         `^The lock ${KEY} was still busy after 500 ms. It is held by Orders.pay on \\S+ \\(pid ${process.pid}\\), in the queue since ${ISO}$`,
       ),
     );
-    expect(error.message).toBe('The lock is busy: others held it for as long as this call would wait');
+    expect(error.message).toBe('The lock is busy: others held it for the whole time that this call could wait');
     expect(reads).toEqual([]);
   });
 

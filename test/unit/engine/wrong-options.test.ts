@@ -41,7 +41,7 @@ describe('What can be seen to be wrong before any I/O', () => {
     [{ waitMs: Number.NaN }, /^waitMs: .* not NaN$/],
     [{ waitMs: '5' }, /^waitMs: /],
     [{ signal: 'now' }, /^signal: /],
-    [{ mode: 'write' }, /^mode: is no option \(there are: waitMs, signal\)$/],
+    [{ mode: 'write' }, /^mode: is not an option \(the options are: waitMs, signal\)$/],
     [null, /^options: /],
   ])('options %p are refused by upgrade(), with the key, and the hold goes on', async (options, message) => {
     const lock = await engine.settle(one.locks.acquire(KEY, { mode: 'upgradeable' }));

@@ -46,7 +46,7 @@ describe('options of a call', () => {
 
   it('an option that is none is refused with those that are', () => {
     expect(refusalOf({ timeout: 5 }).message).toBe(
-      'timeout: is no option (there are: mode, waitMs, signal, leaseMs, reentrant, label)',
+      'timeout: is not an option (the options are: mode, waitMs, signal, leaseMs, reentrant, label)',
     );
   });
 

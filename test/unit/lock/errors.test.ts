@@ -60,7 +60,7 @@ describe('The errors are a contract', () => {
     '%p: says nothing of keys, servers and addresses to outsiders, and all of it to logs',
     (...[LockErrorClass]) => {
       const cause = new Error('connect ECONNREFUSED 10.0.0.5:2181');
-      const details = 'The lock /tenants/acme was not to be had: zk1:2181 said ECONNREFUSED';
+      const details = 'The lock /tenants/acme cannot be reached: zk1:2181 said ECONNREFUSED';
       const error = new LockErrorClass(details, '/tenants/acme', { cause });
 
       expect(error.message).toMatch(/^The |^This |^A value /);
@@ -83,7 +83,7 @@ describe('The errors are a contract', () => {
     expect(inspect(error).match(/must name a server/g)).toHaveLength(1);
 
     const quoted = new errors.LockConfigurationError(`The lock ${JSON.stringify('/a"b')} is held`, '/a"b');
-    expect(quoted.message).toBe('The lock is not used, or not set up, as it must be: the details are in the log');
+    expect(quoted.message).toBe('The lock is misconfigured or misused: the details are in the log');
   });
 
   it('a configuration error is not for outsiders', () => {

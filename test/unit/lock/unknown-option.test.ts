@@ -27,14 +27,14 @@ describe('an option that there is not', () => {
     ['conect', 'connect'],
   ])('%s is told which was meant: %s', (name, meant) => {
     expect(describeUnknownOption(name, KNOWN)).toBe(
-      `is no option (there are: ${KNOWN.join(', ')}). Did you mean ${meant}?`,
+      `is not an option (the options are: ${KNOWN.join(', ')}). Did you mean ${meant}?`,
     );
   });
 
   it.each(['ttl', 'id', 'servers', 'timeout', 'x', '', 'm', 'x'.repeat(1_000_000)])(
     '%.20s is like none of them',
     (name) => {
-      expect(describeUnknownOption(name, KNOWN)).toBe(`is no option (there are: ${KNOWN.join(', ')})`);
+      expect(describeUnknownOption(name, KNOWN)).toBe(`is not an option (the options are: ${KNOWN.join(', ')})`);
     },
   );
 });
@@ -42,13 +42,13 @@ describe('an option that there is not', () => {
 describe('options that the compiler knows nothing of are told the nearest name', () => {
   it('by the module', () => {
     expect(() => resolveOptions(untyped('{"connect":"memory:","sessionTimeout":1000}'))).toThrow(
-      /^sessionTimeout: is no option \(there are: .*\)\. Did you mean sessionTimeoutMs\?$/,
+      /^sessionTimeout: is not an option \(the options are: .*\)\. Did you mean sessionTimeoutMs\?$/,
     );
   });
 
   it('by a call', () => {
     expect(() => checkAcquireOptions(untyped('{"waitMS":5}'))).toThrow(
-      /^waitMS: is no option .*\. Did you mean waitMs\?$/,
+      /^waitMS: is not an option .*\. Did you mean waitMs\?$/,
     );
   });
 
@@ -60,6 +60,6 @@ describe('options that the compiler knows nothing of are told the nearest name',
       }
       return Orders;
     };
-    expect(define).toThrow(/^@Locked\('\/a'\) on Orders\.pay: onbusy: is no option .*\. Did you mean onBusy\?$/);
+    expect(define).toThrow(/^@Locked\('\/a'\) on Orders\.pay: onbusy: is not an option .*\. Did you mean onBusy\?$/);
   });
 });

@@ -85,7 +85,7 @@ describe('Anything else is a configuration error that quotes it', () => {
   });
 
   it('that is a URL: its scheme is what is wrong', () => {
-    expect(() => parseConnectString('zookeeper://zk1:2181')).toThrow('connect: it is no URL, so it has no scheme');
+    expect(() => parseConnectString('zookeeper://zk1:2181')).toThrow('connect: it is not a URL: leave the scheme out');
   });
 
   it.each([
@@ -112,7 +112,7 @@ describe('Anything else is a configuration error that quotes it', () => {
     '%j: behind the chroot there can be no further server, and it would stand for another ensemble',
     (connect) => {
       expect(() => parseConnectString(connect)).toThrow(
-        'connect: the chroot stands once, at the end, behind all servers',
+        'connect: the chroot comes once, at the end, after all servers',
       );
       expect(() => parseConnectString(connect)).toThrow(JSON.stringify(connect));
     },

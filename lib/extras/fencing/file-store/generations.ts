@@ -50,7 +50,7 @@ export class Generations {
       if (journal !== undefined) return journal;
     }
     throw new LockConfigurationError(
-      `${this.folder} is no folder of a file: there is something in it, but no journal. Stop all writers, ` +
+      `${this.folder} is not the folder of a file: there is something in it, but no journal. Stop all writers, ` +
         'then move it away, or restore it from a backup',
     );
   }

@@ -62,7 +62,7 @@ export class FenceExplorer implements OnModuleInit {
       }
       if (!isPlan(plan)) continue;
       if (paths !== undefined) this.#checkRoutes(plan, `${controller.name}.${name}`, prefixes, controller, paths);
-      else if (plan !== ofClass) refuse(`${plan.where} is no route: it needs @Get, @Post, @Put, ... beside it`);
+      else if (plan !== ofClass) refuse(`${plan.where} is not a route: it needs @Get, @Post, @Put, ... beside it`);
       if (plan !== ofClass) this.#checkRules(plan);
     }
   }

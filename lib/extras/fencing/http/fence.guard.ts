@@ -58,7 +58,7 @@ export class FenceGuard implements CanActivate {
       await this.fencing.marks.claim(key, token);
     } catch (error) {
       if (error instanceof LockError) throw error;
-      const text = `The fencing marks of ${key} could not be asked, so the request was not let in`;
+      const text = `The fencing marks of ${key} could not be checked, so the request was refused`;
       throw new LockUnavailableError(`${text}: ${detailsOf(error)}`, key, { cause: error });
     }
   }

@@ -35,7 +35,7 @@ export function resolveFencingOptions(options: FencingModuleOptions): ResolvedFe
     throw new LockConfigurationError(`FencingModule: ${what}`);
   };
   if (typeof options === 'object' && options !== null && 'isGlobal' in options)
-    refuse('isGlobal: must stand beside useFactory, useClass or useExisting, not in what they return');
+    refuse('isGlobal: belongs beside useFactory, useClass or useExisting, not in what they return');
   checkNames(options, KNOWN, refuse);
   const { marks, keys, ...rules } = options;
   checkMarks(marks, (what) => refuse(`marks: ${what}`));
@@ -66,8 +66,7 @@ export function checkTokenRules({ issuer, maxAgeMs }: SignedTokenRules, where: s
   const refuse = (what: string): never => {
     throw new LockConfigurationError(`${where}: ${what}`);
   };
-  if (issuer !== undefined && (typeof issuer !== 'string' || issuer === ''))
-    refuse('issuer: must be a text that is not empty');
+  if (issuer !== undefined && (typeof issuer !== 'string' || issuer === '')) refuse('issuer: must be a non-empty text');
   if (maxAgeMs !== undefined && !(Number.isFinite(maxAgeMs) && maxAgeMs > 0)) {
     refuse(`maxAgeMs: must be a number of milliseconds above 0, not ${String(maxAgeMs)}`);
   }

@@ -74,9 +74,7 @@ export function nameKey(by: string, key: Partial<VerificationKey> | null | undef
 /** @throws LockConfigurationError */
 export function checkIssuer(issuer: unknown, where: string): void {
   if (typeof issuer === 'string' && issuer !== '') return;
-  throw new LockConfigurationError(
-    `${where}: issuer must be a text that is not empty: who signs, such as 'orders-service'`,
-  );
+  throw new LockConfigurationError(`${where}: issuer must be a non-empty text: who signs, such as 'orders-service'`);
 }
 
 function bind(key: VerificationKey, where: string): BoundKey {

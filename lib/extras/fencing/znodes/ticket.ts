@@ -54,7 +54,7 @@ export async function rightOf(
   const queue = `${namespace}${String(key)}/`;
   if (typeof nodePath !== 'string' || !nodePath.startsWith(queue) || !CONTENDER.test(nodePath.slice(queue.length))) {
     throw new InvalidFencingTokenError(
-      `The node of this lock, ${onOneLine(JSON.stringify(nodePath))}, is no place in the queue ${onOneLine(queue)} of this lock service: is it ` +
+      `The node of this lock, ${onOneLine(JSON.stringify(nodePath))}, is not a place in the queue ${onOneLine(queue)} of this lock service: is it ` +
         'the lock of a service with another namespace?',
       key,
     );

@@ -88,8 +88,8 @@ function versionAfter(result: MultiResult | undefined, path: string): number {
   if (result?.op !== 'set') return 0;
   if (result.stat.ephemeralOwner === 0n) return result.stat.version;
   throw new LockConfigurationError(
-    `${path} was written, but it is no place to keep anything: it is an ephemeral node, which goes with the session of ` +
-      'its maker. Keep data elsewhere',
+    `${path} was written, but nothing can be kept there: it is an ephemeral node, which disappears with the session ` +
+      'that made it. Keep data elsewhere',
   );
 }
 

@@ -122,11 +122,15 @@ describe('an application with @RequireFence does not start', () => {
     ['marks in znodes', { marks: znodes }, 'marks: FencedZnodes keeps no highest token to compare with'],
     ['a check that is none', { marks: { claim, check: true } }, 'marks: check: must be a function'],
     ['keys that were not checked', { marks, keys: { id: 'k' } }, 'keys: must be made with new VerificationKeys'],
-    ['an unknown option', { marks, key: keys }, 'key: is no option (there are: marks, keys, issuer, maxAgeMs)'],
+    [
+      'an unknown option',
+      { marks, key: keys },
+      'key: is not an option (the options are: marks, keys, issuer, maxAgeMs)',
+    ],
     ['an age without keys', { marks, maxAgeMs: 5 }, 'maxAgeMs: only signed tokens have it'],
     ['an issuer without keys', { marks, issuer: 'me' }, 'issuer: only signed tokens have it'],
     ['an age of nothing', { marks, keys, maxAgeMs: 0 }, 'maxAgeMs: must be a number of milliseconds above 0, not 0'],
-    ['an empty issuer', { marks, keys, issuer: '' }, 'issuer: must be a text that is not empty'],
+    ['an empty issuer', { marks, keys, issuer: '' }, 'issuer: must be a non-empty text'],
   ])('with %s', async (_what, options, expected) => {
     const useFactory = (): FencingModuleOptions => options as FencingModuleOptions;
     await expect(start([Documents], [FencingModule.forRootAsync({ useFactory })])).rejects.toThrow(expected);
@@ -135,7 +139,7 @@ describe('an application with @RequireFence does not start', () => {
   it('with isGlobal in what a factory returns', async () => {
     const useFactory = (): FencingModuleOptions => ({ marks, isGlobal: true }) as FencingModuleOptions;
     await expect(start([Documents], [FencingModule.forRootAsync({ useFactory })])).rejects.toThrow(
-      'must stand beside useFactory',
+      'belongs beside useFactory',
     );
   });
 
@@ -214,7 +218,7 @@ describe('an application with @RequireFence does not start', () => {
         return 'saved';
       }
     }
-    await expect(start([Helper])).rejects.toThrow("@RequireFence('/locks/a') on Helper.help is no route");
+    await expect(start([Helper])).rejects.toThrow("@RequireFence('/locks/a') on Helper.help is not a route");
     await expect(start([], undefined, [Service])).rejects.toThrow(
       'it is for controllers; this class is listed in providers',
     );

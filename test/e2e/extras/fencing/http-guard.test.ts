@@ -120,7 +120,7 @@ describe('@RequireFence', () => {
     expect(answer.body).toEqual(body(503, 'LOCK_UNAVAILABLE', 'The lock service is not available'));
     expect(JSON.stringify(answer.body)).not.toMatch(/10\.0\.0\.7|documents/);
     expect(refusals.take()[0]).toMatch(
-      /marks of \/locks\/documents\/a could not be asked.*ECONNREFUSED 10\.0\.0\.7:5432/,
+      /marks of \/locks\/documents\/a could not be checked.*ECONNREFUSED 10\.0\.0\.7:5432/,
     );
     expect(answer.headers.get('retry-after')).toBe('5');
     expect(service.saved).toEqual([]);

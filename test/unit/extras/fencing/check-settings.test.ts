@@ -21,7 +21,9 @@ describe.each(stores)('%s', (name, make, needed) => {
     for (const wrong of ['key', 'verificationKeys']) {
       await expect(making({ ...needed, [wrong]: keys })).rejects.toMatchObject({
         code: 'LOCK_CONFIGURATION',
-        message: expect.stringMatching(new RegExp(`^${name}: ${wrong}: is no option \\(there are: .*keys, lockKey\\)`)),
+        message: expect.stringMatching(
+          new RegExp(`^${name}: ${wrong}: is not an option \\(the options are: .*keys, lockKey\\)`),
+        ),
       });
     }
   });

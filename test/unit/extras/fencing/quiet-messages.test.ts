@@ -16,7 +16,7 @@ async function caught(failing: Promise<unknown>): Promise<LockError> {
 
 /** GraphQL, and event streams, show a message to whoever called. */
 function expectQuiet(error: LockError, resource: string): void {
-  expect(error.message).toBe('The lock is not used, or not set up, as it must be: the details are in the log');
+  expect(error.message).toBe('The lock is misconfigured or misused: the details are in the log');
   expect(error.key).toBe(resource);
 }
 

@@ -92,7 +92,7 @@ describe('a key', () => {
     ['a private PEM to verify', { algorithm: 'Ed25519', publicKey: privatePem }, 'publicKey is a private key'],
     ['a private JWK to verify', { algorithm: 'Ed25519', publicKey: privateJwk }, 'publicKey is a private key'],
     ['a JWK with a broken x', { algorithm: 'Ed25519', publicKey: { ...publicJwk, x: 'AA' } }, 'cannot be read'],
-    ['an empty issuer', { algorithm: 'HS256', secret: SECRET, issuer: '' }, 'issuer must be a text that is not empty'],
+    ['an empty issuer', { algorithm: 'HS256', secret: SECRET, issuer: '' }, 'issuer must be a non-empty text'],
   ])('is refused before its first use: %s', (_what, key, expected) => {
     const { message } = refusalOf(() => new VerificationKeys([{ id: 'k1', ...(key as object) } as VerificationKey]));
     expect(message).toMatch(/^VerificationKeys: key "k1": /);
@@ -135,7 +135,7 @@ describe('a set of keys', () => {
     ['a list with nothing in it', () => new VerificationKeys([undefined as never]), 'a key must have an id'],
     ['nothing to sign with', () => new SigningKeys(undefined as never), 'must be given { issuer, current'],
     ['no current key', () => new SigningKeys({ issuer: 'me' } as never), 'a key must have an id'],
-    ['no issuer', () => new SigningKeys({ current: hmac } as never), 'issuer must be a text that is not empty'],
+    ['no issuer', () => new SigningKeys({ current: hmac } as never), 'issuer must be a non-empty text'],
     [
       'a public key to sign with',
       () => new SigningKeys({ issuer: 'me', current: { id: 'e', algorithm: 'Ed25519', publicKey } as never }),

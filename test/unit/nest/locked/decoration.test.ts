@@ -180,15 +180,18 @@ describe('@Locked refuses, while the class is being defined,', () => {
 
   it('a property that holds an arrow function', () => {
     class Service {}
-    expect(decorate(Service.prototype, 'm', undefined)).toThrow(/a property is no method.*async name\(\)/);
+    expect(decorate(Service.prototype, 'm', undefined)).toThrow(/a property is not a method.*async name\(\)/);
   });
 
   it.each([
-    [{ waitMS: 5 }, 'waitMS: is no option (there are: mode, waitMs, leaseMs, reentrant, label, name, keys, onBusy,'],
+    [
+      { waitMS: 5 },
+      'waitMS: is not an option (the options are: mode, waitMs, leaseMs, reentrant, label, name, keys, onBusy,',
+    ],
     [{ waitMs: -1 }, 'waitMs: must be a number of milliseconds'],
     [{ mode: 'shared' }, 'mode: must be one of'],
     [{ signal: AbortSignal.abort() }, 'signal: is for one call'],
-    [{ name: '' }, 'name: must be a string'],
+    [{ name: '' }, 'name: must be a non-empty string'],
     [{ onBusy: 'wait' }, 'onBusy: must be throw, skip or a function of the error, not "wait"'],
     [{ onLost: 1 }, 'onLost: must be a function'],
     [{ keys: {} }, 'keys: must be a function'],
@@ -230,11 +233,11 @@ describe('@LockKey, @Fence and @CurrentLock refuse', () => {
   });
 
   it('a name that is none, and a pick that is no function', () => {
-    expect(() => LockKey('')).toThrow('must be a string that is not empty');
+    expect(() => LockKey('')).toThrow('must be a non-empty string');
     expect(() => LockKey('id', 'order.id' as unknown as () => string)).toThrow('pick must be a function, not a string');
   });
 
   it('to be bypassed: injected() throws where nothing was filled in', () => {
-    expect(() => injected()).toThrow(/called past its lock/);
+    expect(() => injected()).toThrow(/called without its lock/);
   });
 });

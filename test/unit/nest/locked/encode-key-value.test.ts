@@ -39,7 +39,7 @@ describe('the value of a placeholder', () => {
     expect(() => encode(value)).toThrow(InvalidLockKeyError);
     expect(() => encode(value)).toThrow(
       telling(
-        `The lock key /locks/:id needs a value for ":id": a string that is not empty, a finite number or a bigint, not ${described}`,
+        `The lock key /locks/:id needs a value for ":id": a non-empty string, a finite number or a bigint, not ${described}`,
       ),
     );
   });

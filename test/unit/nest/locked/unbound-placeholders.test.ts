@@ -65,7 +65,7 @@ describe('a placeholder that binds to nothing, or to several things, throws whil
       return A;
     };
     expect(define).toThrow(
-      'placeholder ":name.json" leads into key name, which is no object. Where the text behind the dot is a part of the key, ' +
+      'placeholder ":name.json" leads into key name, which is not an object. Where the text behind the dot is a part of the key, ' +
         'compute the key: @Locked((...args) => `/locks/${...}`)',
     );
   });

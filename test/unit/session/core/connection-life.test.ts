@@ -176,7 +176,7 @@ describe('How a connection ends', () => {
     const probe = ConnectionProbe.attached();
     const call = probe.send(sync('/'));
     probe.clock.pass(4_000);
-    expect(probe.told.at(-1)).toBe('dropped: nothing was heard of it for 4000 ms');
+    expect(probe.told.at(-1)).toBe('dropped: nothing was heard from it for 4000 ms');
     await expect(call.promise).rejects.toMatchObject({ code: 'CONNECTION_LOSS', outcomeUnknown: true });
     expect(probe.clock.timers).toBe(0);
   });

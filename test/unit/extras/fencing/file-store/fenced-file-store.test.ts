@@ -150,10 +150,10 @@ describe('a file', () => {
 describe('the options of a FencedFileStore', () => {
   it.each<[string, object]>([
     [
-      'key: is no option (there are: root, trustFileSystem, fileMode, folderMode, onDamage, keys, lockKey)',
+      'key: is not an option (the options are: root, trustFileSystem, fileMode, folderMode, onDamage, keys, lockKey)',
       { key: {} },
     ],
-    ['lockkey: is no option', { lockkey: () => '' }],
+    ['lockkey: is not an option', { lockkey: () => '' }],
     ['root: must be', { root: undefined }],
     ['root: must be', { root: '' }],
     ['keys: must be', { keys: [] }],

@@ -82,7 +82,7 @@ describe('the rules of a route', () => {
         save(): void {}
       }
       return Misspelt;
-    }).toThrow('Misspelt.save: maxAge: is no option (there are: keys, issuer, maxAgeMs)');
+    }).toThrow('Misspelt.save: maxAge: is not an option (the options are: keys, issuer, maxAgeMs)');
   });
 });
 
