@@ -10,13 +10,14 @@ type LockErrorClass = new (details: string) => LockError;
 /** Every class that an entry point exports and whose name ends in "Error", but for the one that all others extend. */
 async function exportedErrors(): Promise<Map<string, LockErrorClass>> {
   const { exports } = JSON.parse(readFileSync(join(REPOSITORY, 'package.json'), 'utf8')) as {
-    exports: Record<string, { readonly default: string } | string>;
+    exports: Record<string, unknown>;
   };
   const found = new Map<string, LockErrorClass>();
   for (const entry of Object.values(exports)) {
-    if (typeof entry === 'string') continue;
-    const source = entry.default.replace('./dist/', '').replace(/\.js$/, '.ts');
-    const members = (await import(join(REPOSITORY, source))) as Record<string, unknown>;
+    // Whatever the conditions are, the sources are those of the ES modules.
+    const [, source] = /"\.\/dist\/(lib\/[^"]+)\.js"/.exec(JSON.stringify(entry)) ?? [];
+    if (source === undefined) continue;
+    const members = (await import(join(REPOSITORY, `${source}.ts`))) as Record<string, unknown>;
     for (const [name, member] of Object.entries(members)) {
       if (name.endsWith('Error') && member !== LockError) found.set(name, member as LockErrorClass);
     }
