@@ -73,6 +73,7 @@ export class Connection implements LinkListener {
   readonly conversation: Conversation;
   #patience: Timer;
   #patienceEndsAt: number;
+  readonly #patienceMs: number;
   readonly #startedAt: number;
   #phase: Phase = 'dialing';
   #liveness: Liveness | undefined;
@@ -90,6 +91,7 @@ export class Connection implements LinkListener {
     this.#owner = owner;
     this.#traffic = traffic;
     this.#startedAt = clock.now();
+    this.#patienceMs = patienceMs;
     this.#patienceEndsAt = this.#startedAt + patienceMs;
     this.#patience = this.#startPatience(patienceMs);
     this.#link = dialer.dial(server, this, { asksFirst });
@@ -127,11 +129,7 @@ export class Connection implements LinkListener {
 
   /** The handshake must be answered within this, if there was not less patience in the first place. */
   expectAnswerWithin(durationMs: number): void {
-    const now = this.#clock.now();
-    if (now + durationMs >= this.#patienceEndsAt) return;
-    this.#patience.cancel();
-    this.#patienceEndsAt = now + durationMs;
-    this.#patience = this.#startPatience(durationMs);
+    if (this.#clock.now() + durationMs < this.#patienceEndsAt) this.#wait(durationMs);
   }
 
   /** What is the matter with an attempt that is still under way, for people; undefined for any other. */
@@ -149,6 +147,11 @@ export class Connection implements LinkListener {
   destroy(error: (call: Call) => SessionError): void {
     this.#finish();
     this.conversation.settleAll(error);
+  }
+
+  /** The question and the offer have a patience each: an offer that is given up for the question's sake is a dear one. */
+  onServing(): void {
+    this.#wait(this.#patienceMs);
   }
 
   onOpen(): void {
@@ -207,8 +210,17 @@ export class Connection implements LinkListener {
     this.#owner.onEnded(this, ending, cause);
   }
 
+  #wait(durationMs: number): void {
+    this.#patience.cancel();
+    this.#patienceEndsAt = this.#clock.now() + durationMs;
+    this.#patience = this.#startPatience(durationMs);
+  }
+
   #startPatience(durationMs: number): Timer {
-    return this.#clock.setTimer(durationMs, () => this.#end(new Error(this.#silence(this.ageMs)), 'silent'));
+    return this.#clock.setTimer(durationMs, () => {
+      // After a stall of the event loop the answer may be here and not have been read.
+      this.#patience = this.#clock.setTimer(0, () => this.#end(new Error(this.#silence(this.ageMs)), 'silent'));
+    });
   }
 
   #silence(durationMs: number): string {

@@ -82,6 +82,8 @@ export interface Link {
 
 /** Told by a link, never before `dial` has returned. After `onClosed` nothing more comes. */
 export interface LinkListener {
+  /** The server has said, when asked first, that it serves: now the way to it begins. */
+  onServing?(): void;
   /** The connection stands: time for the handshake. */
   onOpen(): void;
   onHandshake(reply: HandshakeReply): void;
@@ -94,6 +96,9 @@ export interface LinkListener {
   /** Refused, reset, ended, malformed, unresolvable: the cause says. */
   onClosed(cause: Error): void;
 }
+
+/** A server that was asked first hung up without a word. */
+export class UnansweredQuestion extends Error {}
 
 /** Makes links: name look-up, connection and encryption are its business; deadlines are the caller's. */
 export interface Dialer {

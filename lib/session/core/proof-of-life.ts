@@ -85,6 +85,7 @@ export class ProofOfLife {
 
   /** A connection took the session up. What an earlier one carried may never have reached the leader. */
   attached(handshakeSentAt: number, answeredAt: number, grantedMs: number): void {
+    const before = this.certainUntil;
     if (grantedMs < this.#timeoutMs) {
       // A server with narrower bounds than the last one: the leader counts from this handshake on with the smaller S.
       // One with wider bounds is not believed: what an earlier server still has to tell the leader carries the smaller S.
@@ -98,6 +99,7 @@ export class ProofOfLife {
     // This server has said what it granted. One before it that has not may have granted less, to a leader that is in office
     // although this one asked another.
     if (this.#offers === 1) this.#makeUpForOffers();
+    this.#noteProgress(before, answeredAt);
   }
 
   /** The server of the current connection answered something, whatever it was. */

@@ -1,4 +1,4 @@
-import type { Server } from './link.js';
+import { type Server, UnansweredQuestion } from './link.js';
 
 const MIN_PATIENCE_MS = 250;
 const FIRST_PAUSE_MS = 50;
@@ -28,6 +28,8 @@ export class ServerList {
   readonly #failures = new Map<string, string>();
   /** How long a server was waited for in vain, at the longest, since the last success. */
   readonly #ranOutAfterMs = new Map<Server, number>();
+  /** Who hung up without a word when asked whether it serves, and since when it has said nothing else. */
+  readonly #wordlessSince = new Map<Server, number>();
   #round: Server[] = [];
   #rounds = 0;
   #shortLives = 0;
@@ -47,14 +49,19 @@ export class ServerList {
     this.#rounds = 0;
     this.#failures.clear();
     this.#ranOutAfterMs.clear();
+    this.#wordlessSince.clear();
     this.#shuffle();
     const index = lastChoice === undefined ? -1 : this.#round.indexOf(lastChoice);
     if (index !== -1) this.#round.push(...this.#round.splice(index, 1));
   }
 
-  /** @returns the pause before the next round, in milliseconds */
-  endRound(): number {
-    const pauseMs = Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** this.#rounds);
+  /**
+   * @param certainMs how much certainty of something that is held is left: no more than a tenth of it is slept away
+   * @returns the pause before the next round, in milliseconds
+   */
+  endRound(certainMs = 0): number {
+    const mostMs = certainMs > 0 ? Math.max(FIRST_PAUSE_MS, certainMs / 10) : MAX_PAUSE_MS;
+    const pauseMs = Math.min(mostMs, MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** this.#rounds);
     this.#rounds += 1;
     this.#shuffle();
     return pauseMs * (0.5 + this.#random() / 2);
@@ -96,8 +103,15 @@ export class ServerList {
     return this.#random() * Math.min(MAX_FIRST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.max(0, this.#shortLives - 1));
   }
 
-  failed(server: Server, reason: string): void {
-    this.#failures.set(hostAndPort(server), reason);
+  failed(server: Server, cause: Error, now: number): void {
+    this.#failures.set(hostAndPort(server), cause.message);
+    if (!(cause instanceof UnansweredQuestion)) this.#wordlessSince.delete(server);
+    else if (!this.#wordlessSince.has(server)) this.#wordlessSince.set(server, now);
+  }
+
+  /** For how long it has answered the question whether it serves by nothing but hanging up. */
+  wordlessMs(server: Server, now: number): number {
+    return now - (this.#wordlessSince.get(server) ?? now);
   }
 
   /**

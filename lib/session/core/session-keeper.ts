@@ -117,7 +117,7 @@ export class SessionKeeper implements ConnectionOwner {
   }
 
   onEnded(connection: Connection, ending: Ending, cause: Error): void {
-    this.#servers.failed(connection.server, cause.message);
+    this.#servers.failed(connection.server, cause, this.#settings.clock.now());
     if (ending === 'silent') this.#servers.ranOut(connection.server, connection.ageMs);
     // A probe ends with its session, and goes on from there.
     if (this.#state === 'closed' || (ending === 'dropped' && this.#suspicion.isProbe(connection))) return;
@@ -182,7 +182,7 @@ export class SessionKeeper implements ConnectionOwner {
     const { clock } = this.#settings;
     if (server === undefined) {
       this.#listener.onRoundInVain();
-      this.#pause = clock.setTimer(this.#servers.endRound(), () => this.#tryNext());
+      this.#pause = clock.setTimer(this.#servers.endRound(this.#heldMs()), () => this.#tryNext());
       return;
     }
     const { chroot } = this.#settings;
@@ -190,8 +190,10 @@ export class SessionKeeper implements ConnectionOwner {
     const traffic = this.#suspicion.isProbing ? NO_TRAFFIC : this.#listener;
     const heldMs = this.#heldMs();
     // Only two ticks stay certain of a session that is offered in vain. While there is more, a server without a quorum,
-    // which hangs up on the offer, is not to cost it.
-    const asksFirst = heldMs > MIN_SESSION_TICKS * this.#settings.serverTickMs;
+    // which hangs up on the offer, is not to cost it. One that says nothing for a tick answers that question to nobody.
+    const { serverTickMs } = this.#settings;
+    const asksFirst =
+      heldMs > MIN_SESSION_TICKS * serverTickMs && this.#servers.wordlessMs(server, clock.now()) <= serverTickMs;
     const context = { clock, chroot, dialer: this.#dialer, owner: this, traffic, asksFirst };
     const patienceMs = this.#servers.patienceMs(server, this.#timeoutMs(), heldMs);
     this.#connection = new Connection(server, this.#offer(), patienceMs, context);

@@ -1,5 +1,5 @@
 import { types } from 'node:util';
-import type { Server } from '../core/link.js';
+import { type Server, UnansweredQuestion } from '../core/link.js';
 import { hostAndPort } from '../core/server-list.js';
 import { tlsReason } from '../tls-reason.js';
 import { MalformedFrameError } from './malformed-frame-error.js';
@@ -46,6 +46,11 @@ export function hangUp(name: string, handshaken: boolean, secure: boolean): Erro
   return new Error(
     `${name} closed the connection instead of opening a session: it may not be serving now (no quorum), or ${otherPort}`,
   );
+}
+
+/** Without an answer to the question whether it serves: it may be about to stop, or answer that question to nobody. */
+export function saidNothing(name: string): UnansweredQuestion {
+  return new UnansweredQuestion(`${name} closed the connection instead of saying whether it serves`);
 }
 
 /** The server says so itself. */

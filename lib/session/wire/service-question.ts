@@ -2,9 +2,9 @@ import type { Socket } from 'node:net';
 
 /** Servers answer it by default, and it touches no session. */
 const QUESTION = 'srvr';
-const NOT_SERVING = /not currently serving requests|^Mode: read-only/m;
+const NOT_SERVING = /not currently serving requests|^Mode: read-only\n/m;
 /** The last but one line of a full answer; or that the administrator allows the question to nobody. */
-const SERVING = /^Mode: \w|is not in the whitelist/m;
+const SERVING = /^Mode: .*\n|is not in the whitelist/m;
 const MAX_ANSWER_CHARACTERS = 65_536;
 
 /**

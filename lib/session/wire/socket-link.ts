@@ -6,6 +6,7 @@ import {
   brokenConnection,
   hangUp,
   notServing,
+  saidNothing,
   serverName,
   unreadableReply,
   unresolvedName,
@@ -163,6 +164,8 @@ export class SocketLink implements Link {
       if (!this.#isCurrent(socket)) return;
       if (!serves) return this.#fail(notServing(this.#name));
       this.#asksFirst = false;
+      this.#listener.onServing?.();
+      if (!this.#isCurrent(socket)) return;
       this.#race([address]);
       socket.destroy();
     });
@@ -184,6 +187,7 @@ export class SocketLink implements Link {
   }
 
   #hungUp(): void {
+    if (this.#state.name === 'asking') return this.#fail(saidNothing(this.#name));
     this.#fail(hangUp(this.#name, this.#input.handshaken, this.#dialer.secure));
   }
 

@@ -134,7 +134,7 @@ describe('What else may listen where a server is asked first', () => {
   it('one that hangs up without a word is offered nothing', async () => {
     const port = await listening((socket) => socket.end());
     const link = ask(port);
-    expect((await link.closed).message).toMatch(/closed the connection instead of opening a session/);
+    expect((await link.closed).message).toMatch(/closed the connection instead of saying whether it serves/);
     expect(link.told).toEqual(['closed']);
   });
 

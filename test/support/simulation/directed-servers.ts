@@ -36,12 +36,21 @@ export async function itsServerDiesWithAReset(schedule: Schedule): Promise<void>
  * connections and hangs up on handshakes.
  */
 export async function theQuorumIsAway(schedule: Schedule): Promise<void> {
+  await loseQuorum(schedule, 5 * schedule.scenario.tickMs);
+}
+
+/** For two fifths of S: there is more certainty in the least lucky moment, and holders do not sleep it away. */
+export async function theQuorumIsAwayAtTheDefaults(schedule: Schedule): Promise<void> {
+  await loseQuorum(schedule, 0.42 * schedule.scenario.sessionTimeoutMs);
+}
+
+async function loseQuorum(schedule: Schedule, durationMs: number): Promise<void> {
   const { apps, world, scenario } = schedule;
   const [holder] = apps as [AppProcess];
   holdFor(schedule, holder, 3 * scenario.sessionTimeoutMs);
   await schedule.runFor(scenario.sessionTimeoutMs / 3 + scenario.seed * 170);
   world.faults.dropQuorum();
-  await schedule.runFor(5 * scenario.tickMs);
+  await schedule.runFor(durationMs);
   world.faults.restoreQuorum();
   await schedule.runFor(scenario.sessionTimeoutMs);
 }

@@ -12,6 +12,7 @@ import {
   itsServerPauses,
   oneIsSilentAfterAllRefused,
   theQuorumIsAway,
+  theQuorumIsAwayAtTheDefaults,
 } from './directed-servers.js';
 import { checkRest } from './rest.js';
 import { Schedule } from './schedule.js';
@@ -120,6 +121,7 @@ export const DIRECTED: Readonly<Record<string, Directed>> = {
     play: oneIsSilentAfterAllRefused,
   },
   'the quorum is away': { settings: { ...DEFAULTS, sessionTimeoutMs: 30_000 }, play: theQuorumIsAway },
+  'the quorum is away, at the defaults': { settings: DEFAULTS, play: theQuorumIsAwayAtTheDefaults },
   'its server dies silently': { settings: FIVE_TICKS, play: itsServerDiesSilently },
   'its server dies silently, at the defaults': { settings: DEFAULTS, play: itsServerDiesSilently },
   'its server dies with a reset': { settings: FIVE_TICKS, play: itsServerDiesWithAReset },

@@ -64,6 +64,11 @@ export class ScriptedLink implements Link {
     if (!this.destroyed) this.listener.onOpen();
   }
 
+  /** Says so, when asked first. */
+  serves(): void {
+    if (!this.destroyed) this.listener.onServing?.();
+  }
+
   /** Opens, and grants the offered session or a new one. */
   grant(timeoutMs: number, sessionId = 0x1234n): void {
     if (this.offer === undefined) this.open();

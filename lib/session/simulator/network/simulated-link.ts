@@ -172,8 +172,10 @@ export class SimulatedLink implements Link, Holdable {
         return;
       case 'service':
         this.#asksFirst = false;
-        if (message.serves) this.#toServer.send({ kind: 'connect' });
-        else this.#deliver({ kind: 'closed', cause: 'it says that it serves nobody now' });
+        if (message.serves) {
+          this.#listener.onServing?.();
+          this.#toServer.send({ kind: 'connect' });
+        } else this.#deliver({ kind: 'closed', cause: 'it says that it serves nobody now' });
         return;
       case 'handshake':
         this.#network.sessionId = message.reply.sessionId;

@@ -191,13 +191,26 @@ export const MORE_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'lib/session/core/session-keeper.ts',
-        find: 'const asksFirst = heldMs > MIN_SESSION_TICKS',
-        replace: 'const asksFirst = heldMs > Infinity * MIN_SESSION_TICKS',
+        find: 'heldMs > MIN_SESSION_TICKS * serverTickMs',
+        replace: 'heldMs > Infinity * serverTickMs',
       },
     ],
     breaks: ['no false loss'],
     withinSeeds: 40,
     directed: 'the quorum is away',
+  },
+  {
+    name: 'certainty slept away between two rounds of servers',
+    edits: [
+      {
+        file: 'lib/session/core/session-keeper.ts',
+        find: 'this.#servers.endRound(this.#heldMs())',
+        replace: 'this.#servers.endRound()',
+      },
+    ],
+    breaks: ['no false loss'],
+    withinSeeds: 40,
+    directed: 'the quorum is away, at the defaults',
   },
   {
     name: 'an offer that nothing but a write makes up for',

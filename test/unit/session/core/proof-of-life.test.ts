@@ -132,6 +132,14 @@ describe('Proof of life: a session that is taken up again', () => {
     expect(proof.certainUntil).toBe(S - 200);
   });
 
+  it('begins a new stretch where the answer came when the two ticks were over', () => {
+    const rig = new Rig(0, 30_000);
+    rig.proof.offered(3_000);
+    rig.proof.attached(3_000, 8_000, 30_000);
+    expect(rig.proof.certainUntil).toBeGreaterThan(8_000);
+    expect(rig.proof.certainSince).toBe(8_000);
+  });
+
   it('is not freed of that by an answer where an earlier offer had none: a leader that was cut off may have given it', () => {
     const { rig, proof } = offeredInVain(3_000);
     proof.offered(3_500);

@@ -136,6 +136,15 @@ describe('The pauses', () => {
     }
   });
 
+  it('between rounds are a tenth of what is certain at most, where something is held, and 50 ms at the least', () => {
+    const list = new ServerList(SERVERS, () => 0.999_999);
+    for (let rounds = 0; rounds < 10; rounds += 1) list.endRound();
+    expect(list.endRound(4_000)).toBeCloseTo(400, 0);
+    expect(list.endRound(100)).toBeCloseTo(50, 0);
+    expect(list.endRound(-4_000)).toBeCloseTo(1_000, 0);
+    expect(list.endRound(60_000)).toBeCloseTo(1_000, 0);
+  });
+
   it('before the first attempt spreads a fleet over 50 ms', () => {
     expect(new ServerList(SERVERS, () => 0).firstPauseMs(60_000)).toBe(0);
     expect(new ServerList(SERVERS, () => 0.5).firstPauseMs(60_000)).toBe(25);
@@ -153,9 +162,9 @@ describe('What is told of failures', () => {
   it('names each server with its last reason, until one succeeds', () => {
     const list = new ServerList(SERVERS, () => 0);
     list.restart();
-    list.failed(SERVERS[0]!, 'refused');
-    list.failed(SERVERS[1]!, 'silent');
-    list.failed(SERVERS[0]!, 'unresolvable');
+    list.failed(SERVERS[0]!, new Error('refused'), 0);
+    list.failed(SERVERS[1]!, new Error('silent'), 0);
+    list.failed(SERVERS[0]!, new Error('unresolvable'), 0);
     expect(list.describeFailures()).toBe('a:2181: unresolvable; b:2181: silent');
     list.restart(SERVERS[2]);
     expect(list.describeFailures()).toBe('');
@@ -166,7 +175,7 @@ describe('What is told of failures', () => {
     list.restart();
     const underWay = { server: SERVERS[0]!, reason: 'connected, no answer within 900 ms' };
     expect(list.describeFailures(underWay)).toBe('a:2181: connected, no answer within 900 ms');
-    list.failed(SERVERS[0]!, 'refused');
+    list.failed(SERVERS[0]!, new Error('refused'), 0);
     expect(list.describeFailures(underWay)).toBe('a:2181: refused');
   });
 
@@ -174,8 +183,8 @@ describe('What is told of failures', () => {
     const servers = [SERVERS[0]!, { host: '::1', port: 2181 }];
     const list = new ServerList(servers, () => 0);
     list.restart();
-    list.failed(servers[0]!, 'a:2181 (10.0.0.1) refused the connection (ECONNREFUSED)');
-    list.failed(servers[1]!, '[::1]:2181 refused the connection (ECONNREFUSED)');
+    list.failed(servers[0]!, new Error('a:2181 (10.0.0.1) refused the connection (ECONNREFUSED)'), 0);
+    list.failed(servers[1]!, new Error('[::1]:2181 refused the connection (ECONNREFUSED)'), 0);
     expect(list.describeFailures()).toBe(
       'a:2181 (10.0.0.1) refused the connection (ECONNREFUSED); [::1]:2181 refused the connection (ECONNREFUSED)',
     );

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { UnansweredQuestion } from '../../../../lib/session/core/link.js';
 import { create, get, remove, set, sync } from '../../../../lib/session/requests.js';
 import { SessionWorld, stat, THREE_SERVERS } from '../../support/session-world.js';
 
@@ -87,6 +88,35 @@ describe('When the link goes down', () => {
     while (world.client.certainUntil() - world.clock.now() > 4_000) await world.clock.advance(50);
     world.dialer.onDial = () => undefined;
     expect((await world.nextLink()).asksFirst).toBe(false);
+  });
+
+  it('the offer to a server that serves has a patience of its own, whatever the question took of it', async () => {
+    const world = SessionWorld.connected({ sessionTimeoutMs: 30_000 }, 30_000);
+    world.client.keepCertain();
+    world.link.hangUp();
+    const link = await world.nextLink();
+    // A third of what is certain, each time.
+    await world.clock.advance(9_000);
+    link.serves();
+    await world.clock.advance(9_000);
+    link.open();
+    expect(link.destroyed).toBe(false);
+    await world.clock.advance(1_500);
+    expect(link.destroyed).toBe(true);
+  });
+
+  it('a server that answers the question by hanging up, and so for a tick, is offered the session', async () => {
+    const world = SessionWorld.connected({ sessionTimeoutMs: 30_000 }, 30_000);
+    world.client.keepCertain();
+    world.dialer.onDial = (link) => {
+      if (link.asksFirst) link.hangUp(new UnansweredQuestion('it said nothing'));
+      else link.grant(30_000);
+    };
+    const before = world.clock.now();
+    world.link.hangUp();
+    while (world.client.state !== 'reconnected') await world.clock.advance(50);
+    expect(world.clock.now() - before).toBeGreaterThan(2_000);
+    expect(world.clock.now() - before).toBeLessThan(5_000);
   });
 
   it('a re-attach is no proof of life until a write behind it was committed', async () => {
