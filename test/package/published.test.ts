@@ -143,7 +143,7 @@ describe('the packed package', () => {
     }
   });
 
-  // What an import takes goes by the number of files: 160 of them take 40 to 50 ms on Node.js 20.
+  // What an import takes goes by the number of files more than by what is in them.
   it('loads few files with its root', () => {
     const root = entries().find(([name]) => name === '.');
     expect(scriptsFrom(join(folder, 'package', root?.[1].default ?? '')).size).toBeLessThan(180);
