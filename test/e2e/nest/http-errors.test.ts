@@ -142,6 +142,6 @@ describe('a key that the client gets wrong', () => {
     const response = await fetch(application.url, { method: 'POST' });
 
     expect(response.status).toBe(400);
-    expect(await response.json()).toEqual({ statusCode: 400, message: expect.stringContaining('names what to lock') });
+    expect(await response.json()).toEqual({ statusCode: 400, message: expect.stringContaining('name of the lock') });
   });
 });

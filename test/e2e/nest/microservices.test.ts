@@ -182,8 +182,8 @@ describe('@Locked on message handlers', () => {
     ['lost', 'UNAVAILABLE', 14, 'LOCK_LOST: The lock was lost'],
     ['closed', 'UNAVAILABLE', 14, 'LOCK_CLOSED: The lock service is shutting down'],
     ['stale', 'ABORTED', 10, 'STALE_FENCING_TOKEN: The fencing token is stale'],
-    ['invalid', 'INVALID_ARGUMENT', 3, 'INVALID_LOCK_KEY: A value that names what to lock'],
-    ['aborted', 'CANCELLED', 1, 'LOCK_ABORTED: The wait for the lock was ended'],
+    ['invalid', 'INVALID_ARGUMENT', 3, 'INVALID_LOCK_KEY: A value in the name of the lock'],
+    ['aborted', 'CANCELLED', 1, 'LOCK_ABORTED: The wait for the lock was cancelled'],
     ['configuration', 'INTERNAL', 13, 'LOCK_CONFIGURATION: Internal server error'],
   ])('over gRPC: the filter of /grpc answers what is %s with %s', async (id, _name, code, details) => {
     await using held = await application.locks.acquire('/locks/held');
