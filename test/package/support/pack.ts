@@ -35,7 +35,7 @@ export async function pack(folder: string): Promise<PackedPackage> {
   ]) {
     cpSync(join(root, name), join(copy, name), { recursive: true });
   }
-  cpSync(join(root, 'scripts', 'build-cjs.js'), join(copy, 'scripts', 'build-cjs.js'));
+  for (const name of ['build-lib.js', 'build-cjs.js']) cpSync(join(root, 'scripts', name), join(copy, 'scripts', name));
   symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'), 'junction');
   for (const build of ['lib', 'cjs']) {
     mkdirSync(join(copy, 'dist', build), { recursive: true });
