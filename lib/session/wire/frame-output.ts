@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers';
+import { outsideCalls } from '../../lock/outside-calls.js';
 import type { Handshake, LinkRequest } from '../core/link.js';
 import type { Acl } from '../requests.js';
 import { JuteWriter } from './jute-writer.js';
@@ -63,7 +64,8 @@ export class FrameOutput {
   /** Hands over to the socket what has been collected. */
   flush(): void {
     if (this.#writer.length === 0 || this.#socket.destroyed) return;
-    this.#socket.write(this.#writer.written());
+    // What comes of it, an error above all, is no part of the call that happens to be the first of the turn.
+    outsideCalls(() => this.#socket.write(this.#writer.written()));
     // Mostly the kernel has taken everything by now; otherwise the socket keeps the memory until it has.
     if (this.#socket.writableLength === 0) this.#writer.reuse();
     else this.#writer.release();
@@ -77,7 +79,7 @@ export class FrameOutput {
   leave(): Promise<void> | undefined {
     this.flush();
     if (this.#socket.destroyed || this.#socket.writableLength === 0) return undefined;
-    return new Promise((resolve) => this.#socket.write(NOTHING, () => resolve()));
+    return outsideCalls(() => new Promise((resolve) => this.#socket.write(NOTHING, () => resolve())));
   }
 
   #finishFrame(): void {

@@ -9,7 +9,7 @@ import { startApplication, type TestApplication } from '../support/application.j
 import { recordRefusals, type Refusals } from '../support/refusals.js';
 
 const BUSY = '/locks/tenants/acme';
-const QUICK = { waitMs: 50 };
+const QUICK = { waitMs: 1_000 };
 const ALL_HANDLED = 'handled';
 
 /** What handlers and the lock service have come to, in order: a client of events hears nothing. */
