@@ -1,4 +1,5 @@
 import { LockConfigurationError } from '../../lock/errors.js';
+import { isClass } from './is-class.js';
 
 /**
  * `@Locked method() {}`: the decorator was handed what it decorates in the place of a path. In JavaScript no compiler minds, and the
@@ -23,9 +24,4 @@ function whatIsDecorated(first: unknown, second: unknown): string | undefined {
   // A standard decorator's context.
   if (typeof second === 'object' && second !== null && 'kind' in second && 'name' in second) return String(second.name);
   return isClass(first) ? `the class ${first.name}` : undefined;
-}
-
-/** Functions and methods have a prototype that can be replaced, or none. */
-function isClass(value: unknown): value is { readonly name: string } {
-  return typeof value === 'function' && Object.getOwnPropertyDescriptor(value, 'prototype')?.writable === false;
 }

@@ -14,6 +14,10 @@ class Order implements Shape {
   readonly id: string = '';
 }
 
+abstract class OwnHandle {
+  abstract readonly key: string;
+}
+
 enum Size {
   small,
 }
@@ -86,6 +90,13 @@ describe('a parameter whose declared type no value of a key can have is refused 
     ['a union, or an interface', Object],
     ['a class that was imported as a type', Function],
     ['an enumeration of another file, which is an object', Size],
+    ['an alias with a function of its name, as branded types have', (raw: string): string => raw],
+    [
+      'an alias with a function of its name, declared as one',
+      function OrderId(raw: string): string {
+        return raw;
+      },
+    ],
     ['nothing', undefined],
   ])('not %s', (_what, type) => {
     expect(define('/locks/:id', async (id: unknown) => id, [type], LockKey('id'))).not.toThrow();
@@ -131,6 +142,12 @@ describe('a parameter that the lock fills', () => {
       CurrentLock(),
       BigInt,
     ],
+    ...[String, Number, Boolean, Date, Array].map((type): [string, AnyMethod, ParameterDecorator, unknown] => [
+      `@CurrentLock() fills parameter 0 with a LockHandle, and its type is ${type.name}`,
+      async (lock: unknown) => lock,
+      CurrentLock(),
+      type,
+    ]),
   ])('is refused with another type: %s', (text, method, decorator, type) => {
     const act = define('/locks/a', method, [type], decorator);
 
@@ -145,6 +162,9 @@ describe('a parameter that the lock fills', () => {
     ['LockHandle', CurrentLock(), LockHandle],
     ['a part of it', CurrentLock(), Object],
     ['LockHandle that was imported as a type', CurrentLock(), Function],
+    ['LockHandle as a minifier calls it', CurrentLock(), class e {}],
+    ["an application's own class that a handle fits", CurrentLock(), OwnHandle],
+    ['an alias with a function of its name', Fence(), (raw: bigint): bigint => raw],
   ])('is taken with %s', (_what, decorator, type) => {
     expect(define('/locks/a', async (value: unknown) => value, [type], decorator)).not.toThrow();
   });
