@@ -176,8 +176,9 @@ function keyFunction(
   return { placeholders, keyOf: keyBuilder(template, bindPlaceholders(template, known, where)) };
 }
 
+/** Not those that are inherited: an override that was compiled without them may take something else. */
 function declaredTypesOf(prototype: object, method: string | symbol): readonly unknown[] {
-  return (Reflect.getMetadata('design:paramtypes', prototype, method) as unknown[] | undefined) ?? [];
+  return (Reflect.getOwnMetadata('design:paramtypes', prototype, method) as unknown[] | undefined) ?? [];
 }
 
 /** What a function makes of a value that is missing, or is no text. */

@@ -102,6 +102,25 @@ describe('a parameter whose declared type no value of a key can have is refused 
     expect(define('/locks/:id', async (id: unknown) => id, [type], LockKey('id'))).not.toThrow();
   });
 
+  it('nor what an inherited method declared that an override does not', () => {
+    class Base {
+      async run(when: Date): Promise<Date> {
+        return await Promise.resolve(when);
+      }
+    }
+    class Override extends Base {
+      override async run(when: unknown): Promise<Date> {
+        return await Promise.resolve(when as Date);
+      }
+    }
+    Reflect.defineMetadata('design:paramtypes', [Date], Base.prototype, 'run');
+    const descriptor = Object.getOwnPropertyDescriptor(Override.prototype, 'run');
+
+    expect(() => {
+      (Locked('/locks/:when') as MethodDecorator)(Override.prototype, 'run', descriptor!);
+    }).not.toThrow();
+  });
+
   it('nor one of which a part is bound', () => {
     expect(define('/locks/:order.id', async (order: unknown) => order, [Order])).not.toThrow();
     expect(define('/locks/:ids.0', async (ids: unknown) => ids, [Array])).not.toThrow();
