@@ -56,7 +56,7 @@ export class LockTaker {
     const around = this.#around(key, options, call);
     if (around !== undefined) return this.#share(around, call, options);
     const request = this.#build(key, options, call.owner);
-    const connected = this.firstConnection(key, options, call);
+    const connected = this.firstConnectionToTake(key, options, call);
     if (connected !== undefined) await connected;
     const interrupt = this.#interrupt(key, call, options.signal);
     try {
@@ -100,26 +100,37 @@ export class LockTaker {
 
   /**
    * What waits for the connection that is being made for the first time, which has a time of its own: the call's begins then.
+   * Nobody waits for less than the time of the call, though little may be left of that of the connection.
    * Undefined for those that need not: a call that says how long it waits, or tries once, does so connected or not, and who has
    * a lock that stands in waits no longer than for any other link.
    */
   firstConnection(key: string, options: AcquireOptions, call: CallFacts): Promise<void> | undefined {
-    const { uplink, settings } = this.#context;
+    const { uplink, settings, clock } = this.#context;
     if (this.#local !== undefined || options.waitMs !== undefined || settings.waitMs === 0) return undefined;
-    const withinMs = uplink.firstConnectionMs(settings.connectTimeoutMs);
-    return withinMs === 0 ? undefined : this.#awaitFirstConnection(key, options, call, withinMs);
+    const leftMs = uplink.firstConnectionMs(settings.connectTimeoutMs);
+    if (leftMs === 0) return undefined;
+    const deadline = Deadline.after(clock, Math.max(leftMs, call.deadline.remainingMs()));
+    return this.#awaitFirstConnection(key, options, call, deadline);
   }
 
-  async #awaitFirstConnection(key: string, options: AcquireOptions, call: CallFacts, withinMs: number): Promise<void> {
-    const { uplink, clock } = this.#context;
-    const deadline = Deadline.after(clock, withinMs);
-    try {
-      await this.interruptibly(key, { ...call, deadline }, options.signal, (interrupt) => uplink.whenUp(interrupt));
-      call.deadline.putOff(deadline.startedAt);
-    } catch (error) {
-      this.#report(key, options, error as Error, deadline);
+  async #awaitFirstConnection(
+    key: string,
+    options: AcquireOptions,
+    call: CallFacts,
+    deadline: Deadline,
+  ): Promise<void> {
+    const { uplink } = this.#context;
+    await this.interruptibly(key, { ...call, deadline }, options.signal, (interrupt) => uplink.whenUp(interrupt));
+    call.deadline.putOff(deadline.startedAt);
+  }
+
+  /** The same for a call that is to take a lock: that it fails is an event. */
+  firstConnectionToTake(key: string, options: AcquireOptions, call: CallFacts): Promise<void> | undefined {
+    const askedAt = Deadline.after(this.#context.clock, 0);
+    return this.firstConnection(key, options, call)?.catch((error: unknown) => {
+      this.#report(key, options, error as Error, askedAt);
       throw error;
-    }
+    });
   }
 
   /** Checks everything that can be checked before any I/O. */

@@ -51,7 +51,7 @@ async function runOnce<T>(
         const rest = Deadline.after(clock, settings.waitMs === 0 ? answerWithinMs(0) : deadline.remainingMs());
         return taker.take(key, { mode }, { service, deadline: rest, owner, end, suspicion });
       };
-      return taker.firstConnection(key, { mode }, { service, deadline, end })?.then(take) ?? take();
+      return taker.firstConnectionToTake(key, { mode }, { service, deadline, end })?.then(take) ?? take();
     },
     settings.random,
   );

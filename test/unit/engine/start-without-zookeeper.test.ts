@@ -136,6 +136,43 @@ describe('the first connection', () => {
   });
 
   it.each<[string, number, () => Promise<unknown>]>([
+    ['acquire', 1, () => one.locks.acquire(KEY)],
+    ['acquireAll', 1, () => one.locks.acquireAll([KEY, `${KEY}/other`])],
+    ['transaction', 1, () => one.locks.transaction((tx) => tx.lock(KEY))],
+    ['inspect', 0, () => one.locks.inspect(KEY)],
+  ])('that does not come is an event only of a call that would take a lock: %s', async (_name, count, call) => {
+    expect(await engine.failure(call())).toMatchObject({ code: 'LOCK_UNAVAILABLE' });
+    expect(one.events).toHaveLength(count);
+    expect(one.events).toEqual(one.events.map(() => expect.objectContaining({ type: 'failed', waitedMs: 10_000 })));
+  });
+
+  it.each(Object.entries(calls))(
+    'gives %s its whole wait, shortly before the end of that time, too',
+    async (_name, call) => {
+      await engine.runFor(9_990);
+      const before = engine.world.now();
+      expect(await engine.failure(call())).toMatchObject({ code: 'LOCK_UNAVAILABLE' });
+      expect(engine.world.now() - before).toBe(200);
+    },
+  );
+
+  it('that comes within that wait leaves it whole, which begins then', async () => {
+    const patient = engine.start('patient', { connectTimeoutMs: 10_000, waitMs: 3_000 });
+    engine.faults.refuse(patient.process);
+    const other = await engine.client('other');
+    await engine.settle(other.locks.acquire(KEY));
+    await engine.runFor(10_000 - engine.world.now() - 10);
+    const waiting = rejection(patient.locks.acquire(KEY));
+    await engine.runFor(50);
+    engine.faults.accept(patient.process);
+    await engine.runUntil(() => patient.session.state === 'connected');
+    const before = engine.world.now();
+    expect((await engine.settle(waiting)).name).toBe('LockTimeoutError');
+    expect(engine.world.now() - before).toBeGreaterThan(2_900);
+    expect(engine.world.now() - before).toBeLessThanOrEqual(3_000);
+  });
+
+  it.each<[string, number, () => Promise<unknown>]>([
     ['says how long it waits', 300, () => one.locks.acquire(KEY, { waitMs: 300 })],
     ['tries once', 1_000, () => one.locks.acquire(KEY, { waitMs: 0 })],
     ['only tries', 1_000, () => one.locks.tryAcquire(KEY)],
