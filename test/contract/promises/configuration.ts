@@ -4,6 +4,7 @@ import { create, exists, list, set, watchTree } from '../../../lib/session/reque
 import type { ContractClient } from '../worlds/contract-client.js';
 import type { ContractWorld, HarmableWorld } from '../worlds/contract-world.js';
 import { ANYONE } from '../worlds/defaults.js';
+import { telling } from '../../support/telling.js';
 
 const READ_ONLY = [{ permissions: 1, scheme: 'world', id: 'anyone' }];
 const DATA = Buffer.from('data');
@@ -40,7 +41,7 @@ export function configurationContract(world: () => ContractWorld): void {
 
       const failure = await failureOf(denied);
       expect(failure).toBeInstanceOf(LockConfigurationError);
-      expect(failure?.message).toContain('/inner/closed/locks');
+      expect(failure).toEqual(telling('/inner/closed/locks'));
       expect(failure?.cause).toMatchObject({ code: 'NO_AUTH' });
       expect(denied.log.states).toEqual(['connecting', 'closed']);
       expect(await denied.failure(exists('/'))).toMatchObject({ code: 'CLOSED', cause: failure });
