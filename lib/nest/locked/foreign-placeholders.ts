@@ -13,13 +13,16 @@ const FOREIGN: readonly RegExp[] = [
   /%(?![\da-fA-F]{2})(?:\((\w+)\)|\d+\$)?[diosuxfjv](?![A-Za-z\d])/,
   // %id%
   /%(?![\da-fA-F]{2})([A-Za-z_]\w*)%/,
-  // $id
-  /(?<![\w$:])\$([A-Za-z_][\w.]*)/,
+  // $id; a placeholder may lead to such a name, as in :body._id.$oid.
+  /(?<![\w$:]|:[A-Za-z_$][\w$.]*)\$([A-Za-z_][\w.]*)/,
 ];
 /** A whole segment: *, **, *rest. */
 const WILDCARD = /(?<=\/)\*{1,2}[\w$]*(?=\/|$)/;
-/** Behind a placeholder, up to the end of its segment: what a route would take for a rule on the value. */
-const ROUTE_PATTERN = /(:[A-Za-z_$][\w$.]*)(\([^/]*\)[?*+]?|[?*+])(?=\/|$)/;
+/**
+ * Behind a placeholder, up to the end of its segment: what a route would take for a rule on the value. A bracket with a placeholder
+ * in it is none, but `?:` begins a group of a regular expression.
+ */
+const ROUTE_PATTERN = /(:[A-Za-z_$][\w$.]*)(\((?![^/]*(?<!\?):[A-Za-z_$])[^/]*\)[?*+]?|[?*+])(?=\/|$)/;
 const NAME = /^[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)*$/;
 
 /** @returns what is wrong with the path and how it is written instead; undefined where nothing is */

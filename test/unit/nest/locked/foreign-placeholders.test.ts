@@ -41,6 +41,8 @@ const FOREIGN: readonly (readonly [path: string, found: string, cure: string])[]
   ['/locks/%ORDER_ID%', '%ORDER_ID%', ':ORDER_ID'],
   ['/locks/$id', '$id', ':id'],
   ['/locks/:tenant/{id}', '{id}', ':id'],
+  ['/locks/:tenant,$id', '$id', ':id'],
+  ['/locks/12:30.$id', '$id', ':id'],
 ];
 
 describe('a placeholder as other languages write it', () => {
@@ -73,10 +75,29 @@ describe('a route is no key:', () => {
     ['/locks/:id*', '*'],
     ['/locks/:id+/x', '+'],
     ['/locks/:id(\\d+)', '(\\d+)'],
+    ['/locks/:id(?:a|b)', '(?:a|b)'],
   ])('%s has a rule behind its placeholder', (path, rule) => {
     expect(defineWith(path)).toThrow(
       `${JSON.stringify(rule)} behind ":id" is no rule as in a route, but text in every key. Write ":id" alone`,
     );
+  });
+});
+
+describe('a bracket behind a placeholder', () => {
+  it('may hold another one', () => {
+    expect(lockKey('/locks/:tenant(no,:id)', { tenant: 'a', id: 1 })).toBe('/locks/a(no,1)');
+  });
+
+  it('does not tell two values apart by itself', () => {
+    expect(() => lockKey('/locks/:tenant(:id)', { tenant: 'a', id: 1 })).toThrow(
+      'two placeholders with "(" between them: different values could make the same key',
+    );
+  });
+});
+
+describe('a placeholder may lead to a name with a dollar sign:', () => {
+  it.each(['/orders/:body._id.$oid', '/locks/:ref.$id', '/locks/a:ref.$id/x', '/locks/:ref.$id.$ref'])('%s', (path) => {
+    expect(lockKey(path, { 'body._id.$oid': 1, 'ref.$id': 1, 'ref.$id.$ref': 1 })).toMatch(/^\/(?:locks|orders)\/a?1/);
   });
 });
 
