@@ -1,5 +1,6 @@
 import { once } from 'node:events';
-import type { ServerResponse } from 'node:http';
+import type { Server, ServerResponse } from 'node:http';
+import { finished } from 'node:stream/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import {
   type CallHandler,
@@ -21,6 +22,7 @@ import { catchError, concatMap, type Observable, throwError, timeout, TimeoutErr
 import { currentLock, Locked, type LockService } from '../../../lib/index.js';
 import { startApplication, type TestApplication } from '../support/application.js';
 import { Gate } from '../support/gate.js';
+import { untilQueued } from '../support/queue.js';
 
 const steps: string[] = [];
 let locks: LockService;
@@ -149,7 +151,7 @@ class Everything {
   async waitsForItsAnswer(@Res() response: ServerResponse): Promise<void> {
     response.end('sent');
     step('answer');
-    await once(response, 'close');
+    await finished(response).catch(() => undefined);
     step('closed');
   }
 
@@ -231,6 +233,21 @@ describe('@Locked beside what else stands around a handler', () => {
   it('lasts until the answer is sent, where the method waits for that', async () => {
     expect(await get('waits')).toEqual([200, 'sent']);
     await using next = await locks.acquire('/a');
+    expect([steps, next.isHeld()]).toEqual([['answer under /a', 'closed under /a'], true]);
+  });
+
+  it('goes back where the client left while its request waited for the lock', async () => {
+    const server = application.app.getHttpServer() as Server;
+    const client = new AbortController();
+    await using blocker = await locks.acquire('/a');
+    const left = once(server, 'request').then(([, response]: ServerResponse[]) => once(response!, 'close'));
+    const answer = fetch(`${application.url}/waits`, { signal: client.signal });
+    await untilQueued(locks, '/a');
+    client.abort();
+    await expect(answer).rejects.toThrow();
+    await left;
+    await blocker.release();
+    await using next = await locks.acquire('/a', { waitMs: 5_000 });
     expect([steps, next.isHeld()]).toEqual([['answer under /a', 'closed under /a'], true]);
   });
 
