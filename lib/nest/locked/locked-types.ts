@@ -17,20 +17,36 @@ type ArgumentsOf<Target> = Target extends (...args: infer Arguments) => unknown 
 export type LockedPath<Target = Method> = string | ((...args: ArgumentsOf<Target>) => string);
 
 /** What the compiler can tell of a path that is written out. The rest is refused while the class is being defined. */
-type PathMistake<Path> = Path extends string
+type Judgement<Path> = Path extends string
   ? string extends Path | FirstOf<Path>
-    ? never
+    ? 'fine'
     : Path extends `/${string}`
       ? Path extends `${string}${'{' | '}'}${string}` | `${string}/<${string}>${string}`
-        ? 'a placeholder has a colon in front: "/locks/:id"'
-        : never
-      : `a path begins with "/": "/${Path}"`
-  : never;
+        ? 'foreign'
+        : 'fine'
+      : 'relative'
+  : 'fine';
 
 type FirstOf<Path extends string> = Path extends `${infer First}${string}` ? First : '';
 
-/** The path; in the place of one that is wrong, which the compiler then shows beside it, what is wrong. */
-export type CheckedPath<Path> = (Path & ([PathMistake<Path>] extends [never] ? unknown : never)) | PathMistake<Path>;
+interface Mistakes<Path> {
+  readonly fine: Path;
+  readonly foreign: 'a placeholder has a colon in front: "/locks/:id"';
+  readonly relative: Path extends string ? `a path begins with "/": "/${Path}"` : never;
+}
+
+interface Gate {
+  readonly fine: unknown;
+  readonly foreign: never;
+  readonly relative: never;
+}
+
+/**
+ * The path; in the place of one that is wrong, which the compiler then shows beside it, what is wrong. Both are looked up, and not
+ * conditional types: in a function with a type parameter for the path the compiler judges a look-up by the bound of the
+ * parameter, where it takes nothing for a conditional type.
+ */
+export type CheckedPath<Path> = (Path & Gate[Judgement<Path>]) | Mistakes<Path>[Judgement<Path>];
 
 type Letter<L extends string> = L | Uppercase<L>;
 type NameStart =

@@ -5,13 +5,15 @@ import ts from 'typescript';
 const root = join(import.meta.dirname, '..', '..', '..', '..');
 const virtual = join(import.meta.dirname, 'virtual.ts');
 const PRELUDE = `
-import { applyDecorators } from '@nestjs/common';
+import { applyDecorators, SetMetadata } from '@nestjs/common';
 import { Observable, of } from 'rxjs';
-import { type LockHandle, CurrentLock, Fence, injected, Locked, LockKey } from '../../../../lib/index.js';
+import { type LockHandle, CurrentLock, Fence, injected, Locked, LockKey, lockKey, type LockKeyValues } from '../../../../lib/index.js';
+import { RequireFence } from '../../../../lib/extras/fencing/index.js';
 interface Order { id: string; size: number }
 declare const anything: any;
 declare const unknownPath: string;
 const known = '/a';
+const house = <P extends string>(path: P) => Locked(path);
 const reused = Locked('/a/:id', { keys: (o: Order) => ({ id: o.id }) });
 `;
 
@@ -63,7 +65,26 @@ const FINE: Record<string, string> = {
   'a token of an alias, of a union, of a brand, of unknown': `@Locked('/a') async m(@Fence() a: string | bigint, @Fence() b: bigint & { brand: 'token' }, @Fence() c: unknown, @Fence() d?: bigint): Promise<void> { void [a, b, c, d]; }`,
   'a part of the handle': `@Locked('/a') async m(@CurrentLock() lock: Pick<LockHandle, 'key'>): Promise<void> { void lock; }`,
   'parameter decorators as Nest knows them': `all: ParameterDecorator[] = [Fence(), CurrentLock(), LockKey('id'), LockKey('id', (o: Order) => o.id)];`,
+  "a decorator of the house's own": `@house('/a/:id') async m(id: string): Promise<void> {}`,
   'a picked key': `@Locked('/a/:id') async m(@LockKey('id', (o: Order) => o.id) o: Order): Promise<void> {}`,
+};
+
+/** Functions that make a decorator or a key of what they are given, as applications write them around ours. */
+const WRAPPERS: Record<string, string> = {
+  'a path of any text': `(path: string) { return applyDecorators(SetMetadata('a', 1), Locked(path)); }`,
+  'a path of a type parameter': `<P extends string>(path: P) { return Locked(path); }`,
+  'a path of a const type parameter': `<const P extends string>(path: P) { return Locked(path, { waitMs: 5 }); }`,
+  'a path of a type parameter, in applyDecorators': `<P extends string>(path: P) { return applyDecorators(SetMetadata('a', 1), Locked(path, { onBusy: 'skip' })); }`,
+  'a path of a type parameter that begins with a slash': '<P extends `/${string}`>(path: P) { return Locked(path); }',
+  'a path that ends with a type parameter':
+    '<T extends string>(resource: T) { return Locked(`/locks/${resource}/:id`); }',
+  'a path of a type parameter of few texts': `<P extends '/a/:id' | '/b/:id'>(path: P) { return Locked(path); }`,
+  'a key of a type parameter': `<P extends string>(path: P, values: LockKeyValues<P>) { return lockKey(path, values); }`,
+  'a key of a type parameter that begins with a slash':
+    '<P extends `/${string}`>(path: P, values: LockKeyValues<P>) { return lockKey(path, values); }',
+  'a fence of a type parameter': `<P extends string>(path: P) { return applyDecorators(SetMetadata('a', 1), RequireFence(path)); }`,
+  'a fence that ends with a type parameter':
+    '<T extends string>(resource: T) { return RequireFence(`/locks/${resource}/:id`); }',
 };
 
 /** The same, in a class with a type parameter. */
@@ -82,6 +103,8 @@ const GENERIC: Record<string, string> = {
 };
 
 const REFUSED: Record<string, string> = {
+  'a relative key': `m = lockKey('a/:id', { id: 1 });`,
+  'a fence with a placeholder of another language': '@RequireFence("/a/${id}") async m(id: string): Promise<void> {}',
   'a synchronous method': `@Locked('/a') m(): string { return 'x'; }`,
   'a method that is synchronous now and then': `@Locked('/a') m(): string | Promise<string> { return 'x'; }`,
   'a method without a result': `@Locked('/a') m(): void {}`,
@@ -122,7 +145,10 @@ describe('the types of @Locked', () => {
 
   beforeAll(() => {
     const cases = [...Object.entries({ ...FINE, ...REFUSED }), ...Object.entries(GENERIC).map(inGenericClass)];
+    const wrappers = Object.entries(WRAPPERS).map(([name, text]): [string, string] => [WRAPPER + name, text]);
+    cases.push(...wrappers);
     const lines = cases.map(([name, method], index) => {
+      if (name.startsWith(WRAPPER)) return `export function wrapper${index}${method}`;
       const parameter = name.startsWith(GENERIC_CLASS) ? '<T extends Order>' : '';
       return `export class Case${index}${parameter} { ${method} }`;
     });
@@ -142,6 +168,10 @@ describe('the types of @Locked', () => {
     expect(errors.get(GENERIC_CLASS + name)).toBeUndefined();
   });
 
+  it.each(Object.keys(WRAPPERS))('accept, in a function around it, %s', (name) => {
+    expect(errors.get(WRAPPER + name)).toBeUndefined();
+  });
+
   it.each(Object.keys(REFUSED))('refuse %s', (name) => {
     expect(errors.get(name)).toBeDefined();
   });
@@ -155,6 +185,8 @@ describe('the types of @Locked', () => {
       'a relative path',
       `'"a/:id"' is not assignable to parameter of type '"a path begins with \\"/\\": \\"/a/:id\\""'`,
     ],
+    ['a relative key', `parameter of type '"a path begins with \\"/\\": \\"/a/:id\\""'`],
+    ['a fence with a placeholder of another language', 'a placeholder has a colon in front: \\"/locks/:id\\"'],
     ['a placeholder of another language', 'a placeholder has a colon in front: \\"/locks/:id\\"'],
     ['skipping where undefined is no answer', 'not in its return type'],
     ['a key too many', 'no placeholders of the path'],
@@ -171,6 +203,7 @@ describe('the types of @Locked', () => {
   });
 });
 
+const WRAPPER = 'in a function around it, ';
 const GENERIC_CLASS = 'in a generic class, ';
 
 function inGenericClass([name, method]: [string, string]): [string, string] {
