@@ -7,7 +7,7 @@ import type { OwnedLock } from './owner-context.js';
 
 /** Takes all the locks or none, one after the other, by one deadline. A loss on the way ends the wait for the rest. */
 export async function acquireAll(
-  { alarms }: EngineContext,
+  { alarms, outbox }: EngineContext,
   taker: LockTaker,
   keys: readonly KeyWithMode[],
   options: AcquireAllOptions,
@@ -31,6 +31,8 @@ export async function acquireAll(
   } catch (error) {
     const released = Promise.all(taken.map(({ handle }) => handle.release()));
     if (!isInterruption(error)) await alarms.atMost(call.deadline.remainingMs(), released);
+    // Also what is not waited for must have left before a caller is told, who may end the process then.
+    await outbox.emptied();
     throw error;
   } finally {
     fate.part();

@@ -11,9 +11,9 @@ import { subscribeInside } from './subscribe-inside.js';
 export function wrapPromise(plan: LockedPlan): (...args: unknown[]) => Promise<unknown> {
   return function (this: unknown, ...args) {
     return new Promise((resolve, reject) => {
-      const running = runLocked(plan, this, args, async (filled, lock) => {
+      const running: Promise<unknown> = runLocked(plan, this, args, async (filled, lock) => {
         const result = await plan.original.apply(this, filled);
-        if (isObservable(result)) return untilStreamEnds(plan, lock, result, resolve);
+        if (isObservable(result)) return untilStreamEnds(plan, lock, result, () => running, resolve);
         return refuseIterator(plan, result);
       });
       running.then((result) => resolve(result instanceof BusyInstead ? result.result : result), reject);
@@ -24,11 +24,14 @@ export function wrapPromise(plan: LockedPlan): (...args: unknown[]) => Promise<u
 /**
  * Hands a stream to the caller and keeps the lock until it has ended. Nobody may ever subscribe (the client of an SSE
  * handler has left meanwhile): then the lock goes back after a while.
+ *
+ * @param givenBack settles when the lock went back, with what the stream came to: who is told of the end may end the process
  */
 function untilStreamEnds(
   { by, options: { subscribeWithinMs } }: LockedPlan,
   lock: LockHandle,
   source: Observable<unknown>,
+  givenBack: () => Promise<unknown>,
   handOver: (stream: Observable<unknown>) => void,
 ): Promise<void> {
   const inside = AsyncLocalStorage.snapshot();
@@ -54,11 +57,12 @@ function untilStreamEnds(
       lock.signal.addEventListener('abort', tellLoss, { once: true });
       subscriber.add(() => lock.signal.removeEventListener('abort', tellLoss));
       if (lock.signal.aborted) return tellLoss();
-      subscribeInside(source, inside, subscriber, {
-        next: (value) => outside(() => subscriber.next(value)),
-        error: (error) => outside(() => subscriber.error(error)),
-        complete: () => outside(() => subscriber.complete()),
-      });
+      givenBack().then(
+        () => subscriber.complete(),
+        (error: unknown) => subscriber.error(error),
+      );
+      const next = (value: unknown): void => outside(() => subscriber.next(value));
+      subscribeInside(source, inside, subscriber, { next, error: fail, complete: end });
     });
     handOver(stream);
   });

@@ -259,6 +259,23 @@ describe('who consumes a decorated Observable', () => {
     expect(contexts.seen).toEqual(['LockLostError outside']);
   });
 
+  it.each(['declared', 'promised'])('%s: is told of the end when the lock has gone back', async (kind) => {
+    const seen: string[] = [];
+    const events = application.locks.events$.subscribe(({ type }) => void (type === 'released' && seen.push(type)));
+    const ends: Observable<string>[] = [of('x'), throwError(() => new Error('of its own'))];
+    for (const source of ends) {
+      const stream = await open(kind, source);
+      await new Promise<void>((end) =>
+        stream.subscribe({
+          error: (error: Error) => (seen.push(error.message), end()),
+          complete: () => (seen.push('complete'), end()),
+        }),
+      );
+    }
+    events.unsubscribe();
+    expect(seen).toEqual(['released', 'complete', 'released', 'of its own']);
+  });
+
   it.each(['declared', 'promised'])('%s: does not share the lock with the others who consume', async (kind) => {
     // It gives its values from within the lock, and goes on for long enough for all to be inside at once.
     const source = concat(of('a', 'b', 'c', 'd'), timer(30).pipe(ignoreElements()));

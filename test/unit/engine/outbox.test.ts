@@ -32,6 +32,21 @@ describe('what is sent leaves before', () => {
     expect(await engine.settle(failed)).toBe(2);
   });
 
+  it.each([
+    ['was aborted', (abort: AbortController) => abort.abort()],
+    ['timed out', () => undefined],
+    ['the closing ends', () => one.locks.refuseNewRequests()],
+  ])('acquireAll that %s is told of, for what it had', async (_why, end) => {
+    const other = await engine.client('other');
+    await engine.settle(other.locks.acquire('/locks/z'));
+    const abort = new AbortController();
+    const taking = one.locks.acquireAll([KEY, '/locks/z'], { signal: abort.signal, waitMs: 2_000 });
+    const ended = rejection(taking).then(() => [left, one.events.filter(({ type }) => type === 'released').length]);
+    await engine.runFor(100);
+    end(abort);
+    expect(await engine.settle(ended)).toEqual([1, 1]);
+  });
+
   it('a wait in vain is told of', async () => {
     await engine.settle(one.locks.acquire(KEY));
     const other = await engine.client('other');
