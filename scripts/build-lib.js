@@ -9,13 +9,10 @@ const COMPILED = 'dist/compiled';
 const OUT = 'dist/lib';
 const tsc = createRequire(import.meta.url).resolve('typescript/lib/tsc.js');
 
-function compile(...options) {
-  execFileSync(process.execPath, [tsc, '-p', 'tsconfig.lib.json', ...options], { stdio: 'inherit' });
-}
-
 rmSync(OUT, { recursive: true, force: true });
-compile('--emitDeclarationOnly');
-compile('--declaration', 'false', '--outDir', COMPILED);
+execFileSync(process.execPath, [tsc, '-p', 'tsconfig.lib.json', '--declarationDir', OUT, '--outDir', COMPILED], {
+  stdio: 'inherit',
+});
 
 const { exports } = JSON.parse(readFileSync('package.json', 'utf8'));
 const names = Object.values(exports)

@@ -13,7 +13,7 @@ let packed: PackedPackage;
 beforeAll(async () => {
   packed = await pack(folder);
   await run('tar', ['-xzf', packed.tarball, '-C', folder]);
-}, 120_000);
+}, 600_000);
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
