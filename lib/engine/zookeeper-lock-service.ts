@@ -24,6 +24,7 @@ import { type CallFacts, LockTaker } from './lock-taker.js';
 import { callerOf, frameFor, type OwnedLock, runInFrame } from './owner-context.js';
 import { runTransaction, type TransactionWork } from './run-transaction.js';
 import { Shutdown } from './shutdown.js';
+import { checkTransactionCall } from './transaction-call.js';
 import { untilDoneOrLost } from './until-done-or-lost.js';
 import { watchKey } from './watch-key.js';
 import { writerStanding } from './writer-standing.js';
@@ -95,7 +96,8 @@ export class ZookeeperLockService extends LockService implements AsyncDisposable
     return acquireAll(this.#context, this.#taker, keys, options, call);
   }
 
-  async transaction<T>(work: TransactionWork<T>): Promise<T> {
+  async transaction<T>(work: TransactionWork<T>, ...more: never[]): Promise<T> {
+    checkTransactionCall(work, more, this.#context.settings.waitMs);
     return runTransaction(this.#context, this.#taker, work, this.#call());
   }
 

@@ -82,8 +82,8 @@ export class ManagedLockService
     return this.#tellingMisuse(({ service }) => service.acquireAll(keys, options));
   }
 
-  async transaction<T>(work: (tx: LockTransaction) => T | PromiseLike<T>): Promise<T> {
-    return this.#tellingMisuse(({ service }) => service.transaction(work));
+  async transaction<T>(work: (tx: LockTransaction) => T | PromiseLike<T>, ...more: never[]): Promise<T> {
+    return this.#tellingMisuse(({ service }) => service.transaction(work, ...more));
   }
 
   async inspect(key: string): Promise<LockSnapshot> {

@@ -118,6 +118,9 @@ describe('a lock error over HTTP', () => {
       expect(told()).toEqual([expect.stringContaining('/locks/b is already held by this same call (taken ')]);
       await expect(locks.tryAcquire('/locks/b', { mode: 'bad' as 'read' })).rejects.toThrow(LockConfigurationError);
       expect(told()).toEqual([expect.stringContaining('mode: must be one of')]);
+      const transaction = locks.transaction.bind(locks) as (...args: unknown[]) => Promise<unknown>;
+      await expect(transaction(() => 1, { waitMs: 300 })).rejects.toThrow(LockConfigurationError);
+      expect(told()).toEqual([expect.stringContaining('transaction(work) takes no options')]);
       await using held = await locks.acquire('/locks/a');
       expect((await request(`${held.key.slice(7)}/busy`)).status).toBe(423);
       expect(told()).toEqual([]);
