@@ -93,7 +93,7 @@ export abstract class LockService {
   abstract readonly connectionState: ConnectionState;
   /**
    * The connection's state, the current one at once and each that follows. Completes when the service is closed; in a Nest
-   * application when that begins to shut down.
+   * application when that begins to shut down; who comes later is told the state of that moment, and the end.
    */
   abstract readonly connectionState$: Observable<ConnectionState>;
   /**

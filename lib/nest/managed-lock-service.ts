@@ -1,5 +1,5 @@
 import type { BeforeApplicationShutdown, OnApplicationShutdown, OnModuleInit } from '@nestjs/common';
-import { BehaviorSubject, type Observable, ReplaySubject, Subject, takeUntil } from 'rxjs';
+import { BehaviorSubject, defer, type Observable, of, ReplaySubject, Subject, takeUntil } from 'rxjs';
 import {
   type AcquireAllOptions,
   type KeyWithMode,
@@ -34,6 +34,8 @@ export class ManagedLockService
   #state: LockService['connectionState'] = 'connecting';
   readonly #states = new BehaviorSubject(this.#state);
   readonly #events = new Subject<LockEvent>();
+  /** Is told behind the end of all that the application is told. @internal */
+  readonly closed$ = new ReplaySubject<'closed'>(1);
   readonly #endOfWatches = new ReplaySubject<void>(1);
   readonly #monitor: ConnectionMonitor;
   #opened: Opened | undefined;
@@ -59,7 +61,7 @@ export class ManagedLockService
   }
 
   get connectionState$(): Observable<LockService['connectionState']> {
-    return this.#states.asObservable();
+    return defer(() => (this.#isClosing ? of(this.#state) : this.#states));
   }
 
   get events$(): Observable<LockEvent> {
@@ -214,5 +216,8 @@ export class ManagedLockService
   #setState(state: LockService['connectionState']): void {
     this.#state = state;
     this.#states.next(state);
+    if (state !== 'closed') return;
+    this.closed$.next(state);
+    this.closed$.complete();
   }
 }

@@ -1,6 +1,6 @@
 import { clearTimeout, setTimeout } from 'node:timers';
 import { inspect } from 'node:util';
-import type { Observable, Subscription } from 'rxjs';
+import { merge, type Observable, type Subscription } from 'rxjs';
 import type { LockService } from '../../engine/lock-service.js';
 import { LockConfigurationError } from '../../lock/errors.js';
 import type { LockHandle } from '../../lock/handle.js';
@@ -23,11 +23,11 @@ const WITHIN_MS = 4_000;
  * method resolves when the application has been told.
  */
 export class LockTesting {
-  readonly #locks: LockService;
+  readonly #locks: TestingLockService;
   readonly #world: TestingWorld;
   readonly #busy = new Map<string, LockHandle[]>();
 
-  private constructor(locks: LockService, world: TestingWorld) {
+  private constructor(locks: TestingLockService, world: TestingWorld) {
     this.#locks = locks;
     this.#world = world;
   }
@@ -106,7 +106,10 @@ export class LockTesting {
 
   /** Resolves when the application is told of this state, at once if it is in it. */
   async untilState(state: ConnectionState, withinMs = WITHIN_MS): Promise<void> {
-    await this.#until(`state ${state}`, this.#locks.connectionState$, (current) => current === state, withinMs);
+    const { connectionState$, closed$ } = this.#locks;
+    // The application's own stream ends when it begins to shut down.
+    const states = merge(connectionState$, closed$);
+    await this.#until(`state ${state}`, states, (current) => current === state, withinMs);
   }
 
   /** Resolves when somebody holds the lock. */
@@ -133,17 +136,18 @@ export class LockTesting {
     let last: T | undefined;
     let subscription: Subscription | undefined;
     return new Promise<T>((resolve, reject) => {
-      const fail = (cause?: unknown): void =>
-        reject(new Error(`Not within ${withinMs} ms: ${what}. Last seen: ${inspect(last)}`, { cause }));
+      const fail = (how: string, cause?: unknown): void =>
+        reject(new Error(`${how}: ${what}. Last seen: ${inspect(last)}`, { cause }));
+      const tooLate = `Not within ${withinMs} ms`;
       // RxJS's own timeout takes the global timers, which a test may have faked: it would wait for ever.
-      const timer = setTimeout(() => fail(), withinMs);
+      const timer = setTimeout(() => fail(tooLate), withinMs);
       subscription = values.subscribe({
         next: (value) => {
           last = value;
           if (holds(value)) resolve(value);
         },
-        error: fail,
-        complete: fail,
+        error: (cause: unknown) => fail(tooLate, cause),
+        complete: () => fail('The lock service ended before'),
       });
       subscription.add(() => clearTimeout(timer));
     }).finally(() => subscription?.unsubscribe());

@@ -105,6 +105,17 @@ describe('locks in the tests of an application', () => {
     );
   });
 
+  it('wait for the end of the application, and say that it ended before', async () => {
+    const app = await bare();
+    const [closed, lost] = [app.testing.untilState('closed'), app.testing.untilState('lost')];
+    const failed = expect(lost).rejects.toThrow("The lock service ended before: state lost. Last seen: 'closed'");
+    await app[Symbol.asyncDispose]();
+
+    await closed;
+    await failed;
+    await app.testing.untilState('closed');
+  });
+
   it('can be read-locked by somebody else', async () => {
     await using app = await bare();
     await app.testing.makeBusy(KEY, { mode: 'read' });

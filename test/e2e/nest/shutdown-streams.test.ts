@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { Agent, get, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { firstValueFrom } from 'rxjs';
 import { eventually, within } from '../../support/process/eventually.js';
 import { type NodeChild, ofType, startNodeChild } from '../../support/process/node-child.js';
 import { Stalls } from '../../support/process/stalls.js';
@@ -101,12 +102,13 @@ describe('what an application is told of its locks while it closes', () => {
       next: (state) => late.push(state),
       complete: () => late.push('no more states'),
     });
-    expect(late).toEqual(['no more states']);
+    expect(late).toEqual(['connected', 'no more states']);
 
     await lock.release();
     await closing;
     expect(told.slice(4)).toEqual(['released', 'no more events']);
     expect(locks.connectionState).toBe('closed');
+    expect(await firstValueFrom(locks.connectionState$)).toBe('closed');
   });
 
   it('of a lock that is taken from its holder, before the events end', async () => {
