@@ -1,20 +1,25 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
+import { setImmediate, setTimeout } from 'node:timers';
 import { type BeforeApplicationShutdown, Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 
 /** Zero would mean for ever. */
 const SHORTEST_MS = 1;
 
+/** A client that has just connected may need this long to be heard: a round trip, and the beginning of TLS. */
+const FIRST_BYTES_WITHIN_MS = 500;
+
 /**
  * Nest closes the session of the locks behind its servers, and a server that closes waits for its connections. Node ends those
  * that are idle at that moment; these would be waited for until their clients tire of them: what was opened ahead of need and
- * never sent a byte (ten seconds in Chromium), and what becomes idle afterwards, such as a stream that ended just now. No
- * request is cut off.
+ * never sends a byte (ten seconds in Chromium), and what becomes idle afterwards, such as a stream that ended just now. What
+ * was not heard yet may have its first bytes under way, so it is given a moment for them. No request is cut off.
  */
 @Injectable()
 export class IdleConnections implements OnApplicationBootstrap, BeforeApplicationShutdown {
   readonly #sockets = new Set<Socket>();
+  #isShuttingDown = false;
 
   constructor(@Inject(HttpAdapterHost) private readonly host: HttpAdapterHost) {}
 
@@ -28,12 +33,15 @@ export class IdleConnections implements OnApplicationBootstrap, BeforeApplicatio
     if (server === undefined) return;
     // Node 22.19 and 24.6 wait so much longer than the other says.
     Object.assign(server, { keepAliveTimeout: SHORTEST_MS, keepAliveTimeoutBuffer: 0 });
-    for (const socket of this.#sockets) if (socket.bytesRead === 0) socket.destroy();
+    this.#isShuttingDown = true;
+    for (const socket of this.#sockets) endIfSilent(socket);
   }
 
   readonly #remember = (socket: Socket): void => {
     this.#sockets.add(socket);
     socket.once('close', () => this.#sockets.delete(socket));
+    // The server goes on to listen until the hooks of all modules are done.
+    if (this.#isShuttingDown) endIfSilent(socket);
   };
 
   /** Undefined where nothing is served over HTTP, or by something else than Node's own server of HTTP/1. */
@@ -43,4 +51,11 @@ export class IdleConnections implements OnApplicationBootstrap, BeforeApplicatio
     const server = httpAdapter?.getHttpServer() as Partial<Server> | undefined;
     return typeof server?.keepAliveTimeout === 'number' ? (server as Server) : undefined;
   }
+}
+
+function endIfSilent(socket: Socket): void {
+  if (socket.bytesRead > 0) return;
+  const look = (): void => void (socket.bytesRead === 0 && socket.destroy());
+  // Behind the timers of an event loop that was blocked comes the reading of what has arrived meanwhile.
+  setTimeout(() => setImmediate(look), FIRST_BYTES_WITHIN_MS).unref();
 }
