@@ -7,7 +7,7 @@ import { freezeProcess, hasEnded, killProcess, resumeProcess } from './signals.j
 
 const REPOSITORY = fileURLToPath(new URL('../../../', import.meta.url));
 const TYPESCRIPT_RUNNER = ['--import', '@swc-node/register/esm-register', '--disable-warning=ExperimentalWarning'];
-const DEFAULT_WITHIN_MS = 15_000;
+const DEFAULT_WITHIN_MS = 45_000;
 const OUTPUT_TAIL_LINES = 30;
 
 export interface NodeChildOptions {
