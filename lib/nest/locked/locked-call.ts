@@ -4,7 +4,7 @@ import { detailsOf, LockTimeoutError } from '../../lock/errors.js';
 import type { LockEvent } from '../../lock/events.js';
 import type { LockHandle } from '../../lock/handle.js';
 import { withJson } from '../../lock/json.js';
-import { logLockError } from '../log-lock-error.js';
+import { logLockError, logRefusal } from '../log-lock-error.js';
 import { tellOfEvent } from './event-listener.js';
 import type { ResolvedLockedOptions } from './locked-options.js';
 import type { ParameterNote } from './parameter-notes.js';
@@ -57,7 +57,9 @@ export async function runLocked<T>(
     // Inside, a time-out is of another lock, and the body's own business.
     if (isInside || !(error instanceof LockTimeoutError) || options.onBusy === 'throw') {
       tellOfEvent(error, instance, plan, isInside);
-      logLockError(error);
+      // Who is in the way stands in no answer, and Nest logs none that has a status.
+      if (!isInside && error instanceof LockTimeoutError) logRefusal(error);
+      else logLockError(error);
       throw error;
     }
     return new BusyInstead(options.onBusy === 'skip' ? undefined : await options.onBusy(error));
