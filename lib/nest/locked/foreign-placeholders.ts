@@ -9,6 +9,8 @@ const FOREIGN: readonly RegExp[] = [
   /<([^<>/]*\w[^<>/]*)>/,
   // [id], [...id]; the brackets of an IPv6 address have colons in them.
   /\[(?:\.{3})?([A-Za-z_$][\w$.-]*)\]/,
+  // (id), as a whole segment
+  /(?<=\/)\(([A-Za-z_$][\w$.]*)\)(?=\/|$)/,
   // %s, %d, %(id)s, %1$s: a percent sign with two hexadecimal digits is how encodeURIComponent writes a character.
   /%(?![\da-fA-F]{2})(?:\((\w+)\)|\d+\$)?[diosuxfjv](?![A-Za-z\d])/,
   // %id%

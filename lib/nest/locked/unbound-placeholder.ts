@@ -1,4 +1,5 @@
 import type { KnownParameters } from './bind-placeholders.js';
+import { typeOfNoKeyValue } from './declared-types.js';
 import { isNameChosen } from './parameter-names.js';
 import type { RouteParameter } from './route-parameters.js';
 
@@ -15,11 +16,13 @@ const DECORATORS: Readonly<Record<string, string>> = {
 /** What is known of the method, what may have been meant, and what to write. */
 export function describeUnbound(where: string, placeholder: string, parameters: KnownParameters): string {
   const [head = placeholder] = placeholder.split('.');
-  const hints = [nameTooShort(head, parameters), partOfRequest(placeholder, parameters), replaced(parameters)];
+  const type = unfitType(placeholder, parameters);
+  const cure = type === undefined ? `@LockKey('${head}')` : `@LockKey('${head}', (${head}) => ...)`;
+  const hints = [nameTooShort(head, type, parameters), partOfRequest(placeholder, parameters), replaced(parameters)];
   return [
     `${where}: placeholder ":${placeholder}" binds to nothing. Known: [${known(parameters).join(', ')}].`,
     ...hints.filter((hint) => hint !== undefined),
-    `Put @LockKey('${head}') in front of the parameter, or say it with keys: (...args) => ({ ${JSON.stringify(placeholder)}: ... })`,
+    `Put ${cure} in front of the parameter, or say it with keys: (...args) => ({ ${JSON.stringify(placeholder)}: ... })`,
   ].join(' ');
 }
 
@@ -31,9 +34,17 @@ function known({ notes, routes, names }: KnownParameters): string[] {
   ];
 }
 
-function nameTooShort(head: string, { names }: KnownParameters): string | undefined {
+function nameTooShort(head: string, type: string | undefined, { names }: KnownParameters): string | undefined {
   if (isNameChosen(head) || !names.some(({ name }) => name === head)) return undefined;
-  return `The parameter's name "${head}" does not count: names of one letter are what bundlers make of any.`;
+  const text = `The parameter's name "${head}" does not count: names of one letter are what bundlers make of any.`;
+  if (type === undefined) return text;
+  return `${text} Nor would a longer name help: its type is ${type}, and a key takes a string, a number or a bigint.`;
+}
+
+/** The type of a whole parameter of that name that could be no value of a key, whatever the name. */
+function unfitType(placeholder: string, { names, types }: KnownParameters): string | undefined {
+  const named = names.find(({ name, property }) => name === placeholder && property === undefined);
+  return named === undefined ? undefined : typeOfNoKeyValue(types[named.index]);
 }
 
 /** `:params.id` where the method has `@Param('id')`: a path into the request, of which the method is not given the whole. */

@@ -34,6 +34,8 @@ const FOREIGN: readonly (readonly [path: string, found: string, cure: string])[]
   ['/locks/<int:orderId>', '<int:orderId>', ':orderId'],
   ['/locks/[id]', '[id]', ':id'],
   ['/locks/[...id]', '[...id]', ':id'],
+  ['/locks/(id)', '(id)', ':id'],
+  ['/locks/(order.id)/x', '(order.id)', ':order.id'],
   ['/locks/%s', '%s', ':id'],
   ['/locks/%d/x', '%d', ':id'],
   ['/locks/%1$s', '%1$s', ':id'],
@@ -119,7 +121,10 @@ describe('a template may hold', () => {
     '/locks/@acme/:id',
     '/locks/:id+x',
     '/locks/what?',
-    '/locks/(all)',
+    '/locks/all(old)',
+    '/locks/(all of them)',
+    '/locks/@id',
+    '/locks/~id',
   ])('%s', (path) => {
     expect(() => lockKey(path, { id: 1, $id: 1 })).not.toThrow();
   });

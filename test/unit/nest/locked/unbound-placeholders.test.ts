@@ -41,6 +41,22 @@ describe('a placeholder that binds to nothing, or to several things, throws whil
     );
   });
 
+  it('a name of one letter is not all that is wrong where the type is, too', () => {
+    const define = (): unknown => {
+      class A {
+        @Locked('/x/:d')
+        async m(d: Date): Promise<void> {
+          await Promise.resolve(d);
+        }
+      }
+      return A;
+    };
+    expect(define).toThrow(
+      'names of one letter are what bundlers make of any. Nor would a longer name help: its type is Date, and a key takes a ' +
+        "string, a number or a bigint. Put @LockKey('d', (d) => ...) in front of the parameter",
+    );
+  });
+
   it('also with a path into what they hold', () => {
     const define = (): unknown => {
       class A {
