@@ -110,7 +110,7 @@ describe('why a connection failed', () => {
 
     expect(message).toBe(
       `127.0.0.1:${port} closed the connection instead of opening a session: it may not be serving now (no quorum), ` +
-        'or not be a secureClientPort',
+        'have too many connections from this address (maxClientCnxns), or not be a secureClientPort',
     );
   });
 

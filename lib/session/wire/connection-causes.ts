@@ -39,12 +39,13 @@ export function unresolvedName(server: Server, error: Error): Error {
   return new Error(`${serverName(server, undefined)}: the name cannot be resolved (${reason})`, { cause: error });
 }
 
-/** The server hung up without an error. One that has no quorum does so at once. */
+/** The server hung up without an error. One that has no quorum does so at once, and so does one that has enough of us. */
 export function hangUp(name: string, handshaken: boolean, secure: boolean): Error {
   if (handshaken) return new Error(`${name} closed the connection`);
   const otherPort = secure ? 'not be a secureClientPort' : 'expect TLS';
   return new Error(
-    `${name} closed the connection instead of opening a session: it may not be serving now (no quorum), or ${otherPort}`,
+    `${name} closed the connection instead of opening a session: it may not be serving now (no quorum), have too many ` +
+      `connections from this address (maxClientCnxns), or ${otherPort}`,
   );
 }
 
