@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -71,6 +71,12 @@ describe('the page about production', () => {
       for (const script of blocks('sh')) await run('bash', ['-ec', script], { cwd: folder });
     });
     afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+    it('keep what has a private key in it from other users', () => {
+      const secret = readdirSync(folder).filter((name) => /\.(key|p12)$|^zk1\.pem$/.test(name) && name !== 'ca.p12');
+      expect(secret.sort()).toEqual(['ca.key', 'orders.key', 'zk1.key', 'zk1.p12', 'zk1.pem']);
+      for (const name of secret) expect([name, statSync(join(folder, name)).mode & 0o077]).toEqual([name, 0]);
+    });
 
     it.each([
       ['keys in PEM', withPem],

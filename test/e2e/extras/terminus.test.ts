@@ -1,7 +1,14 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { compileFunction } from 'node:vm';
 import { describe, expect, it } from '@jest/globals';
+import * as common from '@nestjs/common';
 import { Controller, Get, type INestApplication } from '@nestjs/common';
+import * as terminus from '@nestjs/terminus';
 import { HealthCheck, type HealthCheckResult, HealthCheckService, TerminusModule } from '@nestjs/terminus';
 import { Test } from '@nestjs/testing';
+import ts from 'typescript';
+import * as ours from '../../../lib/extras/terminus/index.js';
 import { LockHealthIndicator, LockHealthModule } from '../../../lib/extras/terminus/index.js';
 import {
   DistributedLockTestingModule,
@@ -67,6 +74,28 @@ async function start(options: LockTestingOptions = {}): Promise<Running> {
   };
 }
 
+/** What the block of the page exports, with nothing added to it. */
+function moduleOfThePage(): common.Type {
+  const page = readFileSync(join(import.meta.dirname, '..', '..', '..', 'docs', 'production.md'), 'utf8');
+  const [, source = ''] = /^## Readiness$[\s\S]*?^```ts\n([\s\S]*?)^```$/m.exec(page) ?? [];
+  const { outputText } = ts.transpileModule(source, {
+    compilerOptions: {
+      target: ts.ScriptTarget.ES2022,
+      module: ts.ModuleKind.CommonJS,
+      experimentalDecorators: true,
+    },
+  });
+  const modules = new Map<string, unknown>([
+    ['@nestjs/common', common],
+    ['@nestjs/terminus', terminus],
+    ['nestjs-zookeeper-lock/terminus', ours],
+  ]);
+  const exported: Record<string, common.Type> = {};
+  const block = compileFunction(outputText, ['require', 'exports']) as (require: unknown, exports: unknown) => void;
+  block((name: string) => modules.get(name), exported);
+  return exported.HealthModule!;
+}
+
 describe('GET /health with LockHealthIndicator', () => {
   it('is up with session id and state, connection by connection', async () => {
     await using running = await start();
@@ -75,6 +104,22 @@ describe('GET /health with LockHealthIndicator', () => {
     expect(status).toBe(200);
     expect(locks).toEqual({ status: 'up', state: 'connected', sessionId: expect.stringMatching(/^0x[0-9a-f]+$/) });
     expect(stock).toMatchObject({ status: 'up', state: 'connected' });
+  });
+
+  it('works as the page about production shows it', async () => {
+    const locks = DistributedLockTestingModule.forRoot();
+    const module = await Test.createTestingModule({ imports: [locks, moduleOfThePage()] }).compile();
+    const app = module.createNestApplication({ logger: false });
+    await app.listen(0, '127.0.0.1');
+    try {
+      const url = `${await app.getUrl()}/health`;
+      expect(await (await fetch(`${url}/live`)).text()).toBe('ok');
+      const ready = await fetch(`${url}/ready`);
+      expect(ready.status).toBe(200);
+      expect(await ready.json()).toMatchObject({ info: { locks: { status: 'up', state: 'connected' } } });
+    } finally {
+      await app.close();
+    }
   });
 
   it('follows the session: down while suspended, up when it is back', async () => {
