@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { Injectable, Module } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
@@ -7,6 +9,7 @@ import {
   InjectLockTesting,
   LockTesting,
   overrideLocks,
+  provideLockTesting,
 } from '../../../lib/extras/testing/index.js';
 import {
   DistributedLockModule,
@@ -23,6 +26,15 @@ import { bare, KEY, Orders, start, type UnderTest } from './support/orders.js';
 
 @Module({ imports: [DistributedLockModule.forRoot({ connect: '127.0.0.1:1', waitMs: 100 })], providers: [Orders] })
 class AppModule {}
+
+/** Of the name that the page has. */
+function ordersByThemselves() {
+  @Injectable()
+  class Orders {
+    constructor(readonly locks: LockService) {}
+  }
+  return Orders;
+}
 
 describe('locks in the tests of an application', () => {
   it.each<[string, () => Promise<UnderTest>]>([
@@ -52,6 +64,17 @@ describe('locks in the tests of an application', () => {
 
     await app.testing.release(KEY);
     expect(await app.orders.ship('42')).toBeGreaterThan(token);
+  });
+
+  it('are named, where a class has the service injected, by the page that quotes what Nest says then', async () => {
+    const page = readFileSync(join(import.meta.dirname, '..', '..', '..', 'docs', 'testing.md'), 'utf8');
+    const [, quoted = ''] = /^> (Nest can't resolve.* LockService at index \[0\].*) \.\.\.$/m.exec(page) ?? [];
+    expect(quoted).not.toBe('');
+    const Alone = ordersByThemselves();
+    await expect(Test.createTestingModule({ providers: [Alone] }).compile()).rejects.toThrow(quoted);
+    const cured = await Test.createTestingModule({ providers: [Alone, ...provideLockTesting()] }).compile();
+    expect(cured.get(Alone).locks).toBe(cured.get(LockService));
+    await cured.close();
   });
 
   it('are named by what an existing spec says whose module has none', async () => {
