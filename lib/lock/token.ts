@@ -1,14 +1,14 @@
 import { LockConfigurationError } from './errors.js';
 
-/** Bits of a token below the map epoch: the ensemble's own epoch (20) and counter (32). */
+/** What a transaction takes of a token: the ensemble's own epoch (20 bits) and counter (32). */
 const TRANSACTION_BITS = 52n;
 const MAX_TRANSACTION = (1n << TRANSACTION_BITS) - 1n;
 const MAX_MAP_EPOCH = (1n << 11n) - 1n;
 
 /**
- * The fencing token of a contender: the transaction that created its node, under the epoch of the shard map (0 for a
- * single ensemble, where the token is the `czxid` itself). Later grants have larger tokens, whatever is restarted or made
- * anew in between, and all fit a positive 64-bit integer.
+ * The fencing token of a contender: the transaction that created its node, its `czxid`. Later grants have larger tokens,
+ * whatever is restarted in between, and all fit a positive 64-bit integer. The bits above are for a number that a service
+ * raises when its keys move to another ensemble, whose transactions count anew; nothing raises it, so it is 0.
  */
 export function fencingToken(czxid: bigint, mapEpoch = 0n): bigint {
   if (czxid <= 0n || czxid > MAX_TRANSACTION || mapEpoch < 0n || mapEpoch > MAX_MAP_EPOCH) {

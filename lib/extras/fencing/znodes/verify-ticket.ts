@@ -7,7 +7,7 @@ import { lockIsOver, refusal } from './explain.js';
 import type { Link } from './link.js';
 import type { Right } from './ticket.js';
 
-/** Of a token: the transaction that created the contender's node, without the epoch of the shard map. */
+/** Of a token: the transaction that created the contender's node, without the bits above. */
 const TRANSACTION = (1n << 52n) - 1n;
 /** For the removal of a node by a session that has given its lock back already; no more than half of the time there is. */
 const REMOVAL_WITHIN_MS = 1_000;
