@@ -17,8 +17,13 @@ export class Doorway {
 
   /** Whether nobody is inside that excludes one of this mode; `own` does not stand in its own way. */
   isOpen(key: string, mode: LockMode, own?: Hold): boolean {
-    for (const hold of this.#inside.get(key) ?? []) if (hold !== own && blocks(hold.mode, mode)) return false;
-    return true;
+    return this.inTheWay(key, mode, own) === undefined;
+  }
+
+  /** One that is inside and excludes one of this mode. */
+  inTheWay(key: string, mode: LockMode, own?: Hold): Hold | undefined {
+    for (const hold of this.#inside.get(key) ?? []) if (hold !== own && blocks(hold.mode, mode)) return hold;
+    return undefined;
   }
 
   /** From now on, and until it is given back or lost. */

@@ -1,3 +1,4 @@
+import type { QueueNode } from '../queue/node-name.js';
 import { SessionError } from '../session/errors.js';
 import { get, type NodeData } from '../session/requests.js';
 import { decodeContender } from './contender-data.js';
@@ -52,10 +53,26 @@ export function sawHolder(
   };
 }
 
-/** For a call that did not wait, and has read nothing: what this process knows by itself. */
-export function describeOwnHolder({ holders }: EngineContext, key: string, owner: string | undefined): string {
-  const own = holders.all.find(({ request }) => request.key === key);
-  return own === undefined ? '' : describeOwn(own, owner);
+/**
+ * For a call that did not wait, and reads nothing for this: what the names say, and this process knows by itself.
+ * @param blocking those in its way, as it saw them; none where the doorway is closed, or a lock-delay runs
+ */
+export function describeBlocking(
+  { holders, doorway }: EngineContext,
+  { key, queuePath, owner, mode }: LockRequest,
+  blocking: readonly QueueNode[],
+): string | undefined {
+  const [first] = blocking;
+  if (first === undefined) {
+    const inside = doorway?.inTheWay(key, mode);
+    return inside === undefined ? undefined : describeOwn(inside, owner);
+  }
+  // By the id, which the intent of a lock that was upgraded shares with it.
+  const own = holders.all.find(
+    ({ place, request }) => request.queuePath === queuePath && blocking.some(({ id }) => id === place.id),
+  );
+  if (own !== undefined) return describeOwn(own, owner);
+  return `Others hold it, or are ahead in the queue (${first.name} is the first of them): inspect(key) says who`;
 }
 
 /** Also to be told to a call that would wait for itself. */
@@ -65,7 +82,10 @@ export function takenBy(hold: Hold): string {
 }
 
 function describeOwn(hold: Hold, owner: string | undefined): string {
-  if (hold.request.owner === owner) return `This same call already holds it (${takenBy(hold)}): it waited for itself`;
+  // Calls side by side in one lock have the same owner: this one may be about to give it back.
+  if (hold.request.owner === owner) {
+    return `A call inside the same lock holds it (${takenBy(hold)}): if that one waits for this one, it waits for itself`;
+  }
   return (
     `This process itself holds it (${takenBy(hold)}). Where that was the same flow of calls, it waited for itself: hand its ` +
     'handle on, or use withLock, whose lock is shared with what runs inside'

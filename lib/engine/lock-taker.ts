@@ -3,13 +3,12 @@ import { Deadline } from '../lock/deadline.js';
 import { LockClosedError, type LockError, LockUnavailableError } from '../lock/errors.js';
 import type { LockHandle } from '../lock/handle.js';
 import type { EngineContext } from './context.js';
-import { describeOwnHolder } from './holder-in-front.js';
 import type { Interrupt } from './interrupt.js';
 import { suspectDeadlock, type Suspicion } from './deadlock-suspicion.js';
 import { raiseOnAbort } from './interrupts.js';
 import { checkKey } from './key.js';
-import { obtain, tryObtain } from './obtain.js';
-import { callerOf, currentFrame, type OwnedLock } from './owner-context.js';
+import { Busy, obtain, tryObtain } from './obtain.js';
+import { callerOf, type OwnedLock } from './owner-context.js';
 import { limitPatience } from './patience.js';
 import type { LockRequest } from './place.js';
 import { findReentry } from './reentry.js';
@@ -43,13 +42,9 @@ export class LockTaker {
   async take(key: string, options: AcquireOptions, call: CallFacts): Promise<OwnedLock> {
     // To wait for no time at all is to try once: the deadline is for ZooKeeper's answer then.
     if ((options.waitMs ?? this.#context.settings.waitMs) === 0) {
-      const taken = await this.tryTake(key, options, call);
-      if (taken !== undefined) return taken;
-      const error = busyError(
-        key,
-        call.deadline,
-        describeOwnHolder(this.#context, key, call.owner ?? currentFrame()?.owner),
-      );
+      const taken = await this.#try(key, options, call);
+      if (!(taken instanceof Busy)) return taken;
+      const error = busyError(key, call.deadline, taken.holder);
       this.#report(key, options, error, call.deadline);
       throw error;
     }
@@ -78,6 +73,11 @@ export class LockTaker {
 
   /** @returns undefined when the lock is busy */
   async tryTake(key: string, options: AcquireOptions, call: CallFacts): Promise<OwnedLock | undefined> {
+    const taken = await this.#try(key, options, call);
+    return taken instanceof Busy ? undefined : taken;
+  }
+
+  async #try(key: string, options: AcquireOptions, call: CallFacts): Promise<OwnedLock | Busy> {
     const around = this.#around(key, options, call);
     if (around !== undefined) return this.#share(around, call, options);
     const request = this.#build(key, options, call.owner);
@@ -86,15 +86,15 @@ export class LockTaker {
         if (this.#local !== undefined) limitPatience(this.#context, key, call.deadline, interrupt);
         return tryObtain(this.#context, request, interrupt);
       });
-      if (hold !== undefined) return { hold, handle: hold.share() };
+      if (!(hold instanceof Busy)) return { hold, handle: hold.share() };
       await this.#context.outbox.emptied();
-      return undefined;
+      return hold;
     } catch (error) {
       await this.#context.outbox.emptied();
       this.#report(key, options, error as Error, call.deadline);
       if (this.#local === undefined || !(error instanceof LockUnavailableError)) throw error;
       this.#context.events.next({ type: 'degraded', key, mode: request.mode, label: options.label });
-      return this.#local.tryTake(key, options, call);
+      return this.#local.#try(key, options, call);
     }
   }
 

@@ -1,5 +1,6 @@
 import { LockConfigurationError, LockUnavailableError } from '../lock/errors.js';
 import { blocks, readQueue, refusalBy } from '../queue/decide.js';
+import type { QueueNode } from '../queue/node-name.js';
 import { certaintyMarginMs } from '../session/certainty.js';
 import { failedWith, isAboutAccess, SessionError } from '../session/errors.js';
 import { get, type GetRequest, type ListRequest, type MultiPart, type Outcome, sync } from '../session/requests.js';
@@ -8,11 +9,12 @@ import { describeRefusedHeartbeat } from './describe-loss.js';
 import { isDoorOpen, waitAtDoor } from './doorway.js';
 import { enqueue, refusal, tellRequeued } from './enqueue.js';
 import { Hold } from './hold.js';
+import { describeBlocking } from './holder-in-front.js';
 import type { Interrupt } from './interrupt.js';
 import { isHeldBack, passLockDelay, type Patience } from './lock-delay.js';
 import { listQueue } from './list-queue.js';
 import type { LockRequest, Place } from './place.js';
-import { explain, holdsAtOnce, look, type Turn, waitForTurn } from './turn.js';
+import { explain, holdsAtOnce, inFront, look, type Turn, waitForTurn } from './turn.js';
 
 const NOTHING: readonly MultiPart[] = [];
 
@@ -38,22 +40,25 @@ export async function obtain(context: EngineContext, request: LockRequest, inter
   }
 }
 
-/**
- * Takes the lock only if nobody is in the way: a strong read first, so that a busy key costs no write.
- * @returns undefined when it is busy
- */
+/** What a try comes to that finds the lock busy. */
+export class Busy {
+  /** @param holder who is in the way, as a sentence; undefined where that is not known */
+  constructor(readonly holder: string | undefined) {}
+}
+
+/** Takes the lock only if nobody is in the way: a strong read first, so that a busy key costs no write. */
 export async function tryObtain(
   context: EngineContext,
   request: LockRequest,
   interrupt: Interrupt,
-): Promise<Hold | undefined> {
+): Promise<Hold | Busy> {
   const { session, uplink, settings } = context;
   const { key, queuePath, mode } = request;
   // The first connection is only being made: that is no trouble yet.
   if (session.state === 'connecting') await uplink.whenUp(interrupt);
   if (!uplink.isUp)
     throw new LockUnavailableError(`The lock ${key} cannot be tried: there is no connection to ZooKeeper`, key);
-  if (!isDoorOpen(context, key, mode)) return undefined;
+  if (!isDoorOpen(context, key, mode)) return new Busy(describeBlocking(context, request, []));
   const reads = settings.lockDelayMs > 0 ? [get(queuePath)] : [];
   const outcomes = await interrupt.guard(session.batch([sync(queuePath), ...reads, listQueue(queuePath)]));
   const [synced, parent] = outcomes;
@@ -67,24 +72,29 @@ export async function tryObtain(
       const reason = refusalBy(node, mode);
       if (reason !== undefined) throw explain(reason, request);
     }
-    if (queue.some((node) => blocks(node.mode, mode))) return undefined;
+    const blocking = queue.filter((node) => blocks(node.mode, mode));
+    if (blocking.length > 0) return new Busy(describeBlocking(context, request, blocking));
     // Read before the queue, so that a holder that it names and that is not in there has vanished.
-    if (reads.length > 0 && isHeldBack(context, request, parent as Outcome<GetRequest>, queue)) return undefined;
+    if (reads.length > 0 && isHeldBack(context, request, parent as Outcome<GetRequest>, queue))
+      return new Busy(undefined);
   }
   const { place, children } = await enqueue(context, request, interrupt);
   let end: Hold | Unheld | undefined;
+  let ahead: readonly QueueNode[] = [];
   try {
     const seen = children ?? (await look(context, request, place, interrupt));
     if (seen === undefined) end = 'session ended';
     // Somebody came in between: back to busy, rather than wait for it.
-    else if (!holdsAtOnce(seen, place, request)) end = 'held back';
-    else end = await ripen(context, request, place, seen, interrupt, 'tries');
+    else if (!holdsAtOnce(seen, place, request)) {
+      ahead = inFront(seen, place);
+      end = 'held back';
+    } else end = await ripen(context, request, place, seen, interrupt, 'tries');
   } finally {
     if (!(end instanceof Hold)) giveUp(context, place);
   }
   switch (end) {
     case 'held back':
-      return undefined;
+      return new Busy(describeBlocking(context, request, ahead));
     case 'session ended':
       throw new LockUnavailableError(`The session ended while the lock ${key} was being tried`, key);
     case 'removed':

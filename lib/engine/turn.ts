@@ -1,5 +1,6 @@
 import { LockConfigurationError } from '../lock/errors.js';
 import { decide, type Decision, type Refusal } from '../queue/decide.js';
+import type { QueueNode } from '../queue/node-name.js';
 import { isAboutTheLink, SessionError } from '../session/errors.js';
 import { get, type WatchEvent, type Watcher } from '../session/requests.js';
 import { Bell } from './bell.js';
@@ -54,6 +55,13 @@ export function holdsAtOnce(children: readonly string[], place: Place, request: 
   const decision = decide(children, place.name);
   if (decision.kind === 'refuse') throw explain(decision.reason, request);
   return decision.kind === 'hold';
+}
+
+/** Who is in the way of a contender that does not hold at once. */
+export function inFront(children: readonly string[], place: Place): readonly QueueNode[] {
+  const decision = decide(children, place.name);
+  if (decision.kind === 'wait') return [decision.watch];
+  return decision.kind === 'hold if named' ? decision.intents : [];
 }
 
 /** @returns the queue as it is now; undefined when the contender's session has ended */

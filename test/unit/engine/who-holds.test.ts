@@ -1,9 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { LockConfigurationError, LockTimeoutError, LockUnavailableError } from '../../../lib/lock/errors.js';
+import type { LockMode } from '../../../lib/lock/mode.js';
 import { create } from '../../../lib/session/requests.js';
 import { type Client, EngineWorld, rejection } from './support/engine-world.js';
 
 const KEY = '/locks/orders';
+const INSIDE_THE_SAME =
+  /A call inside the same lock holds it \(taken by first [34]\d\d ms ago\): if that one waits for this one, it waits for itself$/;
 const ISO = '\\d{4}-\\d\\d-\\d\\dT[\\d:.]+Z';
 
 /** The reads of single nodes that a client sends, and which may still set no watch. */
@@ -128,7 +131,7 @@ describe('a LOCK_TIMEOUT says who holds the lock', () => {
     expect(error.details).toMatch(WHO);
   });
 
-  it('where it is the same call, inside another lock of its own: that it waited for itself', async () => {
+  it('where a call inside the same lock has it: that it may wait for itself', async () => {
     const error = await engine.settle(
       one.locks.withLock('/locks/outer', async () => {
         await one.locks.acquire(KEY, { label: 'first' });
@@ -137,9 +140,59 @@ describe('a LOCK_TIMEOUT says who holds the lock', () => {
       }),
     );
     expect(error).toBeInstanceOf(LockTimeoutError);
-    expect(error.details).toMatch(
-      /This same call already holds it \(taken by first 4\d\d ms ago\): it waited for itself$/,
+    expect(error.details).toMatch(INSIDE_THE_SAME);
+  });
+
+  it('where two calls side by side in one lock want it: not that the second waited for itself', async () => {
+    const error = await engine.settle(
+      one.locks.withLock('/locks/outer', async () => {
+        const first = one.locks.acquire(KEY, { label: 'first' }).then(async (lock) => {
+          await one.sleep(1_000);
+          await lock.release();
+        });
+        const second = rejection(one.locks.acquire(KEY, { waitMs: 400 }));
+        await first;
+        return second;
+      }),
     );
+    expect(error).toBeInstanceOf(LockTimeoutError);
+    expect(error.details).toMatch(INSIDE_THE_SAME);
+  });
+
+  it.each<[LockMode, LockMode]>([
+    ['read', 'write'],
+    ['read', 'exclusive'],
+  ])(
+    'to who does not wait: not a lock of its own as %s, where a %s one of another is in the way',
+    async (own, theirs) => {
+      const held = await engine.settle(one.locks.acquire(KEY, { mode: own, label: 'mine' }));
+      const writing = rejection(other.locks.acquire(KEY, { mode: theirs, waitMs: 5_000 }));
+      await engine.runFor(50);
+      const [, writer] = engine.queue(KEY).sort((left, right) => left.slice(-10).localeCompare(right.slice(-10)));
+      const error = await engine.failure(one.locks.acquire(KEY, { mode: 'read', waitMs: 0 }));
+      expect(error).toBeInstanceOf(LockTimeoutError);
+      expect(error.details).toContain(`Others hold it, or are ahead in the queue (${writer} is the first of them): `);
+      await engine.settle(held.release());
+      await engine.settle(writing);
+    },
+  );
+
+  it('to who does not wait: its own lock, where an upgrade has made that the one in the way', async () => {
+    const lock = await engine.settle(one.locks.acquire(KEY, { mode: 'upgradeable', label: 'Orders.pay' }));
+    await engine.settle(lock.upgrade());
+    const error = await engine.failure(one.locks.acquire(KEY, { mode: 'read', waitMs: 0 }));
+    expect(error.details).toContain('This process itself holds it (taken by Orders.pay ');
+  });
+
+  it('to who does not wait: the lock of its own that stood in for ZooKeeper, and is still there', async () => {
+    const local = await engine.client('local', { local: 'when unavailable' });
+    engine.faults.refuse(local.process);
+    await engine.runUntil(() => local.session.state === 'lost');
+    await engine.settle(local.locks.acquire(KEY, { label: 'standing in' }));
+    engine.faults.accept(local.process);
+    await engine.runUntil(() => local.locks.connectionState.endsWith('connected'));
+    const error = await engine.failure(local.locks.acquire(KEY, { waitMs: 0 }));
+    expect(error.details).toContain('This process itself holds it (taken by standing in ');
   });
 
   it('where it is the lock around it that it may not share: who took it, and when', async () => {
