@@ -6,7 +6,8 @@ import { promisify, stripVTControlCharacters } from 'node:util';
 
 const run = promisify(execFile);
 
-const CONTROLLER = `
+/** Takes a lock for each request, and answers with its token. */
+export const CONTROLLER = `
 import { Controller, Param, Post } from '@nestjs/common';
 import { Fence, injected, Locked } from 'nestjs-zookeeper-lock';
 
@@ -39,7 +40,8 @@ async function start(): Promise<void> {
 void start();
 `;
 
-const spec = (extension: string) => `
+/** Closes no module, as the specs of Nest's starter. */
+export const spec = (extension: string) => `
 import 'reflect-metadata';
 import { Test } from '@nestjs/testing';
 import { LockTesting, provideLockTesting } from 'nestjs-zookeeper-lock/testing';
@@ -151,7 +153,8 @@ export const NEST_12_COMMON_JS: Recipe = {
   compilerOptions: { module: 'NodeNext', moduleResolution: 'NodeNext', isolatedModules: true },
 };
 
-function nest(major: string): Record<string, string> {
+/** The packages of Nest that every application here has, of that major version. */
+export function nest(major: string): Record<string, string> {
   const names = ['common', 'core', 'platform-express', 'testing'];
   return {
     ...Object.fromEntries(names.map((name) => [`@nestjs/${name}`, `^${major}.0.1`])),
