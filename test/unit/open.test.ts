@@ -58,7 +58,7 @@ describe('createLockService()', () => {
   });
 
   it('does not wait for a ZooKeeper when it is to start lazily', async () => {
-    const locks = await createLockService({ connect: NOBODY, startup: 'lazy', connectTimeoutMs: 100 });
+    const locks = await createLockService({ connect: NOBODY, startup: 'lazy', connectTimeoutMs: 100, waitMs: 100 });
     const error = await rejection(locks.acquire('/a'));
     expect(error).toBeInstanceOf(LockUnavailableError);
     // Which server, and what it said.

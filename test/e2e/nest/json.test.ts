@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Controller, Get, Inject, type MessageEvent, Query, Sse } from '@nestjs/common';
 import { ExpressAdapter } from '@nestjs/platform-express';
@@ -9,6 +10,7 @@ import {
   createLockService,
   DistributedLockModule,
   type LockEvent,
+  type LockHandle,
   LockService,
   LockTimeoutError,
 } from '../../../lib/index.js';
@@ -172,11 +174,13 @@ describe.each([
 
     const circular: Error & { self?: unknown } = Object.assign(new Error('of its own'), { token: 7n });
     circular.self = circular;
-    await locks
-      .withLock(KEY, (own) => new Promise((_, fail) => own.signal.addEventListener('abort', () => fail(circular))), {
-        leaseMs: 1,
-      })
-      .catch(() => undefined);
+    const work = async (own: LockHandle): Promise<void> => {
+      const aborted = once(own.signal, 'abort');
+      own.extend(1);
+      await aborted;
+      throw circular;
+    };
+    await locks.withLock(KEY, work, { leaseMs: 60_000 }).catch(() => undefined);
     expect((await event('late-result')).data).toMatchObject({
       token: expect.stringMatching(DIGITS),
       error: { name: 'Error', message: 'of its own' },
