@@ -140,7 +140,8 @@ describe('name servers that are away after the first connection', () => {
     await untilState(session, 'suspended');
     await server.start();
 
-    await untilUp(session);
+    // A server that is slow to start is met by an attempt that waits for the name servers, and that twice as long each time.
+    await untilUp(session, 40_000);
 
     expect(session.identity).toBe(identity);
     expect(asked).toBeGreaterThan(1);
