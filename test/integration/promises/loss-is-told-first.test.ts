@@ -4,7 +4,7 @@ import { LockLostError } from '../../../lib/lock/errors.js';
 import type { LockClient } from '../../support/locks/lock-client.js';
 import { LockStage } from '../../support/locks/lock-stage.js';
 import { LONG_SESSION_MS, SESSION_MS, SLACK_MS, TICK_MS } from '../../support/locks/times.js';
-import { noteAbort, outcomeOf, untilPassed } from '../../support/locks/witness.js';
+import { CertaintyWatch, noteAbort, outcomeOf, untilPassed } from '../../support/locks/witness.js';
 import { eventually, within } from '../../support/process/eventually.js';
 import { ofType, startNodeChild } from '../../support/process/node-child.js';
 import { Stalls } from '../../support/process/stalls.js';
@@ -153,10 +153,11 @@ async function lossIsToldBeforeHandOver(
   await holder.untilHeartbeat();
   expect(lock.isHeld()).toBe(true);
 
-  const certainUntil = performance.now() + lock.remainingMs();
+  using certainty = new CertaintyWatch(lock);
   expect(lock.remainingMs()).toBeLessThanOrEqual(sessionMs);
   using stalls = Stalls.watch();
   await happens();
+  const happenedAt = performance.now();
 
   const next = await within(withinMs, 'the hand-over', waiting);
   expect(lock.isHeld()).toBe(false);
@@ -165,7 +166,9 @@ async function lossIsToldBeforeHandOver(
   const [removal] = other.notifications({ type: 'deleted', path: lock.nodePath });
   if (removal === undefined || abort.at === undefined) throw new Error('Neither deletion nor loss was told.');
   expect(abort.at).toBeLessThan(removal.at);
-  expect(abort.at).toBeLessThan(certainUntil + SLACK_MS + stalls.totalMs);
+  // No request sent after it can have proved anything.
+  expect(certainty.until).toBeLessThan(happenedAt + sessionMs);
+  expect(abort.at).toBeLessThan(certainty.until + SLACK_MS + stalls.totalMs);
   expect(next.fencingToken).toBeGreaterThan(lock.fencingToken);
   await holder.pass();
   await lock.release();

@@ -42,6 +42,34 @@ export function noteAbort(lock: LockHandle): { at: number | undefined } {
   return note;
 }
 
+/** Follows the certainty of a lock for as long as it is held: what had been answered already may still prolong it. */
+export class CertaintyWatch implements Disposable {
+  #until = -Infinity;
+  readonly #lock: LockHandle;
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(lock: LockHandle) {
+    this.#lock = lock;
+    this.#look();
+    this.#timer = setInterval(() => this.#look(), 10).unref();
+  }
+
+  /** The end of its certainty, as it was told last, on the monotonic clock. */
+  get until(): number {
+    return this.#until;
+  }
+
+  [Symbol.dispose](): void {
+    clearInterval(this.#timer);
+  }
+
+  #look(): void {
+    const now = performance.now();
+    const remainingMs = this.#lock.remainingMs();
+    if (remainingMs > 0) this.#until = now + remainingMs;
+  }
+}
+
 /** For what is about time itself: nothing else tells that it has passed. */
 export async function untilPassed(durationMs: number, since = performance.now()): Promise<void> {
   await eventually(`${durationMs} ms have passed`, () => performance.now() - since >= durationMs, {
