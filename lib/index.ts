@@ -1,7 +1,7 @@
 export { type ClosableLockService, createLockService } from './open.js';
 export type { DistributedLockOptions } from './options.js';
 export { type AcquireAllOptions, type KeyWithMode, LockService, type LockTransaction } from './engine/lock-service.js';
-export { currentLock, detached } from './engine/owner-context.js';
+export { currentLock, detached } from './engine/bounds/owner-context.js';
 export type { AcquireOptions } from './lock/acquire-options.js';
 export {
   DeadlockError,

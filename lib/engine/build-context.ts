@@ -1,18 +1,18 @@
 import { hostname } from 'node:os';
 import type { Session } from '../session/session.js';
-import { Alarms } from './alarms.js';
+import { Alarms } from './bounds/alarms.js';
 import type { EngineContext, EngineSettings, SharedParts } from './context.js';
-import { HoldHistory } from './hold-history.js';
-import { Holders } from './holders.js';
-import { Identifiers } from './identifiers.js';
-import { Interrupts } from './interrupts.js';
-import { Janitor } from './janitor.js';
+import { HoldHistory } from './hold/hold-history.js';
+import { Holders } from './upkeep/holders.js';
+import { Identifiers } from './bounds/identifiers.js';
+import { Interrupts } from './bounds/interrupts.js';
+import { Janitor } from './upkeep/janitor.js';
 import { LockEvents } from './lock-events.js';
-import { notRemoved } from './not-removed.js';
-import { Outbox } from './outbox.js';
-import { Parents } from './parents.js';
-import { Sightings } from './sightings.js';
-import { Uplink } from './uplink.js';
+import { notRemoved } from './upkeep/not-removed.js';
+import { Outbox } from './upkeep/outbox.js';
+import { Parents } from './upkeep/parents.js';
+import { Sightings } from './policy/sightings.js';
+import { Uplink } from './upkeep/uplink.js';
 
 /** Puts the parts of one lock service together. The janitor hears of a new link first, so that leftovers go first. */
 export function buildContext(

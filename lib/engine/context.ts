@@ -1,18 +1,18 @@
 import type { Clock } from '../lock/clock.js';
 import type { LockScope } from '../lock/handle.js';
 import type { Session } from '../session/session.js';
-import type { Alarms } from './alarms.js';
-import type { Doorway } from './doorway.js';
-import type { HoldHistory } from './hold-history.js';
-import type { Holders } from './holders.js';
-import type { Identifiers } from './identifiers.js';
-import type { Interrupts } from './interrupts.js';
-import type { Janitor } from './janitor.js';
+import type { Alarms } from './bounds/alarms.js';
+import type { Doorway } from './acquire/doorway.js';
+import type { HoldHistory } from './hold/hold-history.js';
+import type { Holders } from './upkeep/holders.js';
+import type { Identifiers } from './bounds/identifiers.js';
+import type { Interrupts } from './bounds/interrupts.js';
+import type { Janitor } from './upkeep/janitor.js';
 import type { LockEvents } from './lock-events.js';
-import type { Outbox } from './outbox.js';
-import type { Parents } from './parents.js';
-import type { Sightings } from './sightings.js';
-import type { Uplink } from './uplink.js';
+import type { Outbox } from './upkeep/outbox.js';
+import type { Parents } from './upkeep/parents.js';
+import type { Sightings } from './policy/sightings.js';
+import type { Uplink } from './upkeep/uplink.js';
 
 /** What the engine was told once, resolved and checked. */
 export interface EngineSettings {

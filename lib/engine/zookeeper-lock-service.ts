@@ -7,11 +7,11 @@ import type { LockSnapshot } from '../lock/snapshot.js';
 import type { ConnectionState } from '../session/connection-state.js';
 import type { Session } from '../session/session.js';
 import { sessionIdText } from '../session/session-id.js';
-import { acquireAll } from './acquire-all.js';
+import { acquireAll } from './several/acquire-all.js';
 import { buildContext } from './build-context.js';
 import type { EngineContext, EngineSettings, SharedParts } from './context.js';
-import { Doorway } from './doorway.js';
-import { type Freshness, inspectKey } from './inspect.js';
+import { Doorway } from './acquire/doorway.js';
+import { type Freshness, inspectKey } from './insight/inspect.js';
 import {
   type AcquireAllOptions,
   type KeyWithMode,
@@ -20,14 +20,14 @@ import {
   sessionAccess,
 } from './lock-service.js';
 import { LockEvents } from './lock-events.js';
-import { type CallFacts, LockTaker } from './lock-taker.js';
-import { callerOf, frameFor, type OwnedLock, runInFrame } from './owner-context.js';
-import { runTransaction, type TransactionWork } from './run-transaction.js';
-import { Shutdown } from './shutdown.js';
-import { checkTransactionCall } from './transaction-call.js';
-import { untilDoneOrLost } from './until-done-or-lost.js';
-import { watchKey } from './watch-key.js';
-import { writerStanding } from './writer-standing.js';
+import { type CallFacts, LockTaker } from './acquire/lock-taker.js';
+import { callerOf, frameFor, type OwnedLock, runInFrame } from './bounds/owner-context.js';
+import { runTransaction, type TransactionWork } from './several/run-transaction.js';
+import { Shutdown } from './upkeep/shutdown.js';
+import { checkTransactionCall } from './several/transaction-call.js';
+import { untilDoneOrLost } from './hold/until-done-or-lost.js';
+import { watchKey } from './insight/watch-key.js';
+import { writerStanding } from './insight/writer-standing.js';
 
 /** The lock service over a session; `local` gives out locks of this process when ZooKeeper is not to be had. */
 export class ZookeeperLockService extends LockService implements AsyncDisposable {

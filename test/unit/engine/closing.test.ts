@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { buildContext } from '../../../lib/engine/build-context.js';
-import { inspectKey } from '../../../lib/engine/inspect.js';
-import { Interrupt } from '../../../lib/engine/interrupt.js';
-import { obtain } from '../../../lib/engine/obtain.js';
-import type { LockRequest } from '../../../lib/engine/place.js';
+import { inspectKey } from '../../../lib/engine/insight/inspect.js';
+import { Interrupt } from '../../../lib/engine/bounds/interrupt.js';
+import { obtain } from '../../../lib/engine/acquire/obtain.js';
+import type { LockRequest } from '../../../lib/engine/acquire/place.js';
 import { LockClosedError, LockConfigurationError } from '../../../lib/lock/errors.js';
 import { EngineWorld, engineSettings, rejection } from './support/engine-world.js';
 import { ScriptedSession } from './support/scripted-session.js';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { decodeContender, parseObject } from '../../../lib/engine/contender-data.js';
+import { decodeContender, parseObject } from '../../../lib/engine/acquire/contender-data.js';
 import { create, set } from '../../../lib/session/requests.js';
 import { type Client, EngineWorld } from './support/engine-world.js';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { Janitor } from '../../../lib/engine/janitor.js';
-import { Uplink } from '../../../lib/engine/uplink.js';
+import { Janitor } from '../../../lib/engine/upkeep/janitor.js';
+import { Uplink } from '../../../lib/engine/upkeep/uplink.js';
 import type { SessionErrorCode } from '../../../lib/session/errors.js';
 import { promisesSettled } from '../support/manual-clock.js';
 import { ScriptedSession } from './support/scripted-session.js';

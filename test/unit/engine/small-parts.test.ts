@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
-import { Bell } from '../../../lib/engine/bell.js';
-import { decodeContender, encodeContender, parseObject } from '../../../lib/engine/contender-data.js';
-import { HoldHistory } from '../../../lib/engine/hold-history.js';
-import { checkKey } from '../../../lib/engine/key.js';
-import { Interrupt } from '../../../lib/engine/interrupt.js';
-import { Uplink } from '../../../lib/engine/uplink.js';
-import { encodeIntent, namesReader } from '../../../lib/engine/upgrade-intent.js';
+import { Bell } from '../../../lib/engine/bounds/bell.js';
+import { decodeContender, encodeContender, parseObject } from '../../../lib/engine/acquire/contender-data.js';
+import { HoldHistory } from '../../../lib/engine/hold/hold-history.js';
+import { checkKey } from '../../../lib/engine/acquire/key.js';
+import { Interrupt } from '../../../lib/engine/bounds/interrupt.js';
+import { Uplink } from '../../../lib/engine/upkeep/uplink.js';
+import { encodeIntent, namesReader } from '../../../lib/engine/hold/upgrade-intent.js';
 import { InvalidLockKeyError, LockClosedError, LockTimeoutError } from '../../../lib/lock/errors.js';
 import { LOCK_MODES } from '../../../lib/lock/mode.js';
 import { ours } from '../queue/names.js';

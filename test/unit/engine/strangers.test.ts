@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { currentLock } from '../../../lib/engine/owner-context.js';
+import { currentLock } from '../../../lib/engine/bounds/owner-context.js';
 import { promisesSettled } from '../support/manual-clock.js';
 import { type Client, EngineWorld } from './support/engine-world.js';
 

@@ -1,4 +1,4 @@
-import { currentLock } from '../../../engine/owner-context.js';
+import { currentLock } from '../../../engine/bounds/owner-context.js';
 import { LockConfigurationError } from '../../../lock/errors.js';
 import type { LockHandle } from '../../../lock/handle.js';
 import { covers } from '../../../lock/mode.js';

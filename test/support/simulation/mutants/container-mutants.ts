@@ -6,7 +6,7 @@ export const CONTAINER_MUTANTS: readonly Mutant[] = [
     name: 'a container that stays for good where its contender never arrived',
     edits: [
       {
-        file: 'lib/engine/janitor.ts',
+        file: 'lib/engine/upkeep/janitor.ts',
         find: 'stat?.cversion ? undefined : await useUnusedContainer(this.#session, queuePath, marker)',
         replace: 'undefined as SessionError | undefined',
       },
@@ -19,7 +19,7 @@ export const CONTAINER_MUTANTS: readonly Mutant[] = [
     name: 'a container of which only the key itself is looked at',
     edits: [
       {
-        file: 'lib/engine/unused-container.ts',
+        file: 'lib/engine/upkeep/unused-container.ts',
         find: 'const paths = ancestry(queuePath);',
         replace: 'const paths = [queuePath];',
       },

@@ -18,7 +18,7 @@ export const MORE_MUTANTS: readonly Mutant[] = [
     name: 'a lock-delay that nobody waits for',
     edits: [
       {
-        file: 'lib/engine/lock-delay.ts',
+        file: 'lib/engine/policy/lock-delay.ts',
         find: 'await sleep(context, Math.max(before.lockDelayMs, settings.lockDelayMs), interrupt);',
         replace: '',
       },
@@ -29,7 +29,11 @@ export const MORE_MUTANTS: readonly Mutant[] = [
   {
     name: 'busy, whatever the reason',
     edits: [
-      { file: 'lib/engine/timeouts.ts', find: 'if (uplink.isUp && isBehindOthers)', replace: 'if (isBehindOthers)' },
+      {
+        file: 'lib/engine/bounds/timeouts.ts',
+        find: 'if (uplink.isUp && isBehindOthers)',
+        replace: 'if (isBehindOthers)',
+      },
     ],
     breaks: ['honest errors'],
     withinSeeds: 500,
@@ -38,7 +42,7 @@ export const MORE_MUTANTS: readonly Mutant[] = [
     name: "a listener left on the caller's signal",
     edits: [
       {
-        file: 'lib/engine/interrupts.ts',
+        file: 'lib/engine/bounds/interrupts.ts',
         find: 'interrupt.onDispose(onAbort(signal, abort));',
         replace: 'onAbort(signal, abort);',
       },
@@ -50,7 +54,7 @@ export const MORE_MUTANTS: readonly Mutant[] = [
     name: 'a release that waits for the servers',
     edits: [
       {
-        file: 'lib/engine/hold-nodes.ts',
+        file: 'lib/engine/hold/hold-nodes.ts',
         find: 'alarms.atMost(answerWithinMs(settings.waitMs), uplink.whileUp(done)).finally(forget);',
         replace: 'done;',
       },
@@ -60,22 +64,26 @@ export const MORE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a release that waits for a link',
-    edits: [{ file: 'lib/engine/hold-nodes.ts', find: 'uplink.whileUp(done)', replace: 'done' }],
+    edits: [{ file: 'lib/engine/hold/hold-nodes.ts', find: 'uplink.whileUp(done)', replace: 'done' }],
     breaks: ['every promise settles'],
     withinSeeds: 100,
   },
   {
     name: 'a hold that comes back with the link',
     edits: [
-      { file: 'lib/engine/hold.ts', find: ' || session.certainSince() > this.grantedAt', replace: '' },
-      { file: 'lib/engine/holders.ts', find: "for (const hold of this.all) hold.lose('uncertain');", replace: '' },
+      { file: 'lib/engine/hold/hold.ts', find: ' || session.certainSince() > this.grantedAt', replace: '' },
+      {
+        file: 'lib/engine/upkeep/holders.ts',
+        find: "for (const hold of this.all) hold.lose('uncertain');",
+        replace: '',
+      },
     ],
     breaks: ['no resurrection', 'loss is told first'],
     withinSeeds: 1_000,
   },
   {
     name: 'a session that nobody keeps certain',
-    edits: [{ file: 'lib/engine/holders.ts', find: 'this.#letGo = this.#session.keepCertain();', replace: '' }],
+    edits: [{ file: 'lib/engine/upkeep/holders.ts', find: 'this.#letGo = this.#session.keepCertain();', replace: '' }],
     breaks: ['no false loss'],
     withinSeeds: 100,
   },
@@ -83,7 +91,7 @@ export const MORE_MUTANTS: readonly Mutant[] = [
     name: 'a wake-up that is not heard',
     edits: [
       {
-        file: 'lib/engine/turn.ts',
+        file: 'lib/engine/acquire/turn.ts',
         find: "if (event.type === 'deleted') this.wasDeleted = true;",
         replace: "if (event.type === 'deleted' && event.path.endsWith('3')) return;",
       },
@@ -93,7 +101,7 @@ export const MORE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a grant to somebody who was removed meanwhile',
-    edits: [{ file: 'lib/engine/obtain.ts', find: 'if (place.ownWatch.isGone) continue;', replace: '' }],
+    edits: [{ file: 'lib/engine/acquire/obtain.ts', find: 'if (place.ownWatch.isGone) continue;', replace: '' }],
     // The last look before a grant turns it into a loss that its caller is told of, where it should have queued again.
     breaks: ['granted is held', 'honest errors'],
     withinSeeds: 40,
@@ -103,7 +111,7 @@ export const MORE_MUTANTS: readonly Mutant[] = [
     name: 'a grant while the link is down',
     edits: [
       {
-        file: 'lib/engine/obtain.ts',
+        file: 'lib/engine/acquire/obtain.ts',
         find: 'return uplink.isUp && session.identity',
         replace: 'return session.identity',
       },
@@ -116,7 +124,7 @@ export const MORE_MUTANTS: readonly Mutant[] = [
     name: 'a held node that is not watched again with the next link',
     edits: [
       {
-        file: 'lib/engine/holders.ts',
+        file: 'lib/engine/upkeep/holders.ts',
         find: 'else if (isUp(state) && this.#clock.now() - hold.grantedAt >= WATCH_OWN_AFTER_MS) hold.watchOwn();',
         replace: '',
       },
@@ -129,7 +137,7 @@ export const MORE_MUTANTS: readonly Mutant[] = [
     name: 'a watch on the own node that counts as set although it failed',
     edits: [
       {
-        file: 'lib/engine/place.ts',
+        file: 'lib/engine/acquire/place.ts',
         find: 'else if (!(outcome instanceof SessionError)) this.isSet = !this.isGone && this.#answered > this.#usedUp;',
         replace: 'else this.isSet = !this.isGone && this.#answered > this.#usedUp;',
       },
@@ -142,7 +150,7 @@ export const MORE_MUTANTS: readonly Mutant[] = [
     name: 'all or none, however long it takes',
     edits: [
       {
-        file: 'lib/engine/acquire-all.ts',
+        file: 'lib/engine/several/acquire-all.ts',
         find: 'if (!isInterruption(error)) await alarms.atMost(call.deadline.remainingMs(), released);',
         replace: 'await Promise.all(taken.map(({ handle }) => handle.release())); void released;',
       },
@@ -245,7 +253,11 @@ export const SLOW_MUTANTS: readonly Mutant[] = [
   {
     name: 'a loss that is told to nobody who does not ask',
     edits: [
-      { file: 'lib/engine/holders.ts', find: "for (const hold of this.all) hold.lose('uncertain');", replace: '' },
+      {
+        file: 'lib/engine/upkeep/holders.ts',
+        find: "for (const hold of this.all) hold.lose('uncertain');",
+        replace: '',
+      },
     ],
     // Whoever waits for the lock to be sure again is told late, too.
     breaks: ['loss is told first', 'every promise settles'],
@@ -255,7 +267,7 @@ export const SLOW_MUTANTS: readonly Mutant[] = [
     name: 'one removed node that keeps the others',
     edits: [
       {
-        file: 'lib/engine/janitor.ts',
+        file: 'lib/engine/upkeep/janitor.ts',
         find: "return isAboutTheLink(removed) ? 'again' : this.#removeEach(paths);",
         replace: "return isAboutTheLink(removed) ? 'again' : 'done';",
       },
@@ -267,7 +279,7 @@ export const SLOW_MUTANTS: readonly Mutant[] = [
     name: 'no second look after a lock-delay',
     edits: [
       {
-        file: 'lib/engine/lock-delay.ts',
+        file: 'lib/engine/policy/lock-delay.ts',
         find: '// Much may have happened meanwhile.\n    return undefined;',
         replace: '',
       },
@@ -278,7 +290,11 @@ export const SLOW_MUTANTS: readonly Mutant[] = [
   {
     name: 'a grant that is as good as over',
     edits: [
-      { file: 'lib/engine/obtain.ts', find: 'return 2 * certaintyMarginMs', replace: 'return certaintyMarginMs' },
+      {
+        file: 'lib/engine/acquire/obtain.ts',
+        find: 'return 2 * certaintyMarginMs',
+        replace: 'return certaintyMarginMs',
+      },
     ],
     breaks: ['no false loss'],
     withinSeeds: 1_000,

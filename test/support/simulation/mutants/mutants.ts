@@ -6,7 +6,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'token from the sequence instead of czxid',
     edits: [
       {
-        file: 'lib/engine/hold.ts',
+        file: 'lib/engine/hold/hold.ts',
         find: 'this.token = fencingToken(place.czxid);',
         replace: 'this.token = fencingToken(BigInt(place.name.slice(-10)) + 1n);',
       },
@@ -25,10 +25,14 @@ export const MUTANTS: readonly Mutant[] = [
       },
     ],
     edits: [
-      { file: 'lib/engine/enqueue.ts', find: 'if (session.identity !== identity) break;', replace: '' },
-      { file: 'lib/engine/enqueue.ts', find: 'if (found.stat.ephemeralOwner !== identity.id) break;', replace: '' },
+      { file: 'lib/engine/acquire/enqueue.ts', find: 'if (session.identity !== identity) break;', replace: '' },
       {
-        file: 'lib/engine/enqueue.ts',
+        file: 'lib/engine/acquire/enqueue.ts',
+        find: 'if (found.stat.ephemeralOwner !== identity.id) break;',
+        replace: '',
+      },
+      {
+        file: 'lib/engine/acquire/enqueue.ts',
         find: 'return placeOf(path, id, found.stat.czxid, identity);',
         replace: 'return placeOf(path, id, found.stat.czxid, session.identity ?? identity);',
       },
@@ -40,7 +44,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'wake-up without looking again',
     edits: [
       {
-        file: 'lib/engine/turn.ts',
+        file: 'lib/engine/acquire/turn.ts',
         find: 'return obstacle.wasDeleted && onlyOneAhead && ownWatch.isSet && session.identity === place.session;',
         replace: 'return true;',
       },
@@ -52,7 +56,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'time-out that leaves its node',
     edits: [
       {
-        file: 'lib/engine/obtain.ts',
+        file: 'lib/engine/acquire/obtain.ts',
         find: 'void context.janitor.remove([place.path], place.lockDelay.onGiveUp);',
         replace: '',
       },
@@ -64,7 +68,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'ownership per process instead of per caller',
     edits: [
       {
-        file: 'lib/engine/owner-context.ts',
+        file: 'lib/engine/bounds/owner-context.ts',
         find: 'export async function runInFrame<T>(frame: OwnerFrame, work: () => T | PromiseLike<T>): Promise<T> {',
         replace:
           'const latest = new Map<object, OwnerFrame>();\n' +
@@ -72,7 +76,7 @@ export const MUTANTS: readonly Mutant[] = [
           'latest.set(frame.service, frame);',
       },
       {
-        file: 'lib/engine/owner-context.ts',
+        file: 'lib/engine/bounds/owner-context.ts',
         find: 'for (let frame = storage.getStore(); frame !== undefined; frame = frame.parent) {',
         replace: 'for (const frame of latest.values()) {',
       },
@@ -84,7 +88,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'clean-up given up while disconnected',
     edits: [
       {
-        file: 'lib/engine/janitor.ts',
+        file: 'lib/engine/upkeep/janitor.ts',
         find: 'if (isUp(state)) for (const task of this.#tasks.all()) ',
         replace:
           'if (isUp(state)) for (const task of this.#tasks.all()) this.#finish(task); else if (false) for (const task of []) ',
@@ -195,7 +199,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'an upgrade intent without names',
     edits: [
       {
-        file: 'lib/engine/upgrade-intent.ts',
+        file: 'lib/engine/hold/upgrade-intent.ts',
         find: 'return Array.isArray(readers) && readers.includes(name);',
         replace: 'return true;',
       },
@@ -219,7 +223,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'no look at all after a lost create',
     edits: [
       {
-        file: 'lib/engine/enqueue.ts',
+        file: 'lib/engine/acquire/enqueue.ts',
         find: 'const found = await findAgain(context, request, id, identity, interrupt);',
         replace: 'const found = (await Promise.resolve(undefined)) as Place | undefined;',
       },
@@ -231,7 +235,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'no sync after a lost create',
     edits: [
       {
-        file: 'lib/engine/list-behind-writes.ts',
+        file: 'lib/engine/upkeep/list-behind-writes.ts',
         find: 'session.batch([remove(`${queuePath}/${marker}`), listQueue(queuePath)]);',
         replace: 'session.batch([listQueue(queuePath), listQueue(queuePath)]);',
       },
@@ -243,7 +247,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'a sync where only a write is behind all creates',
     edits: [
       {
-        file: 'lib/engine/list-behind-writes.ts',
+        file: 'lib/engine/upkeep/list-behind-writes.ts',
         find: 'session.batch([remove(`${queuePath}/${marker}`), listQueue(queuePath)]);',
         replace: "session.batch([{ op: 'sync', path: queuePath }, listQueue(queuePath)]);",
       },
@@ -255,12 +259,12 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'a decided hand-over without a watch on the own node',
     edits: [
       {
-        file: 'lib/engine/turn.ts',
+        file: 'lib/engine/acquire/turn.ts',
         find: 'return obstacle.wasDeleted && onlyOneAhead && ownWatch.isSet && session.identity === place.session;',
         replace: 'return obstacle.wasDeleted && onlyOneAhead && session.identity === place.session;',
       },
       {
-        file: 'lib/engine/turn.ts',
+        file: 'lib/engine/acquire/turn.ts',
         find: 'onlyOneAhead && !ownWatch.isSet ? [ownWatch.ask(), get(path, obstacle)] : [get(path, obstacle)]',
         replace: '[get(path, obstacle)]',
       },
@@ -270,7 +274,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a held node that is not watched',
-    edits: [{ file: 'lib/engine/hold-nodes.ts', find: '  watch(): void {', replace: '  watch(): void { return;' }],
+    edits: [{ file: 'lib/engine/hold/hold-nodes.ts', find: '  watch(): void {', replace: '  watch(): void { return;' }],
     breaks: ['loss is told first'],
     withinSeeds: 500,
   },

@@ -1,0 +1,82 @@
+import { LOCK_MODES, type LockMode } from '../../lock/mode.js';
+import type { ClientDescription } from '../../lock/snapshot.js';
+import type { ClientIdentity } from '../context.js';
+
+/** A label of the greatest length, all of it escaped, takes a tenth of this. */
+const MAX_BYTES = 16 * 1024;
+/** Longer than any name of a host, and than any label that this package writes. */
+const MAX_SHOWN_LENGTH = 255;
+
+export interface ContenderFacts {
+  readonly owner: string;
+  readonly mode: LockMode;
+  readonly label: string | undefined;
+  readonly leaseMs: number | undefined;
+  readonly lockDelayMs: number | undefined;
+  readonly holdMs: number | undefined;
+}
+
+/** The part that is the same for all contenders of a client, ready to be continued: writing it anew was most of the cost. */
+const beginnings = new WeakMap<ClientIdentity, string>();
+
+/** What a contender says of itself, for people who look at the queue. Nothing is decided by it. */
+export function encodeContender(client: ClientIdentity, facts: ContenderFacts): Uint8Array {
+  let beginning = beginnings.get(client);
+  if (beginning === undefined) {
+    beginning = JSON.stringify(client).slice(0, -1);
+    beginnings.set(client, beginning);
+  }
+  const { owner, mode, label, leaseMs, lockDelayMs, holdMs } = facts;
+  let text = `${beginning},"owner":"${owner}","mode":"${mode}","askedAt":${Date.now()}`;
+  if (label !== undefined) text += `,"label":${JSON.stringify(label)}`;
+  if (leaseMs !== undefined) text += `,"leaseMs":${leaseMs}`;
+  if (lockDelayMs !== undefined) text += `,"lockDelayMs":${lockDelayMs}`;
+  if (holdMs !== undefined) text += `,"holdMs":${Math.round(holdMs)}`;
+  return Buffer.from(`${text}}`);
+}
+
+/**
+ * Anybody who may write to the queue may have written this: what has the form that ours has is shown, the rest is not.
+ * @returns undefined for data that is not ours
+ */
+export function decodeContender(data: Uint8Array): ClientDescription | undefined {
+  const value = parseObject(data);
+  const clientId = text(value?.clientId);
+  const owner = text(value?.owner);
+  if (value === undefined || clientId === undefined || owner === undefined) return undefined;
+  return {
+    clientId,
+    owner,
+    host: text(value.host),
+    pid: number(value.pid),
+    label: text(value.label),
+    mode: LOCK_MODES.find((mode) => mode === value.mode),
+    askedAt: number(value.askedAt),
+    leaseMs: number(value.leaseMs),
+    lockDelayMs: number(value.lockDelayMs),
+    holdMs: number(value.holdMs),
+  };
+}
+
+/** @returns the object in the data, if there is one: others may have written anything, of any size and any depth */
+export function parseObject(data: Uint8Array, maxBytes = MAX_BYTES): Record<string, unknown> | undefined {
+  if (data.length === 0 || data.length > maxBytes) return undefined;
+  try {
+    const value: unknown = JSON.parse(Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString('utf8'));
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined;
+  } catch {
+    // A SyntaxError, or a RangeError where the parser's stack was too small for it.
+    return undefined;
+  }
+}
+
+/** Never `String(value)`: what an object from JSON is turned into a text by is a part of the JSON. */
+function text(value: unknown): string | undefined {
+  if (typeof value !== 'string') return undefined;
+  return value.length <= MAX_SHOWN_LENGTH ? value : `${value.slice(0, MAX_SHOWN_LENGTH)}…`;
+}
+
+/** JSON can say `1e999`. */
+function number(value: unknown): number | undefined {
+  return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
+}

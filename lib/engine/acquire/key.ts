@@ -1,0 +1,44 @@
+import { InvalidLockKeyError } from '../../lock/errors.js';
+import { parseNodeName } from '../../queue/node-name.js';
+import { checkPath } from '../../session/paths.js';
+
+/** Each segment is a node, and the first lock on a key creates them all: thousands would stall the session, and its other locks. */
+const MAX_SEGMENTS = 64;
+const MAX_LENGTH = 4_096;
+/** The sessions' own nodes live there. */
+const RESERVED = '.sessions';
+
+/** @returns the first segment that the nodes of a queue, or of the sessions themselves, may be called */
+export function reservedSegment(path: string): string | undefined {
+  return path.split('/').find((segment) => segment === RESERVED || parseNodeName(segment) !== undefined);
+}
+
+/**
+ * Refuses what cannot be a key, before any I/O.
+ * @throws InvalidLockKeyError
+ */
+export function checkKey(key: string): void {
+  if (typeof key !== 'string') throw new InvalidLockKeyError(`A lock key must be a string, not ${typeof key}`);
+  const shown = key.length > 200 ? `${key.slice(0, 200)}...` : key;
+  if (key.length > MAX_LENGTH || (key.length > 2 * MAX_SEGMENTS && key.split('/').length > MAX_SEGMENTS + 1)) {
+    throw new InvalidLockKeyError(
+      `Not a lock key: ${JSON.stringify(shown)} (${key.length} characters). A key has at most ${MAX_LENGTH} characters and ` +
+        `${MAX_SEGMENTS} segments; hash what is longer`,
+      key,
+    );
+  }
+  if (key === '/' || checkPath(key) !== undefined) {
+    throw new InvalidLockKeyError(
+      `Not a lock key: ${JSON.stringify(shown)}. A key is an absolute path such as "/locks/orders/42", without empty, ` +
+        '"." or ".." segments, control characters or emoji; encodeURIComponent() makes any text a segment',
+      key,
+    );
+  }
+  const segment = reservedSegment(key);
+  if (segment === undefined) return;
+  throw new InvalidLockKeyError(
+    `Not a lock key: ${JSON.stringify(shown)}. The segment ${JSON.stringify(segment)} is reserved for the nodes ` +
+      'of queues and sessions; choose another name',
+    key,
+  );
+}

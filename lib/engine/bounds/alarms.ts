@@ -1,0 +1,166 @@
+import type { Clock, Timer } from '../../lock/clock.js';
+
+/** Something that is to happen at an instant, unless it is cancelled first. */
+export class Alarm implements Timer {
+  constructor(
+    readonly at: number,
+    public callback: (() => void) | undefined,
+    readonly owner: Alarms,
+    readonly isAwaited: boolean,
+  ) {}
+
+  cancel(): void {
+    if (this.callback === undefined) return;
+    this.callback = undefined;
+    this.owner.cancelled(this);
+  }
+}
+
+/** A timer due so soon is left alone when nothing waits for it any more: the next lock most likely needs it again. */
+const SOON_MS = 1_000;
+
+/**
+ * Any number of instants on one timer: a heap, of which the timer knows the earliest. Cancelling only marks; what was
+ * marked is dropped when it comes up, or when it makes up most of the heap.
+ */
+export class Alarms {
+  readonly #clock: Clock;
+  #heap: Alarm[] = [];
+  #live = 0;
+  #awaited = 0;
+  #awake: Timer | undefined;
+  #timer: Timer | undefined;
+  #timerAt = Infinity;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** @throws RangeError for NaN, behind which nothing in the heap would ever be due */
+  set(at: number, callback: () => void): Alarm {
+    return this.#set(new Alarm(at, callback, this, false));
+  }
+
+  /** As `set`, for what a caller awaits: the process does not end before it, on whatever clock. */
+  setAwaited(at: number, callback: () => void): Alarm {
+    return this.#set(new Alarm(at, callback, this, true));
+  }
+
+  /** Resolves with the promise, or when the time is up. */
+  atMost(durationMs: number, promise: Promise<unknown>): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const alarm = this.setAwaited(this.#clock.now() + durationMs, resolve);
+      promise.then(() => resolve(), reject).finally(() => alarm.cancel());
+    });
+  }
+
+  pause(durationMs: number): Promise<void> {
+    return new Promise((resolve) => this.setAwaited(this.#clock.now() + durationMs, resolve));
+  }
+
+  cancelled(alarm: Alarm): void {
+    this.#live -= 1;
+    this.#noLongerAwaited(alarm);
+    if (this.#live === 0) {
+      this.#heap.length = 0;
+      if (this.#timerAt - this.#clock.now() > SOON_MS) this.rest();
+    } else if (this.#heap.length > 64 && this.#heap.length > 4 * this.#live) {
+      const live = this.#heap.filter(({ callback }) => callback !== undefined);
+      this.#heap = [];
+      for (const alarm of live) this.#push(alarm);
+    }
+  }
+
+  /** Lets go of a timer that nothing waits for: it would keep the process alive. */
+  rest(): void {
+    if (this.#live > 0) return;
+    this.#timer?.cancel();
+    this.#timer = undefined;
+    this.#timerAt = Infinity;
+  }
+
+  #fire(): void {
+    this.#timer = undefined;
+    this.#timerAt = Infinity;
+    try {
+      this.#fireDue();
+    } finally {
+      // An error of one is an error of the timer: the process hears of it as of any uncaught one. Those behind it, which may
+      // be due as well and are the business of other calls, go off in the next turn.
+      const next = this.#heap[0];
+      if (next !== undefined && next.at < this.#timerAt) this.#arm(next.at);
+    }
+  }
+
+  #fireDue(): void {
+    const now = this.#clock.now();
+    for (
+      let next = this.#heap[0];
+      next !== undefined && (next.callback === undefined || next.at <= now);
+      next = this.#heap[0]
+    ) {
+      this.#pop();
+      const { callback } = next;
+      if (callback === undefined) continue;
+      next.callback = undefined;
+      this.#live -= 1;
+      this.#noLongerAwaited(next);
+      callback();
+    }
+  }
+
+  #set(alarm: Alarm): Alarm {
+    if (Number.isNaN(alarm.at)) throw new RangeError('An alarm must have an instant');
+    this.#push(alarm);
+    this.#live += 1;
+    if (alarm.isAwaited) {
+      this.#awaited += 1;
+      this.#awake ??= this.#clock.keepAwake?.();
+    }
+    if (alarm.at < this.#timerAt) this.#arm(alarm.at);
+    return alarm;
+  }
+
+  #noLongerAwaited({ isAwaited }: Alarm): void {
+    if (!isAwaited) return;
+    this.#awaited -= 1;
+    if (this.#awaited > 0) return;
+    this.#awake?.cancel();
+    this.#awake = undefined;
+  }
+
+  #arm(at: number): void {
+    this.#timer?.cancel();
+    this.#timerAt = at;
+    this.#timer = this.#clock.setTimer(Math.max(0, at - this.#clock.now()), () => this.#fire());
+  }
+
+  #push(alarm: Alarm): void {
+    const heap = this.#heap;
+    let index = heap.length;
+    heap.push(alarm);
+    while (index > 0) {
+      const parent = (index - 1) >> 1;
+      if (heap[parent]!.at <= alarm.at) break;
+      heap[index] = heap[parent]!;
+      index = parent;
+    }
+    heap[index] = alarm;
+  }
+
+  #pop(): void {
+    const heap = this.#heap;
+    const last = heap.pop();
+    if (last === undefined || heap.length === 0) return;
+    let index = 0;
+    for (;;) {
+      let child = 2 * index + 1;
+      if (child >= heap.length) break;
+      if (child + 1 < heap.length && heap[child + 1]!.at < heap[child]!.at) child += 1;
+      if (heap[child]!.at >= last.at) break;
+      heap[index] = heap[child]!;
+      index = child;
+    }
+    heap[index] = last;
+  }
+}

@@ -1,0 +1,88 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { LockHandle } from '../../lock/handle.js';
+import type { Hold } from '../hold/hold.js';
+import type { Identifiers } from './identifiers.js';
+
+/** One lock that the code running now has around it. */
+export interface OwnedLock {
+  readonly hold: Hold;
+  readonly handle: LockHandle;
+}
+
+/**
+ * The locks around a piece of code, innermost first: a frame for each `withLock` (one lock) or transaction (more and more).
+ * A frame is closed when its call ends, so a promise that was left running sees no lock that is no longer there.
+ */
+export interface OwnerFrame {
+  /** The lock service the locks belong to: re-entry compares services, not names. */
+  readonly service: object;
+  /** The logical caller: one for all frames inside each other. */
+  readonly owner: string;
+  /** None once it is closed: what was left running keeps its frame, and must not keep the locks (nor what those keep). */
+  locks: OwnedLock[];
+  parent: OwnerFrame | undefined;
+  isClosed: boolean;
+}
+
+const SHARED_AS = Symbol.for('nestjs-zookeeper-lock.owner-context');
+
+/** One storage in a process, even where the package was loaded twice. */
+const storage: AsyncLocalStorage<OwnerFrame | undefined> = ((
+  globalThis as { [SHARED_AS]?: AsyncLocalStorage<OwnerFrame | undefined> }
+)[SHARED_AS] ??= new AsyncLocalStorage<OwnerFrame | undefined>());
+
+/** The innermost frame around the code running now that is not closed; nor are those around it. */
+export function currentFrame(): OwnerFrame | undefined {
+  const innermost = nearestOpen(storage.getStore());
+  // Runs that each start the next one before they end would otherwise hang together in a chain that only grows.
+  for (let frame = innermost; frame !== undefined; frame = frame.parent) frame.parent = nearestOpen(frame.parent);
+  return innermost;
+}
+
+/** The logical caller of the code running now. */
+export function callerOf(identifiers: Identifiers): string {
+  return currentFrame()?.owner ?? identifiers.next();
+}
+
+/** A frame with these locks, inside those around the code running now. */
+export function frameFor(service: object, identifiers: Identifiers, locks: OwnedLock[]): OwnerFrame {
+  return { service, owner: callerOf(identifiers), locks, parent: currentFrame(), isClosed: false };
+}
+
+function nearestOpen(frame: OwnerFrame | undefined): OwnerFrame | undefined {
+  let open = frame;
+  while (open?.isClosed === true) open = open.parent;
+  return open;
+}
+
+/** Runs `work` inside a new frame, which is closed when its promise settles. */
+export async function runInFrame<T>(frame: OwnerFrame, work: () => T | PromiseLike<T>): Promise<T> {
+  try {
+    // An async function, so that a lazy thenable starts inside the frame.
+    return await storage.run(frame, async () => work());
+  } finally {
+    frame.isClosed = true;
+    frame.locks = [];
+  }
+}
+
+/** Runs `work` with no lock around it: for what goes on after the caller, or is no part of it (event handlers). */
+export function detached<T>(work: () => T): T {
+  return storage.run(undefined, work);
+}
+
+/** The locks around the code running now, innermost first. */
+export function* ownedLocks(): Generator<OwnedLock & { readonly service: object }> {
+  for (let frame = storage.getStore(); frame !== undefined; frame = frame.parent) {
+    if (frame.isClosed) continue;
+    for (const { hold, handle } of [...frame.locks].reverse()) {
+      if (!hold.isReleased) yield { hold, handle, service: frame.service };
+    }
+  }
+}
+
+/** The handle of the innermost lock around the code running now, of those the filter lets pass. */
+export function currentLock(filter: (handle: LockHandle) => boolean = () => true): LockHandle | undefined {
+  for (const { handle } of ownedLocks()) if (filter(handle)) return handle;
+  return undefined;
+}

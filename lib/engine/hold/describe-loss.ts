@@ -1,0 +1,75 @@
+import { LockLostError, type LossEvidence } from '../../lock/errors.js';
+import type { LossReason } from '../../lock/events.js';
+import type { SessionError } from '../../session/errors.js';
+import type { EngineContext } from '../context.js';
+
+/** A loop that stood still for this part of S is the reason to tell of, whatever else it led to. */
+const NOTICEABLE_PART = 1 / 4;
+
+export function lossEvidence({ session, uplink, clock }: EngineContext, sessionTimeoutMs: number): LossEvidence {
+  const { lastProofAt } = session;
+  return {
+    lastProofAgeMs: lastProofAt === undefined ? undefined : Math.round(clock.now() - lastProofAt),
+    linkDownMs: Math.round(uplink.downMs),
+    loopStalledMs: Math.round(session.stalledMs),
+    sessionTimeoutMs,
+  };
+}
+
+/** @param heartbeat what the servers last answered to the session's heartbeat, if they refused it */
+export function lossError(
+  reason: LossReason,
+  key: string,
+  heldMs: number,
+  evidence: LossEvidence,
+  heartbeat: SessionError | undefined,
+): LockLostError {
+  const cause = reason === 'uncertain' ? heartbeat : undefined;
+  const text = describeLoss(reason, key, heldMs) + describeEvidence(reason, evidence);
+  if (cause === undefined) return new LockLostError(text, key, { evidence });
+  return new LockLostError(`${text}; ${describeRefusedHeartbeat(cause)}`, key, { cause, evidence });
+}
+
+/** One clause: who was it? Nothing where the reason says it all. */
+function describeEvidence(reason: LossReason, evidence: LossEvidence): string {
+  const { lastProofAgeMs, linkDownMs, loopStalledMs, sessionTimeoutMs } = evidence;
+  if (reason !== 'uncertain' && reason !== 'session-ended') return '';
+  if (loopStalledMs >= sessionTimeoutMs * NOTICEABLE_PART) {
+    return `; the event loop was blocked for ${seconds(loopStalledMs)} or more`;
+  }
+  if (lastProofAgeMs === undefined) return '';
+  const down = linkDownMs > 0 ? `, and the link has been down for ${seconds(linkDownMs)}` : '';
+  return `; the servers last confirmed a write ${seconds(lastProofAgeMs)} before${down}`;
+}
+
+function seconds(durationMs: number): string {
+  return `${(durationMs / 1_000).toFixed(1)} s`;
+}
+
+/** The write that proves that the session lives goes to a node of its own, beside those of all who share the namespace. */
+export function describeRefusedHeartbeat({ message }: SessionError): string {
+  return (
+    `the servers refuse the session's heartbeat (${message}). Where another application has made that node with other ` +
+    'credentials, use the same ones, or a namespace of your own'
+  );
+}
+
+function describeLoss(reason: LossReason, key: string, heldMs: number): string {
+  const after = `The lock ${key} was lost after ${Math.round(heldMs)} ms: `;
+  switch (reason) {
+    case 'session-ended':
+      return `${after}the servers ended the session (they heard nothing from this process for a whole session time-out)`;
+    case 'uncertain':
+      return `${after}the servers have not confirmed for too long that the session is alive, so another process may be about to get it`;
+    case 'suspended':
+      return `${after}the connection to ZooKeeper is down, and onSuspended is 'stop'`;
+    case 'removed':
+      return `${after}somebody removed its node (an operator, or a tool)`;
+    case 'lease-ended':
+      return `${after}its leaseMs has passed without extend()`;
+    case 'closed':
+      return `${after}the lock service was closed`;
+    case 'sibling-lost':
+      return `${after}another lock that was taken together with it was lost`;
+  }
+}

@@ -1,0 +1,238 @@
+import type { LossReason } from '../../lock/events.js';
+import { LockConfigurationError, LockLostError } from '../../lock/errors.js';
+import type { LockHandle } from '../../lock/handle.js';
+import type { LockMode } from '../../lock/mode.js';
+import { fencingToken } from '../../lock/token.js';
+import type { MultiPart } from '../../session/requests.js';
+import type { Alarm } from '../bounds/alarms.js';
+import type { EngineContext } from '../context.js';
+import { lossError, lossEvidence } from './describe-loss.js';
+import { HeldLock } from './held-lock.js';
+import { HoldNodes } from './hold-nodes.js';
+import { Leases } from './leases.js';
+import { detached } from '../bounds/owner-context.js';
+import type { LockRequest, Place } from '../acquire/place.js';
+import type { Member } from '../upkeep/roster.js';
+import type { Footing } from './until-done-or-lost.js';
+import { UpgradeTurns } from './upgrade-turns.js';
+
+type State =
+  { readonly name: 'held' } | { readonly name: 'lost'; readonly error: LockLostError } | { readonly name: 'released' };
+
+/** One lock that was granted, shared by all handles that re-entered it. The only writer of whether it is still ours. */
+export class Hold implements Member, Footing {
+  rosterIndex = -1;
+  /** Set and cancelled by `Holders`. */
+  watchAlarm: Alarm | undefined;
+  readonly request: LockRequest;
+  readonly place: Place;
+  readonly token: bigint;
+  readonly grantedAt: number;
+  readonly upgrades = new UpgradeTurns();
+  readonly #context: EngineContext;
+  readonly #nodes: HoldNodes;
+  readonly #lossListeners = new Set<(error: LockLostError) => void>();
+  readonly #releaseListeners = new Set<(error: LockLostError) => void>();
+  #state: State = { name: 'held' };
+  #mode: LockMode;
+  #handles = 0;
+  #controller: AbortController | undefined;
+  /** Most locks have no end of their own. */
+  #leases: Leases | undefined;
+  #onOrderlyRelease: readonly MultiPart[];
+
+  constructor(context: EngineContext, request: LockRequest, place: Place, onOrderlyRelease: readonly MultiPart[]) {
+    this.#context = context;
+    this.#nodes = new HoldNodes(context, place, () => this.lose('removed'));
+    this.request = request;
+    this.place = place;
+    this.token = fencingToken(place.czxid);
+    this.grantedAt = context.clock.now();
+    this.#mode = request.mode;
+    this.#onOrderlyRelease = onOrderlyRelease;
+    context.holders.add(this);
+    if (request.options.leaseMs !== undefined) this.lease(this, request.options.leaseMs);
+    if (context.events.observed) {
+      context.events.next({
+        ...this.facts(),
+        type: 'acquired',
+        waitedMs: Math.round(this.grantedAt - request.askedAt),
+      });
+    }
+    if (place.ownWatch.isGone) this.lose('removed');
+  }
+
+  get mode(): LockMode {
+    return this.#mode;
+  }
+
+  get ageMs(): number {
+    return this.#context.clock.now() - this.grantedAt;
+  }
+
+  get isLost(): boolean {
+    return this.#state.name === 'lost';
+  }
+
+  get lostHold(): Hold | undefined {
+    return this.isLost ? this : undefined;
+  }
+
+  get isReleased(): boolean {
+    return this.#state.name === 'released';
+  }
+
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      if (!this.isHeld() && this.#state.name === 'lost') this.#controller.abort(this.#state.error);
+    }
+    return this.#controller.signal;
+  }
+
+  /** Asks the clock; what it answers once with no, it never answers with yes again. */
+  isHeld(): boolean {
+    if (this.#state.name !== 'held') return false;
+    const doubt = this.#doubt();
+    if (doubt !== undefined) this.lose(doubt);
+    return doubt === undefined;
+  }
+
+  /** Why it is not held; undefined while it is. */
+  lossError(): LockLostError | undefined {
+    if (this.isHeld()) return undefined;
+    if (this.#state.name === 'lost') return this.#state.error;
+    return this.#releasedError();
+  }
+
+  remainingMs(): number {
+    if (!this.isHeld()) return 0;
+    return Math.min(this.#context.session.certainUntil(), this.#leaseEndsAt()) - this.#context.clock.now();
+  }
+
+  /** @returns how to stop listening */
+  onLost(listener: (error: LockLostError) => void): () => void {
+    if (this.#state.name === 'lost') listener(this.#state.error);
+    else this.#lossListeners.add(listener);
+    return () => void this.#lossListeners.delete(listener);
+  }
+
+  /** As `onLost`, and told also when the lock is given back. */
+  onEnd(listener: (error: LockLostError) => void): () => void {
+    const stopListening = this.onLost(listener);
+    this.#releaseListeners.add(listener);
+    return () => {
+      stopListening();
+      this.#releaseListeners.delete(listener);
+    };
+  }
+
+  /** Another handle on the same hold. */
+  share(): LockHandle {
+    return new HeldLock(this.#context, this);
+  }
+
+  addHandle(): void {
+    this.#handles += 1;
+  }
+
+  /** Loses it together with others, unless somebody else has a handle on it, who was not told of them. */
+  loseWithSiblings(): void {
+    if (this.#handles === 1) this.lose('sibling-lost');
+  }
+
+  /** One handle is done; the last one gives the lock back. Resolves when the node is gone, or when waiting makes no sense. */
+  removeHandle(handle: LockHandle): Promise<void> {
+    this.#handles -= 1;
+    this.#leases?.delete(handle);
+    if (this.#handles > 0 || !this.isHeld()) return Promise.resolve();
+    const { history, events } = this.#context;
+    const heldMs = this.ageMs;
+    this.#end({ name: 'released' });
+    for (const listener of [...this.#releaseListeners]) listener(this.#releasedError());
+    history.record(this.request.key, heldMs);
+    if (events.observed) events.next({ ...this.facts(), type: 'released', heldMs: Math.round(heldMs) });
+    return this.#nodes.remove(this.#onOrderlyRelease);
+  }
+
+  /** Sets an end, on behalf of the call that took it (the hold itself stands for that) or of one that shares it. */
+  lease(owner: Hold | LockHandle, leaseMs: number): void {
+    if (this.#state.name !== 'held') return;
+    this.#leases ??= new Leases(this.#context.alarms, () => this.lose('lease-ended'));
+    this.#leases.set(owner, this.#context.clock.now() + leaseMs);
+  }
+
+  /** Puts off the end that the handle has set; where it has set none, that of the call which took the lock. */
+  extend(handle: LockHandle, leaseMs: number): void {
+    const owner = [handle, this].find((one) => this.#leases?.has(one));
+    if (owner === undefined) {
+      const text = `The lock ${this.request.key} was acquired without leaseMs: it has no lease to extend`;
+      throw new LockConfigurationError(text, this.request.key);
+    }
+    this.lease(owner, leaseMs);
+  }
+
+  /** What is to be done in the transaction that removes the node when it is given back in good order. */
+  releaseWith(parts: readonly MultiPart[]): void {
+    this.#onOrderlyRelease = parts;
+  }
+
+  /** The upgrade is complete: its intent is a part of the hold now. */
+  upgraded(intentPath: string): void {
+    this.#mode = 'write';
+    this.#nodes.addIntent(intentPath);
+    this.#nodes.watch();
+  }
+
+  /** Has the servers tell when somebody removes a node of this hold. Called again after a reconnect, it sets what is missing. */
+  watchOwn(): void {
+    this.#nodes.watch();
+  }
+
+  /** What events tell of it. */
+  facts(): { key: string; mode: LockMode; label: string | undefined; token: bigint | undefined } {
+    const { key, options } = this.request;
+    const token = this.#context.settings.scope === 'fleet' ? this.token : undefined;
+    return { key, mode: this.#mode, label: options.label, token };
+  }
+
+  /** Tells first, then removes the node: even where the session lives on, it must not block the key. */
+  lose(reason: LossReason): void {
+    if (this.#state.name !== 'held') return;
+    const { session, events } = this.#context;
+    const heldMs = Math.round(this.ageMs);
+    const evidence = lossEvidence(this.#context, this.place.session.timeoutMs);
+    const error = lossError(reason, this.request.key, heldMs, evidence, session.heartbeatRefusal);
+    this.#end({ name: 'lost', error });
+    // Whoever finds out, or set the timer that did, may be a stranger with locks of its own around it.
+    detached(() => {
+      this.#controller?.abort(error);
+      for (const listener of [...this.#lossListeners]) listener(error);
+    });
+    events.next({ ...this.facts(), type: 'lost', reason, heldMs, error, evidence });
+    void this.#nodes.remove([]);
+  }
+
+  #doubt(): LossReason | undefined {
+    const { session, clock } = this.#context;
+    if (session.identity !== this.place.session) return 'session-ended';
+    const now = clock.now();
+    if (now >= session.certainUntil() || session.certainSince() > this.grantedAt) return 'uncertain';
+    return now >= this.#leaseEndsAt() ? 'lease-ended' : undefined;
+  }
+
+  #leaseEndsAt(): number {
+    return this.#leases?.earliest ?? Infinity;
+  }
+
+  #end(state: State): void {
+    this.#state = state;
+    this.#leases?.clear();
+    this.#context.holders.remove(this);
+    this.#nodes.unwatch();
+  }
+
+  #releasedError(): LockLostError {
+    return new LockLostError(`The lock ${this.request.key} has been released`, this.request.key);
+  }
+}

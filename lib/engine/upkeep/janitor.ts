@@ -1,0 +1,160 @@
+import type { Timer } from '../../lock/clock.js';
+import { outsideCalls } from '../../lock/outside-calls.js';
+import { failedWith, isAboutTheLink, SessionError } from '../../session/errors.js';
+import { isUp } from '../../session/connection-state.js';
+import { multi, remove, type MultiPart, type Stat } from '../../session/requests.js';
+import type { Session } from '../../session/session.js';
+import { listBehindWrites } from './list-behind-writes.js';
+import { type Member, Roster } from './roster.js';
+import { useUnusedContainer } from './unused-container.js';
+import type { Uplink } from './uplink.js';
+
+const RETRY_AFTER_MS = 100;
+/** What the servers refuse is for an operator to mend, which takes longer. */
+const LONGEST_PAUSE_MS = 30_000;
+
+interface Refusal {
+  readonly path: string;
+  readonly error: SessionError;
+}
+
+/** `again`: on the next link, or a little later on this one. */
+type Result = 'done' | 'again' | Refusal;
+
+interface Task extends Member {
+  attempt(): Promise<Result>;
+  /** Tells who waits for it, if anybody still does. */
+  done: () => void;
+  /** How often the servers refused it. */
+  refusals: number;
+  retry: Timer | undefined;
+}
+
+/** A removal that was begun, and goes on in any case. */
+export interface Removal {
+  readonly done: Promise<void>;
+  /** Nobody waits for it any more: what waited is kept no longer. */
+  readonly forget: () => void;
+}
+
+const NO_QUEUE: { readonly children: readonly string[]; readonly stat: Stat | undefined } = {
+  children: [],
+  stat: undefined,
+};
+
+const nobodyWaits = (): void => undefined;
+
+/**
+ * Removes what requests leave behind, until the servers have confirmed it: a removal that cannot be sent now, or whose
+ * answer was lost, is repeated when the link is back, in whatever session that is. One that they refuse is told of once,
+ * and repeated at longer and longer intervals, as the node is in the way of others for as long as the session lives.
+ */
+export class Janitor {
+  readonly #session: Session;
+  readonly #onRefused: (path: string, error: SessionError) => void;
+  readonly #tasks = new Roster<Task>();
+  #idlers: (() => void)[] = [];
+
+  constructor(session: Session, uplink: Uplink, onRefused: (path: string, error: SessionError) => void) {
+    this.#session = session;
+    this.#onRefused = onRefused;
+    uplink.onChange((state) => {
+      if (isUp(state)) for (const task of this.#tasks.all()) this.#run(task);
+      if (state === 'closed') for (const task of this.#tasks.all()) this.#finish(task);
+    });
+  }
+
+  get isIdle(): boolean {
+    return this.#tasks.size === 0;
+  }
+
+  /**
+   * Resolves when the nodes are gone. `also` is done in the same transaction, when there is a node to remove; while it is
+   * only being found out, the nodes stay.
+   */
+  remove(paths: readonly string[], also: readonly MultiPart[] | Promise<readonly MultiPart[]> = []): Promise<void> {
+    return this.begin(paths, also).done;
+  }
+
+  /** As `remove`, for who waits for a limited time. */
+  begin(paths: readonly string[], also: readonly MultiPart[] | Promise<readonly MultiPart[]>): Removal {
+    if (paths.length === 1 && !(also instanceof Promise) && also.length === 0)
+      return this.#add(() => this.#removeEach(paths));
+    return this.#add(async () => {
+      const parts = also instanceof Promise ? await also : also;
+      const [removed] = await this.#session.batch([multi([...paths.map((path) => remove(path)), ...parts])]);
+      if (!(removed instanceof SessionError)) return 'done';
+      // One that somebody else has removed must not keep the others.
+      return isAboutTheLink(removed) ? 'again' : this.#removeEach(paths);
+    });
+  }
+
+  /**
+   * Resolves when no node with this in its name is there, nor a container that was made for it and would stay for good. For
+   * creates of which nobody knows whether they happened.
+   */
+  sweep(queuePath: string, marker: string): Promise<void> {
+    const task = this.#add(async () => {
+      const listed = await listBehindWrites(this.#session, queuePath, marker);
+      // Once there are fewer children, it is seen whether one of them is ours; until then the question costs nothing.
+      if (failedWith(listed, 'TOO_LARGE')) return { path: `${queuePath}/${marker}`, error: listed };
+      if (listed instanceof SessionError && listed.code !== 'NO_NODE') return isAboutTheLink(listed) ? 'again' : 'done';
+      const { children, stat } = listed instanceof SessionError ? NO_QUEUE : listed;
+      const left = children.filter((name) => name.includes(marker));
+      if (left.length > 0) return this.#removeEach(left.map((name) => `${queuePath}/${name}`));
+      const refused = stat?.cversion ? undefined : await useUnusedContainer(this.#session, queuePath, marker);
+      return refused !== undefined && isAboutTheLink(refused) ? 'again' : 'done';
+    });
+    return task.done;
+  }
+
+  /** Resolves when nothing is left to remove. */
+  async idle(): Promise<void> {
+    while (this.#tasks.size > 0) await new Promise<void>((resolve) => this.#idlers.push(resolve));
+  }
+
+  #add(attempt: () => Promise<Result>): Removal {
+    // What is left goes with the session, and no link will come back to remove it on.
+    if (this.#session.state === 'closed') return { done: Promise.resolve(), forget: nobodyWaits };
+    const task: Task = { attempt, done: nobodyWaits, refusals: 0, retry: undefined, rosterIndex: -1 };
+    // It may take until the link is back: longer than the call that it is made in.
+    const done = outsideCalls(() => new Promise<void>((resolve) => (task.done = resolve)));
+    this.#tasks.add(task);
+    this.#run(task);
+    return { done, forget: () => (task.done = nobodyWaits) };
+  }
+
+  #run(task: Task): void {
+    task.retry?.cancel();
+    void task.attempt().then((result) => this.#attempted(task, result));
+  }
+
+  #attempted(task: Task, result: Result): void {
+    if (result === 'done') return this.#finish(task);
+    if (!this.#tasks.has(task)) return;
+    if (result !== 'again') {
+      task.refusals += 1;
+      if (task.refusals === 1) this.#onRefused(result.path, result.error);
+    }
+    if (!isUp(this.#session.state)) return;
+    // The server is too busy (it may throttle), or refuses it, and no new link will remind of this one.
+    const pauseMs = Math.min(LONGEST_PAUSE_MS, RETRY_AFTER_MS * 2 ** task.refusals);
+    task.retry?.cancel();
+    task.retry = this.#session.clock.setTimer(pauseMs, () => this.#run(task));
+  }
+
+  #finish(task: Task): void {
+    task.retry?.cancel();
+    if (!this.#tasks.delete(task)) return;
+    task.done();
+    if (this.#tasks.size === 0) for (const idler of this.#idlers.splice(0)) idler();
+  }
+
+  async #removeEach(paths: readonly string[]): Promise<Result> {
+    const outcomes = await this.#session.batch(paths.map((path) => remove(path)));
+    const errors = outcomes.map((outcome) => (outcome instanceof SessionError ? outcome : undefined));
+    if (errors.some((error) => error !== undefined && isAboutTheLink(error))) return 'again';
+    const index = errors.findIndex((error) => error !== undefined && error.code !== 'NO_NODE');
+    return index === -1 ? 'done' : { path: paths[index]!, error: errors[index]! };
+  }
+}

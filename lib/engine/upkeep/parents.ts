@@ -1,0 +1,42 @@
+import { ancestry } from '../../session/paths.js';
+import { create, type CreateRequest } from '../../session/requests.js';
+
+/** How many parents are remembered; one that was forgotten costs a create that finds it there. */
+const MAX_KNOWN = 10_000;
+
+/**
+ * Which parents were there when last seen, so that a warm key is created under with a single request. Parents are
+ * containers, made on demand and reaped by the servers when they have stood empty; the queue of a key with a lock-delay
+ * remembers something between holds, so it is persistent. So is what is above it: that may be a key as well, and would
+ * not be reaped with the persistent one in it.
+ */
+export class Parents {
+  readonly #known = new Set<string>();
+  readonly #mode: 'container' | 'persistent';
+
+  constructor(mode: 'container' | 'persistent') {
+    this.#mode = mode;
+  }
+
+  /** The creates that go in front of a contender's own. */
+  missing(queuePath: string): CreateRequest[] {
+    if (this.#known.has(queuePath)) return [];
+    return ancestry(queuePath)
+      .filter((path) => !this.#known.has(path))
+      .map((path) => create(path, this.#mode));
+  }
+
+  seen(queuePath: string): void {
+    if (this.#known.has(queuePath)) return;
+    for (const path of ancestry(queuePath)) this.#known.add(path);
+    for (const path of this.#known) {
+      if (this.#known.size <= MAX_KNOWN) break;
+      this.#known.delete(path);
+    }
+  }
+
+  /** A create found no parent: any of them may be gone. */
+  vanished(queuePath: string): void {
+    for (const path of ancestry(queuePath)) this.#known.delete(path);
+  }
+}

@@ -1,0 +1,278 @@
+import { describe, expect, it } from '@jest/globals';
+import { buildContext } from '../../../../lib/engine/build-context.js';
+import { HeldLock } from '../../../../lib/engine/hold/held-lock.js';
+import { Interrupt } from '../../../../lib/engine/bounds/interrupt.js';
+import { obtain } from '../../../../lib/engine/acquire/obtain.js';
+import type { LockRequest } from '../../../../lib/engine/acquire/place.js';
+import { LockConfigurationError, LockLostError, LockUnavailableError } from '../../../../lib/lock/errors.js';
+import type { LockEvent } from '../../../../lib/lock/events.js';
+import { SessionError } from '../../../../lib/session/errors.js';
+import {
+  type Children,
+  remove,
+  type Reply,
+  type Request,
+  set,
+  type Watcher,
+} from '../../../../lib/session/requests.js';
+import { ours } from '../../queue/names.js';
+import { promisesSettled } from '../../support/manual-clock.js';
+import { stat } from '../../support/session-world.js';
+import { EngineWorld, engineSettings, rejection } from '../support/engine-world.js';
+import { ScriptedSession } from '../support/scripted-session.js';
+
+const KEY = '/locks/a';
+const REQUEST: LockRequest = { key: KEY, queuePath: KEY, mode: 'exclusive', owner: 'o', options: {}, askedAt: 0 };
+
+/** A server with one queue, for one contender. */
+function serve(session: ScriptedSession): void {
+  let node = '';
+  let sequence = 0;
+  session.answer = (request: Request): Reply => {
+    if (request.op === 'create' && request.mode === 'ephemeral-sequential')
+      node = `${request.path}${String((sequence += 1)).padStart(10, '0')}`;
+    if (request.op === 'create') return { path: node, stat: stat({ czxid: 7n, ephemeralOwner: 1n }) };
+    if (request.op === 'list') return { children: [node.slice(KEY.length + 1)], stat: stat() };
+    return undefined;
+  };
+}
+
+function given(): { session: ScriptedSession; context: ReturnType<typeof buildContext> } {
+  const session = new ScriptedSession();
+  serve(session);
+  const { process } = { process: new EngineWorld().world.process('settings') };
+  return { session, context: buildContext(session.asSession, engineSettings(process)) };
+}
+
+describe('an acquire whose heartbeat is refused', () => {
+  it('for a while, for no fault of the caller, goes on', async () => {
+    const { session, context } = given();
+    let asked = 0;
+    session.proveLife = async () => {
+      asked += 1;
+      if (asked === 1) throw new SessionError('QUOTA_EXCEEDED', 'scripted');
+      session.certainUntilMs = session.clock.now() + 3_900;
+    };
+
+    const hold = await obtain(context, REQUEST, new Interrupt());
+    expect(hold.isHeld()).toBe(true);
+    expect(asked).toBe(2);
+  });
+});
+
+describe('an acquire never resolves with a lock that is not held', () => {
+  it('when the proof of life is as good as used up by the time it is looked at', async () => {
+    const { session, context } = given();
+    let proofs = 0;
+    session.proveLife = async () => {
+      proofs += 1;
+      // The event loop was blocked for long after the first answer.
+      session.certainUntilMs = session.clock.now() + (proofs === 1 ? 1 : 3_000);
+    };
+    const hold = await obtain(context, REQUEST, new Interrupt());
+    expect([hold.isHeld(), proofs]).toEqual([true, 2]);
+    expect(new HeldLock(context, hold).remainingMs()).toBeGreaterThan(2_000);
+  });
+
+  it('when its node is removed between its turn and the proof of life: it queues again', async () => {
+    const { session, context } = given();
+    const serveAlone = session.answer;
+    const ahead = ours('exclusive', 0);
+    const watchers: Watcher[] = [];
+    let lists = 0;
+    session.answer = (request) => {
+      if (request.op === 'get') {
+        if (request.watch !== undefined) watchers.push(request.watch);
+        return { data: new Uint8Array(0), stat: stat() };
+      }
+      const reply = serveAlone(request);
+      if (request.op !== 'list') return reply;
+      lists += 1;
+      const own = (reply as Children).children;
+      // At first one is ahead; at the second look its own node is gone; then it has a new one.
+      return { children: lists === 1 ? [...own, ahead] : lists === 2 ? [] : own, stat: stat() };
+    };
+    const waiting = obtain(context, REQUEST, new Interrupt());
+    await promisesSettled();
+    const [own, obstacle] = watchers;
+    session.proveLife = async () => {
+      session.certainUntilMs = session.clock.now() + 3_000;
+      own!.onWatchEvent({ type: 'deleted', path: 'own' });
+    };
+    const events: string[] = [];
+    context.events.subscribe(({ type }) => events.push(type));
+    obstacle!.onWatchEvent({ type: 'deleted', path: 'ahead' });
+    const hold = await waiting;
+    expect([hold.isHeld(), events]).toEqual([true, ['requeued', 'acquired']]);
+  });
+});
+
+describe('a session that ended with the answer to the create', () => {
+  it('is told of, as others may have seen the contender in the queue: it queues again', async () => {
+    const { session, context } = given();
+    const serveAlone = session.answer;
+    session.certainUntilMs = Number.MAX_SAFE_INTEGER;
+    session.answer = (request) => {
+      const isContender = request.op === 'create' && request.mode === 'ephemeral-sequential';
+      if (!isContender || session.identity.id === 2n) return serveAlone(request);
+      // By the time anybody reads of it, the link is back, in another session.
+      session.identity = { id: 2n, timeoutMs: 4_000 };
+      return 'CONNECTION_LOSS';
+    };
+    const events: LockEvent[] = [];
+    context.events.subscribe((event) => events.push(event));
+    const hold = await obtain(context, REQUEST, new Interrupt());
+    expect(hold.isHeld()).toBe(true);
+    expect(events).toMatchObject([
+      { type: 'requeued', key: KEY, mode: 'exclusive', reason: 'session-ended' },
+      { type: 'acquired', key: KEY },
+    ]);
+  });
+
+  it('is not told of when the node is found: it kept its place', async () => {
+    const { session, context } = given();
+    const serveAlone = session.answer;
+    session.certainUntilMs = Number.MAX_SAFE_INTEGER;
+    let creates = 0;
+    session.answer = (request) => {
+      const reply = serveAlone(request);
+      if (request.op === 'get') return { data: new Uint8Array(0), stat: stat({ czxid: 7n, ephemeralOwner: 1n }) };
+      if (request.op !== 'create' || request.mode !== 'ephemeral-sequential') return reply;
+      creates += 1;
+      return 'CONNECTION_LOSS';
+    };
+    const events: string[] = [];
+    context.events.subscribe(({ type }) => events.push(type));
+    const hold = await obtain(context, REQUEST, new Interrupt());
+    expect([hold.isHeld(), creates, events]).toEqual([true, 1, ['acquired']]);
+  });
+});
+
+describe('a chroot that was removed', () => {
+  it('ends an acquire that finds no place for even the topmost parent, and the error says so', async () => {
+    const { session, context } = given();
+    session.answer = () => 'NO_NODE';
+    const error = await rejection(obtain(context, REQUEST, new Interrupt()));
+    expect(error).toBeInstanceOf(LockConfigurationError);
+    expect(error.details).toContain('chroot');
+    expect(session.sent.map(({ op }) => op)).toEqual(['create', 'create', 'create', 'list']);
+  });
+
+  it('is not blamed for parents that were reaped: they are made again', async () => {
+    const { session, context } = given();
+    session.certainUntilMs = Number.MAX_SAFE_INTEGER;
+    context.parents.seen('/locks');
+    const serveAlone = session.answer;
+    session.answer = (request) => (session.sent.length <= 3 ? 'NO_NODE' : serveAlone(request));
+    expect((await obtain(context, REQUEST, new Interrupt())).isHeld()).toBe(true);
+  });
+});
+
+describe('certainty that a server with narrower bounds has cut short', () => {
+  it('is told to a holder in time', async () => {
+    const { session, context } = given();
+    session.certainUntilMs = session.clock.now() + 10_000;
+    const hold = await obtain(context, REQUEST, new Interrupt());
+    let lostAt = Infinity;
+    hold.onLost(() => (lostAt = session.clock.now()));
+    session.state$.next('suspended');
+    session.certainUntilMs = session.clock.now() + 2_000;
+    session.certaintyLowered$.next();
+    await session.clock.advance(2_000);
+    expect(lostAt).toBeLessThan(session.certainUntilMs);
+  });
+});
+
+describe('whenSure()', () => {
+  it('of a lock that was given back meanwhile ends, whatever the session does', async () => {
+    const { session, context } = given();
+    session.certainUntilMs = Number.MAX_SAFE_INTEGER;
+    const hold = await obtain(context, REQUEST, new Interrupt());
+    const lock = new HeldLock(context, hold);
+    session.state$.next('suspended');
+    const sure = rejection(lock.whenSure());
+    await lock.release();
+    let asked = 0;
+    // A session that is closing says so at once, and still looks connected.
+    session.proveLife = async () => {
+      asked += 1;
+      if (asked > 5) return;
+      await session.request('CLOSED');
+    };
+    session.state$.next('reconnected');
+    await promisesSettled();
+    expect(await sure).toBeInstanceOf(LockLostError);
+    expect(asked).toBeLessThanOrEqual(1);
+  });
+
+  it('ends with the handle that it was asked of, while the link stays down and another handle holds on', async () => {
+    const { session, context } = given();
+    session.certainUntilMs = Number.MAX_SAFE_INTEGER;
+    const hold = await obtain(context, REQUEST, new Interrupt());
+    const [lock, other] = [new HeldLock(context, hold), new HeldLock(context, hold)];
+    session.state$.next('suspended');
+    const [sure, others] = [rejection(lock.whenSure()), rejection(other.whenSure())];
+    let othersEnded = false;
+    void others.then(() => (othersEnded = true));
+    await lock.release();
+    expect(await sure).toBeInstanceOf(LockLostError);
+    expect(othersEnded).toBe(false);
+    void other.release();
+    expect(await others).toBeInstanceOf(LockLostError);
+  });
+});
+
+describe("the watch on a holder's own node", () => {
+  it('is set again when somebody has written to the node, so that its removal is noticed all the same', async () => {
+    const engine = new EngineWorld();
+    const [one, operator] = [await engine.client('one'), await engine.client('operator')];
+    const lock = await engine.settle(one.locks.acquire(KEY, { mode: 'upgradeable' }));
+    await engine.settle(lock.upgrade());
+    await engine.runFor(1_000);
+    const [, intent] = engine.queue(KEY).sort((a, b) => Number(a.slice(-10)) - Number(b.slice(-10)));
+    for (const path of [lock.nodePath, `${KEY}/${intent}`]) {
+      await engine.settle(operator.session.batch([set(path, Buffer.from('a note'))]));
+      await engine.runFor(100);
+    }
+    expect(lock.isHeld()).toBe(true);
+    await engine.settle(operator.session.batch([remove(`${KEY}/${intent}`)]));
+    await engine.runFor(100);
+    expect(lock.isHeld()).toBe(false);
+    expect(one.events.at(-1)).toMatchObject({ type: 'lost', reason: 'removed' });
+    await engine.end();
+  });
+});
+
+describe('a try whose session ends in the middle of it', () => {
+  it.each([0, 1, 2, 3, 4, 5, 6])('%d ms after it began does not call a free lock busy', async (afterMs) => {
+    const engine = new EngineWorld();
+    const one = await engine.client('one');
+    const tried = one.locks.tryAcquire(KEY).then(
+      (lock) => (lock === undefined ? 'busy' : 'held'),
+      (error: Error) => error.name,
+    );
+    await engine.runFor(afterMs);
+    engine.faults.expire(one.session.identity!.id);
+    expect(['held', 'LockUnavailableError']).toContain(await engine.settle(tried));
+    await engine.runFor(5_000);
+    await engine.end();
+  });
+});
+
+describe('a time-out', () => {
+  it('is not blamed on others when not one answer came: the link is silent', async () => {
+    const engine = new EngineWorld();
+    const one = await engine.client('one');
+    engine.faults.blackHole(one.process);
+    const [acquired, tried, inspected] = [
+      rejection(one.locks.acquire(KEY, { waitMs: 300 })),
+      rejection(one.locks.tryAcquire(KEY, { waitMs: 300 })),
+      rejection(one.locks.acquire(KEY, { waitMs: 300, mode: 'read' })),
+    ];
+    await engine.runFor(400);
+    expect(one.session.state).toBe('connected');
+    for (const error of await Promise.all([acquired, tried, inspected]))
+      expect(error).toBeInstanceOf(LockUnavailableError);
+    await engine.end();
+  });
+});

@@ -1,0 +1,139 @@
+import { describe, expect, it } from '@jest/globals';
+import { Janitor } from '../../../../lib/engine/upkeep/janitor.js';
+import { Uplink } from '../../../../lib/engine/upkeep/uplink.js';
+import { create } from '../../../../lib/session/requests.js';
+import { promisesSettled } from '../../support/manual-clock.js';
+import { type Client, EngineWorld } from '../support/engine-world.js';
+import { ScriptedSession } from '../support/scripted-session.js';
+
+const QUEUE = '/locks/a';
+
+const notRefused = (path: string): void => {
+  throw new Error(`Nobody refused to remove ${path}`);
+};
+
+async function given(): Promise<{ engine: EngineWorld; one: Client; janitor: Janitor; paths: string[] }> {
+  const engine = new EngineWorld();
+  const one = await engine.client('one');
+  await engine.settle(one.session.batch([create('/locks', 'container'), create(QUEUE, 'container')]));
+  const nodes = ['marker-lock-0000000001', 'marker-lock-0000000002', 'other'].map((name) =>
+    create(`${QUEUE}/${name}`, 'ephemeral'),
+  );
+  await engine.settle(one.session.batch(nodes));
+  const janitor = new Janitor(one.session, new Uplink(one.session), notRefused);
+  return { engine, one, janitor, paths: nodes.map(({ path }) => path) };
+}
+
+describe('the janitor', () => {
+  it('removes what it is told, and is idle before and after', async () => {
+    const { engine, janitor, paths } = await given();
+    expect(janitor.isIdle).toBe(true);
+    const removed = janitor.remove([paths[0]!]);
+    expect(janitor.isIdle).toBe(false);
+    await engine.settle(removed);
+    expect([janitor.isIdle, engine.queue(QUEUE)]).toEqual([true, ['marker-lock-0000000002', 'other']]);
+    await engine.settle(janitor.idle());
+    await engine.end();
+  });
+
+  it('sweeps what carries the marker, and nothing else', async () => {
+    const { engine, janitor } = await given();
+    await engine.settle(janitor.sweep(QUEUE, 'marker'));
+    expect(engine.queue(QUEUE)).toEqual(['other']);
+    await engine.settle(janitor.sweep('/locks/never/was', 'marker'));
+    await engine.end();
+  });
+
+  it('repeats a removal whose answer was lost, or that never left, when the link is back', async () => {
+    const { engine, one, janitor, paths } = await given();
+    engine.faults.loseReplyOfNext(one.process, 'delete');
+    engine.faults.loseNextRequest(one.process, 'delete');
+    await engine.settle(Promise.all([janitor.remove([paths[0]!]), janitor.remove([paths[1]!])]));
+    expect([janitor.isIdle, engine.queue(QUEUE)]).toEqual([true, ['other']]);
+    await engine.end();
+  });
+
+  it('keeps what it is told while cut off, over any number of links, and does it in the end', async () => {
+    const { engine, one, janitor, paths } = await given();
+    engine.faults.refuse(one.process);
+    await engine.runUntil(() => one.session.state === 'suspended');
+    const removed = Promise.all([janitor.remove([paths[0]!, paths[1]!]), janitor.sweep(QUEUE, 'other')]);
+    await engine.runFor(1_000);
+    expect([janitor.isIdle, engine.queue(QUEUE).length]).toEqual([false, 3]);
+    const cuts = [1, 2, 3].map(() => engine.faults.loseNextRequest(one.process, 'multi'));
+    engine.faults.accept(one.process);
+    await engine.settle(removed);
+    expect(cuts.map(({ isSprung }) => isSprung)).toEqual([true, true, true]);
+    expect(engine.queue(QUEUE)).toEqual([]);
+    await engine.end();
+  });
+
+  it('removes the others when one of several is gone already', async () => {
+    const { engine, janitor, paths } = await given();
+    await engine.settle(janitor.remove([paths[0]!]));
+    await engine.settle(janitor.remove([paths[0]!, paths[1]!, paths[2]!]));
+    expect(engine.queue(QUEUE)).toEqual([]);
+    await engine.end();
+  });
+
+  it('tries again on the same link when the server was too busy', async () => {
+    const session = new ScriptedSession();
+    const janitor = new Janitor(session.asSession, new Uplink(session.asSession), notRefused);
+    session.answer = () => (session.sent.length < 3 ? 'THROTTLED' : undefined);
+    let done = false;
+    void janitor.remove(['/locks/a/n']).then(() => (done = true));
+    await session.clock.advance(10_000);
+    expect([done, janitor.isIdle, session.sent.length, session.clock.timers]).toEqual([true, true, 3, 0]);
+  });
+
+  it('tells once of a node that the servers refuse to remove, and tries again until they do, ever more seldom', async () => {
+    const session = new ScriptedSession();
+    const told: string[] = [];
+    const janitor = new Janitor(session.asSession, new Uplink(session.asSession), (path, error) =>
+      told.push(`${path} ${error.code}`),
+    );
+    let isMended = false;
+    session.answer = (request) =>
+      (request as { path: string }).path === '/locks/a/free' ? 'NO_NODE' : isMended ? undefined : 'NO_AUTH';
+    let done = false;
+    void janitor.remove(['/locks/a/free', '/locks/a/kept']).then(() => (done = true));
+    await session.clock.advance(60_000);
+    const tries = session.sent.length;
+    expect([told, done, janitor.isIdle]).toEqual([['/locks/a/kept NO_AUTH'], false, false]);
+    await session.clock.advance(600_000);
+    expect(session.sent.length - tries).toBeLessThanOrEqual(20 * 3);
+    isMended = true;
+    await session.clock.advance(30_000);
+    expect([told.length, done, janitor.isIdle, session.clock.timers]).toEqual([1, true, true, 0]);
+  });
+
+  it('tries at once on a new link what the servers refused, and leaves no timer when the session is closed', async () => {
+    const session = new ScriptedSession();
+    const janitor = new Janitor(session.asSession, new Uplink(session.asSession), () => undefined);
+    session.answer = () => 'NO_AUTH';
+    let done = false;
+    void janitor.remove(['/locks/a/kept']).then(() => (done = true));
+    await session.clock.advance(60_000);
+    const tries = session.sent.length;
+    session.state$.next('suspended');
+    session.state$.next('reconnected');
+    await promisesSettled();
+    expect([session.sent.length - tries, session.clock.timers, done]).toEqual([1, 1, false]);
+    session.state$.next('closed');
+    await promisesSettled();
+    expect([session.clock.timers, done, janitor.isIdle]).toEqual([0, true, true]);
+  });
+
+  it('has nothing left to wait for once the session is closed, before or after it was told', async () => {
+    const session = new ScriptedSession();
+    const janitor = new Janitor(session.asSession, new Uplink(session.asSession), notRefused);
+    session.answer = () => 'CLOSED';
+    const ended: string[] = [];
+    void janitor.remove(['/locks/a/before']).then(() => ended.push('before'));
+    await promisesSettled();
+    session.state$.next('closed');
+    void janitor.remove(['/locks/a/after']).then(() => ended.push('after'));
+    await promisesSettled();
+    expect([ended, janitor.isIdle]).toEqual([['before', 'after'], true]);
+  });
+});

@@ -1,0 +1,99 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { Alarms } from '../../../../lib/engine/bounds/alarms.js';
+import { Outbox } from '../../../../lib/engine/upkeep/outbox.js';
+import { promisesSettled } from '../../support/manual-clock.js';
+import { type Client, EngineWorld, rejection } from '../support/engine-world.js';
+import { ScriptedSession } from '../support/scripted-session.js';
+
+const KEY = '/locks/a';
+
+describe('what is sent leaves before', () => {
+  let engine: EngineWorld;
+  let one: Client;
+  /** What was given back by the time the session was last told to let all of it leave. */
+  let left: number;
+  beforeEach(async () => {
+    engine = new EngineWorld();
+    one = await engine.client('one');
+    left = 0;
+    const { session } = one;
+    const flush = session.flush.bind(session);
+    session.flush = () => {
+      left = one.events.filter(({ type }) => type === 'released').length;
+      return flush();
+    };
+  });
+  afterEach(() => engine.end());
+
+  it('withLock resolves, or rejects with the error of its work', async () => {
+    const done = one.locks.withLock(KEY, () => 'done').then(() => left);
+    expect(await engine.settle(done)).toBe(1);
+    const failed = rejection(one.locks.withLock(KEY, () => Promise.reject(new Error('own')))).then(() => left);
+    expect(await engine.settle(failed)).toBe(2);
+  });
+
+  it.each([
+    ['was aborted', (abort: AbortController) => abort.abort()],
+    ['timed out', () => undefined],
+    ['the closing ends', () => one.locks.refuseNewRequests()],
+  ])('acquireAll that %s is told of, for what it had', async (_why, end) => {
+    const other = await engine.client('other');
+    await engine.settle(other.locks.acquire('/locks/z'));
+    const abort = new AbortController();
+    const taking = one.locks.acquireAll([KEY, '/locks/z'], { signal: abort.signal, waitMs: 2_000 });
+    const ended = rejection(taking).then(() => [left, one.events.filter(({ type }) => type === 'released').length]);
+    await engine.runFor(100);
+    end(abort);
+    expect(await engine.settle(ended)).toEqual([1, 1]);
+  });
+
+  it('a wait in vain is told of', async () => {
+    await engine.settle(one.locks.acquire(KEY));
+    const other = await engine.client('other');
+    let queueAtFlush: number | undefined;
+    const { session } = other;
+    const batch = session.batch.bind(session);
+    const sent: string[] = [];
+    session.batch = (requests) => {
+      sent.push(...requests.map(({ op }) => op));
+      return batch(requests);
+    };
+    session.flush = () => void (queueAtFlush = sent.filter((op) => op === 'delete').length);
+    const waiting = rejection(other.locks.acquire(KEY, { waitMs: 500 })).then(({ name }) => [name, queueAtFlush]);
+    expect(await engine.settle(waiting)).toEqual(['LockTimeoutError', 1]);
+  });
+});
+
+describe('an outbox', () => {
+  it('is emptied once for all whose promises go on together', async () => {
+    const session = new ScriptedSession();
+    let flushes = 0;
+    session.flush = () => void (flushes += 1);
+    const outbox = new Outbox(session.asSession, new Alarms(session.clock));
+    await Promise.all(Array.from({ length: 50 }, async () => outbox.emptied()));
+    expect(flushes).toBe(1);
+    await outbox.emptied();
+    expect(flushes).toBe(2);
+  });
+
+  it('waits for a kernel that is about to take it, and not for one that takes nothing', async () => {
+    const session = new ScriptedSession();
+    const outbox = new Outbox(session.asSession, new Alarms(session.clock));
+    let leave: () => void = () => undefined;
+    session.leaving = new Promise((resolve) => (leave = resolve));
+    let emptied = 0;
+    void outbox.emptied().then(() => (emptied += 1));
+    await promisesSettled();
+    expect(emptied).toBe(0);
+    leave();
+    await promisesSettled();
+    expect(emptied).toBe(1);
+
+    session.leaving = new Promise(() => undefined);
+    void outbox.emptied().then(() => (emptied += 1));
+    await session.clock.advance(99);
+    expect(emptied).toBe(1);
+    await session.clock.advance(2);
+    expect(emptied).toBe(2);
+  });
+});
