@@ -13,6 +13,7 @@ function project(name, settings = {}) {
     moduleFileExtensions: ['ts', 'js', 'mjs', 'cjs', 'json', 'node'],
     moduleNameMapper: {
       '^nestjs-zookeeper-lock$': '<rootDir>/lib/index.ts',
+      '^nestjs-zookeeper-lock/fencing$': '<rootDir>/lib/fencing/index.ts',
       '^nestjs-zookeeper-lock/(.*)$': '<rootDir>/lib/extras/$1/index.ts',
       // TypeScript's ESM imports name the file that will exist after compilation.
       '^(\\.{1,2}/.*)\\.js$': '$1',

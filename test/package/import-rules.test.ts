@@ -45,6 +45,8 @@ const GOOD: Record<string, string> = {
   'lib/session/simulator/ensemble.ts': `import type { Session } from '../session.js';`,
   'lib/engine/acquire.ts': `import { order } from '../queue/order.js'; import type { Session } from '../session/session.js';`,
   'lib/nest/module.ts': `import { Module } from '@nestjs/common'; import { openLocks } from '../open.js';`,
+  'lib/fencing/fence.ts': `import { Held } from '../lock/handle.js'; import type { Session } from '../session/session.js';`,
+  'lib/fencing/http/guard.ts': `import { Injectable } from '@nestjs/common';`,
   'lib/extras/metrics/counters.ts': `import { Held } from '../../lock/handle.js';`,
   'lib/extras/testing/harness.ts': `import { Ensemble } from '../../session/simulator/ensemble.js';`,
   'sample-app/main.ts': `import { Held } from 'nestjs-zookeeper-lock'; import './app.js';`,
@@ -67,7 +69,7 @@ const OFFENCES: { offence: string; path: string; source: string; expected: strin
     offence: 'a lock knows Nest outside its errors file',
     path: 'lib/lock/x.ts',
     source: `import { Logger } from '@nestjs/common';`,
-    expected: 'Nest is for lib/nest, the extras and lib/lock/errors.ts',
+    expected: 'Nest is for lib/nest, lib/fencing/http/, the extras and lib/lock/errors.ts',
   },
   {
     offence: 'a lock does input or output',
@@ -146,6 +148,24 @@ const OFFENCES: { offence: string; path: string; source: string; expected: strin
     path: 'lib/extras/metrics/x.ts',
     source: `import { order } from '../../queue/order.js';`,
     expected: 'extras/metrics may not import queue',
+  },
+  {
+    offence: 'fencing imports a file whose names are not public',
+    path: 'lib/fencing/x.ts',
+    source: `import { order } from '../queue/order.js';`,
+    expected: 'fencing may not import queue',
+  },
+  {
+    offence: 'the rest of the library leans on fencing',
+    path: 'lib/nest/x.ts',
+    source: `import { fence } from '../fencing/fence.js';`,
+    expected: 'nest may not import fencing',
+  },
+  {
+    offence: 'a store that refuses a stale token knows Nest',
+    path: 'lib/fencing/redis/x.ts',
+    source: `import { Injectable } from '@nestjs/common';`,
+    expected: 'Nest is for lib/nest, lib/fencing/http/, the extras',
   },
   {
     offence: 'an extra imports another extra',

@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { Logger } from '@nestjs/common';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { FencedFileStore } from '../../../lib/extras/fencing/file-store/fenced-file-store.js';
+import { FencedFileStore } from '../../../lib/fencing/file-store/fenced-file-store.js';
 import { LockHandle } from '../../../lib/lock/handle.js';
 import { eventually } from '../../support/process/eventually.js';
 import { untilQueued } from '../support/queue.js';

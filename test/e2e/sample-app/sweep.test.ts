@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SchedulerRegistry } from '@nestjs/schedule';
 import { describe, expect, it } from '@jest/globals';
-import { FencedFileStore } from '../../../lib/extras/fencing/file-store/fenced-file-store.js';
+import { FencedFileStore } from '../../../lib/fencing/file-store/fenced-file-store.js';
 import { eventually } from '../../support/process/eventually.js';
 import { startSampleApp } from './support/start-sample-app.js';
 

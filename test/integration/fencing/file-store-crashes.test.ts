@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { FencedFileStore } from '../../../lib/extras/fencing/file-store/fenced-file-store.js';
+import { FencedFileStore } from '../../../lib/fencing/file-store/fenced-file-store.js';
 import { folderRemoved, removeWithUs } from '../../support/process/reaper.js';
 import { compileScript, type CompiledScript } from './file-store/compiled-script.js';
 import type { Attempt } from './file-store/diary.js';

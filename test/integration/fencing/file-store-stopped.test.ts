@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
-import { FencedFileStore } from '../../../lib/extras/fencing/file-store/fenced-file-store.js';
+import { FencedFileStore } from '../../../lib/fencing/file-store/fenced-file-store.js';
 import { within } from '../../support/process/eventually.js';
 import { folderRemoved, removeWithUs } from '../../support/process/reaper.js';
 import { compileScript } from './file-store/compiled-script.js';

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
-import { PostgresFence } from '../../../lib/extras/fencing/postgres/postgres-fence.js';
+import { PostgresFence } from '../../../lib/fencing/postgres/postgres-fence.js';
 import { settle, usePostgres } from '../../support/fencing/postgres-scene.js';
 import { telling } from '../../support/telling.js';
 

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import type pg from 'pg';
-import { PostgresFence } from '../../../lib/extras/fencing/postgres/postgres-fence.js';
+import { PostgresFence } from '../../../lib/fencing/postgres/postgres-fence.js';
 import { settle, usePostgres } from '../../support/fencing/postgres-scene.js';
 import { codeOf } from '../../support/fencing/tokens.js';
 import { eventually } from '../../support/process/eventually.js';

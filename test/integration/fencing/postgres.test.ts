@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import type pg from 'pg';
-import { PostgresFence } from '../../../lib/extras/fencing/postgres/postgres-fence.js';
+import { PostgresFence } from '../../../lib/fencing/postgres/postgres-fence.js';
 import { StaleFencingTokenError } from '../../../lib/lock/errors.js';
 import { usePostgres } from '../../support/fencing/postgres-scene.js';
 import { acceptable, acceptedInDisorder, codeOf, shuffledTokens } from '../../support/fencing/tokens.js';

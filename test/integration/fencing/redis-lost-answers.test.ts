@@ -1,6 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Redis } from 'ioredis';
-import { RedisFence } from '../../../lib/extras/fencing/redis/redis-fence.js';
+import { RedisFence } from '../../../lib/fencing/redis/redis-fence.js';
 import { add, connect, useRedis, textOf } from '../../support/fencing/redis-scene.js';
 import { codeOf } from '../../support/fencing/tokens.js';
 import { eventually } from '../../support/process/eventually.js';

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { Cluster, type Redis } from 'ioredis';
-import { RedisFence } from '../../../lib/extras/fencing/redis/redis-fence.js';
+import { RedisFence } from '../../../lib/fencing/redis/redis-fence.js';
 import { StaleFencingTokenError } from '../../../lib/lock/errors.js';
 import { add, connect, useRedis, textOf } from '../../support/fencing/redis-scene.js';
 import { acceptable, acceptedInDisorder, codeOf, shuffledTokens } from '../../support/fencing/tokens.js';

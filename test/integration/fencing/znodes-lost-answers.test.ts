@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { FencedZnodes } from '../../../lib/extras/fencing/znodes/fenced-znodes.js';
+import { FencedZnodes } from '../../../lib/fencing/znodes/fenced-znodes.js';
 import { isUp } from '../../../lib/session/connection-state.js';
 import { codeOf } from '../../support/fencing/tokens.js';
 import { add, passedOn, ROOT, textOf, znodeScene } from '../../support/fencing/znode-scenes.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { FencedZnodes } from '../../../lib/extras/fencing/znodes/fenced-znodes.js';
+import { FencedZnodes } from '../../../lib/fencing/znodes/fenced-znodes.js';
 import { createLockService } from '../../../lib/open.js';
 import { create, get, remove } from '../../../lib/session/requests.js';
 import { codeOf } from '../../support/fencing/tokens.js';

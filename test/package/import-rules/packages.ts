@@ -13,15 +13,18 @@ export const HOME_OF_OPTIONAL_PEER: Readonly<Record<string, string>> = {
   zookeeper: 'lib/session/native/',
   '@nestjs/terminus': 'lib/extras/terminus/',
   // Described by types of our own and handed in by the application: nothing is imported.
-  ioredis: 'lib/extras/fencing/redis/',
-  pg: 'lib/extras/fencing/postgres/',
+  ioredis: 'lib/fencing/redis/',
+  pg: 'lib/fencing/postgres/',
 };
 
 const INPUT_OUTPUT =
   /^node:(child_process|cluster|dgram|dns|fs|http|http2|https|net|readline|tls|worker_threads)(\/|$)/;
 
-/** The one file outside `lib/nest` and the extras that knows Nest: the base class of the errors lives there. */
+/** The one file outside `lib/nest`, fencing's Nest part and the extras that knows Nest: the base class of the errors lives there. */
 const NEST_OUTSIDE = 'lib/lock/errors.ts';
+
+/** The part of fencing that is a Nest module; its stores and its signatures work without Nest. */
+const FENCING_IN_NEST = 'lib/fencing/http/';
 
 /** Why a file of `lib/` may not import a package, or `undefined` when it may. */
 export function whyNotPackage(from: string, specifier: string, manifest: Manifest): string | undefined {
@@ -40,8 +43,9 @@ export function whyNotPackage(from: string, specifier: string, manifest: Manifes
   if (manifest.dependencies?.[name] === undefined && manifest.peerDependencies?.[name] === undefined) {
     return `${name} is no dependency and no peer of the package`;
   }
-  if (name.startsWith('@nestjs/') && from !== NEST_OUTSIDE && zone !== 'nest' && !zone.startsWith('extras/')) {
-    return `Nest is for lib/nest, the extras and ${NEST_OUTSIDE}`;
+  const knowsNest = zone === 'nest' || zone.startsWith('extras/') || from.startsWith(FENCING_IN_NEST);
+  if (name.startsWith('@nestjs/') && !knowsNest && from !== NEST_OUTSIDE) {
+    return `Nest is for lib/nest, ${FENCING_IN_NEST}, the extras and ${NEST_OUTSIDE}`;
   }
   return undefined;
 }

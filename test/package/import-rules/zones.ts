@@ -13,6 +13,7 @@ export type Zone =
   | 'native'
   | 'simulator'
   | 'engine'
+  | 'fencing'
   | 'nest'
   | `extras/${string}`
   | 'unknown';
@@ -22,7 +23,8 @@ export function zoneOf(path: string): Zone {
   const [, first = '', second = '', third] = path.split('/');
   if (first === 'index.ts') return 'index';
   if (first === 'open.ts' || first === 'options.ts') return 'open';
-  if (first === 'lock' || first === 'queue' || first === 'engine' || first === 'nest') return first;
+  if (first === 'lock' || first === 'queue' || first === 'engine' || first === 'fencing' || first === 'nest')
+    return first;
   if (first === 'session' && second.endsWith('.ts')) return 'port';
   if (
     first === 'session' &&
@@ -34,7 +36,7 @@ export function zoneOf(path: string): Zone {
   return 'unknown';
 }
 
-/** What a zone may import besides itself; an extra may also import the modules that `index.ts` exports from. */
+/** What a zone may import besides itself; fencing and the extras may also import the modules that `index.ts` exports from. */
 const MAY_IMPORT: Partial<Record<Zone, readonly Zone[]>> = {
   index: ['open', 'lock', 'engine', 'nest', 'port'],
   open: ['engine', 'lock', 'port', 'core', 'wire'],
@@ -46,8 +48,8 @@ const MAY_IMPORT: Partial<Record<Zone, readonly Zone[]>> = {
   native: ['port', 'core', 'lock'],
   simulator: ['port', 'core', 'lock'],
   nest: ['open', 'engine', 'lock'],
+  fencing: ['port'],
   'extras/doctor': ['port'],
-  'extras/fencing': ['port'],
   'extras/shards': ['port'],
   'extras/cli': ['extras/doctor', 'extras/grpc', 'extras/shards'],
   'extras/dashboard': ['extras/doctor'],
@@ -79,6 +81,6 @@ export function whyNotFile(
     return 'a session takes only errors, deadlines and the clock from lock';
   }
   if (MAY_IMPORT[importer]?.includes(imported) === true) return undefined;
-  if (importer.startsWith('extras/') && publicFiles.has(to)) return undefined;
+  if ((importer === 'fencing' || importer.startsWith('extras/')) && publicFiles.has(to)) return undefined;
   return `${importer} may not import ${imported}`;
 }

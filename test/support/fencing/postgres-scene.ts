@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from '@jest/globals';
 import pg from 'pg';
-import { PostgresFence } from '../../../lib/extras/fencing/postgres/postgres-fence.js';
+import { PostgresFence } from '../../../lib/fencing/postgres/postgres-fence.js';
 import { type PostgresServer, startPostgres } from '../postgres/start-postgres.js';
 
 const INSTALL_MS = 400_000;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach } from '@jest/globals';
 import { Redis } from 'ioredis';
-import { RedisFence } from '../../../lib/extras/fencing/redis/redis-fence.js';
+import { RedisFence } from '../../../lib/fencing/redis/redis-fence.js';
 import { type RedisServer, startRedis } from '../redis/start-redis.js';
 
 const INSTALL_MS = 400_000;

@@ -1,5 +1,5 @@
 import type { MultiLockHandle } from '../../../lib/lock/handle.js';
-import { ticketOf } from '../../../lib/extras/fencing/znodes/ticket.js';
+import { ticketOf } from '../../../lib/fencing/znodes/ticket.js';
 import { createLockService } from '../../../lib/open.js';
 import { onParentMessage, sendToParent } from '../process/parent.js';
 import { fileStore } from './stores/file-store.js';

@@ -1,5 +1,5 @@
-import { FencedZnodes } from '../../../lib/extras/fencing/znodes/fenced-znodes.js';
-import { type LockTicket, ticketOf } from '../../../lib/extras/fencing/znodes/ticket.js';
+import { FencedZnodes } from '../../../lib/fencing/znodes/fenced-znodes.js';
+import { type LockTicket, ticketOf } from '../../../lib/fencing/znodes/ticket.js';
 import type { LockHandle } from '../../../lib/lock/handle.js';
 import type { LockClient } from '../locks/lock-client.js';
 import type { ClientOptions, LockStage } from '../locks/lock-stage.js';

@@ -1,4 +1,4 @@
-import { FencedFileStore } from '../../../../lib/extras/fencing/file-store/fenced-file-store.js';
+import { FencedFileStore } from '../../../../lib/fencing/file-store/fenced-file-store.js';
 
 /** Writes more than the system lets it, and goes on. */
 const [root = ''] = process.argv.slice(2);

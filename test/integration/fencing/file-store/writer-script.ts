@@ -1,5 +1,5 @@
 import { writeSync } from 'node:fs';
-import { FencedFileStore } from '../../../../lib/extras/fencing/file-store/fenced-file-store.js';
+import { FencedFileStore } from '../../../../lib/fencing/file-store/fenced-file-store.js';
 import { StaleFencingTokenError } from '../../../../lib/lock/errors.js';
 import { type Attempt, attemptLine, outcomeLine, textOf } from './diary.js';
 

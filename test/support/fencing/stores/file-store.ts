@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { FencedFileStore } from '../../../../lib/extras/fencing/file-store/fenced-file-store.js';
+import { FencedFileStore } from '../../../../lib/fencing/file-store/fenced-file-store.js';
 import type { ProofStore, StoreSettings } from './proof-store.js';
 
 export async function fileStore({ folder, isGuarded }: StoreSettings): Promise<ProofStore> {

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { PostgresFence } from '../../../../lib/extras/fencing/postgres/postgres-fence.js';
+import { PostgresFence } from '../../../../lib/fencing/postgres/postgres-fence.js';
 import type { ProofStore, StoreSettings } from './proof-store.js';
 
 /** Rows that are protected by a mark in a table of its own, or by a column; and as many that are open to all. */

@@ -1,4 +1,4 @@
-import type { LockTicket } from '../../../../lib/extras/fencing/znodes/ticket.js';
+import type { LockTicket } from '../../../../lib/fencing/znodes/ticket.js';
 import type { LockService } from '../../../../lib/engine/lock-service.js';
 
 /** What a writer has of its lock: data that was passed on, no handle. It cannot ask whether the lock is still held. */

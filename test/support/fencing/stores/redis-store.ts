@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis';
-import { RedisFence } from '../../../../lib/extras/fencing/redis/redis-fence.js';
+import { RedisFence } from '../../../../lib/fencing/redis/redis-fence.js';
 import type { ProofStore, StoreSettings } from './proof-store.js';
 
 export function redisStore({ redisPort, isGuarded }: StoreSettings): ProofStore {

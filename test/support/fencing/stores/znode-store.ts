@@ -1,5 +1,5 @@
 import { sessionAccess } from '../../../../lib/engine/lock-service.js';
-import { FencedZnodes } from '../../../../lib/extras/fencing/znodes/fenced-znodes.js';
+import { FencedZnodes } from '../../../../lib/fencing/znodes/fenced-znodes.js';
 import { SessionError } from '../../../../lib/session/errors.js';
 import { create, set } from '../../../../lib/session/requests.js';
 import { eventually } from '../../process/eventually.js';

@@ -8,7 +8,7 @@ const PRELUDE = `
 import { applyDecorators, SetMetadata } from '@nestjs/common';
 import { Observable, of } from 'rxjs';
 import { type LockHandle, CurrentLock, Fence, injected, Locked, LockKey, lockKey, type LockKeyValues } from '../../../../lib/index.js';
-import { RequireFence } from '../../../../lib/extras/fencing/index.js';
+import { RequireFence } from '../../../../lib/fencing/index.js';
 interface Order { id: string; size: number }
 declare const anything: any;
 declare const unknownPath: string;

@@ -1,0 +1,196 @@
+import { randomUUID } from 'node:crypto';
+import { chmod, link, lstat, mkdir, open, readdir, rename, rm, rmdir, unlink } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { LockConfigurationError } from '../../lock/errors.js';
+import { exists, type Modes, PRIVATE, syncDirectory, unlessCode, unlessMissing } from './directories.js';
+import { NAME_FILE } from './folder-name.js';
+import { Journal } from './journal.js';
+import { JournalState } from './journal-state.js';
+import { encodeRecord } from './record.js';
+import { Room } from './room.js';
+
+/** In the root: the folder of a file that is being made. No file is called so (folder-name.ts). */
+export const NEW_FOLDER = '.new-';
+
+const JOURNAL = /^journal\.(0|[1-9]\d{0,14})$/;
+const TEMPORARY = /^journal\.(0|[1-9]\d{0,14})\.[\w-]+\.tmp$/;
+/** A folder with things in it and no journal is looked at again: the one it had may just have been replaced. */
+const MAX_LOOKS = 100;
+/** For what a file costs on a disk besides its bytes. */
+const SPARE_BYTES = 64 * 1024;
+
+/**
+ * The journals of one file: `journal.<generation>`, of which the highest is the file. The one below is there for the
+ * moment between the making of the next and its own removal.
+ *
+ * A generation is made once and never again, or an old state could come back to life by the hand of somebody who was
+ * stopped for long. Linking the next one refuses a name that exists; that a name which existed and was removed is not
+ * linked again takes two rules. Whoever makes generation g+1 looks, when the temporary file is complete, whether g is still
+ * there, and only then links. Whoever removes generation g+1 makes sure that g is gone, then removes all temporary
+ * files for g+1, and only then g+1. So a late link finds no g, or no temporary file. Generation 0 comes with the folder,
+ * which is moved into its place as a whole, and that place is never empty again.
+ */
+export class Generations {
+  /** @param nameInside what the file is called, where its folder does not tell (folder-name.ts) */
+  constructor(
+    readonly folder: string,
+    private readonly nameInside?: string,
+    private readonly room: Room = new Room(dirname(folder)),
+    private readonly modes: Modes = PRIVATE,
+  ) {}
+
+  /** The highest journal, or `undefined` where the file has never been made. */
+  async open(): Promise<Journal | undefined> {
+    for (let looks = 0; looks < MAX_LOOKS; looks += 1) {
+      const names = await this.#names();
+      if (names === undefined) return undefined;
+      // It tells an empty folder from one whose journals change places while they are listed.
+      if (names.length === 0) await unlessCode(['ENOTEMPTY', 'EEXIST', 'ENOENT'], rmdir(this.folder));
+      const journal = await this.#openHighest(names);
+      if (journal !== undefined) return journal;
+    }
+    throw new LockConfigurationError(
+      `${this.folder} is not the folder of a file: there is something in it, but no journal. Stop all writers, ` +
+        'then move it away, or restore it from a backup',
+    );
+  }
+
+  /** Makes the file, with nothing in it. Somebody else may do so at the same time. */
+  async create(): Promise<void> {
+    const root = dirname(this.folder);
+    const temporary = join(root, `${NEW_FOLDER}${randomUUID()}`);
+    await mkdir(temporary, PRIVATE.folder);
+    try {
+      await chmod(temporary, this.modes.folder);
+      // Not there any more: this process was stopped for so long that it was taken for dead (fenced-file-store.ts).
+      await unlessCode(['ENOTEMPTY', 'EEXIST', 'ENOENT'], this.#createIn(temporary));
+    } finally {
+      await rm(temporary, { recursive: true, force: true });
+    }
+    await syncDirectory(root);
+  }
+
+  /** Makes the journal that follows a sealed one, unless it is there. Whoever does it comes to the same bytes. */
+  async succeed(sealed: Journal): Promise<void> {
+    const next = sealed.generation + 1;
+    const temporary = join(this.folder, `journal.${next}.${randomUUID()}.tmp`);
+    const bytes = encodeRecord(sealed.state.toBase());
+    await this.room.assertFor(bytes.length);
+    try {
+      await writeDurably(temporary, bytes, this.modes.file);
+      if (!(await sealed.isInPlace())) return;
+      await unlessCode(['EEXIST', 'ENOENT'], link(temporary, this.#path(next)));
+    } finally {
+      await rm(temporary, { force: true });
+    }
+    await syncDirectory(this.folder);
+  }
+
+  /** Whether the journal that follows one in this state is likely to find room. */
+  async hasRoomAfter(state: JournalState): Promise<boolean> {
+    const free = (await this.room.freeBytes()) - SPARE_BYTES;
+    // Each byte may need two. Only where it is close is it worth to make all of it to see.
+    return free >= 2 * (state.content?.length ?? 0) || free >= encodeRecord(state.toBase()).length;
+  }
+
+  /**
+   * Whether no journal followed this one, at a moment during the call. In this order: the next one goes later than this one,
+   * so where this one still is, the next one has not gone, it has never been.
+   */
+  async isLast(generation: number): Promise<boolean> {
+    return !(await exists(this.#path(generation + 1))) && (await exists(this.#path(generation)));
+  }
+
+  async #createIn(temporary: string): Promise<void> {
+    const { file } = this.modes;
+    await writeDurably(join(temporary, 'journal.0'), encodeRecord(new JournalState().toBase()), file);
+    if (this.nameInside !== undefined) {
+      await writeDurably(join(temporary, NAME_FILE), Buffer.from(this.nameInside), file);
+    }
+    await syncDirectory(temporary);
+    // It replaces an empty folder and no other.
+    await rename(temporary, this.folder);
+  }
+
+  async #openHighest(names: readonly string[]): Promise<Journal | undefined> {
+    const generation = highestOf(names);
+    if (generation === undefined) return undefined;
+    const journal = await unlessMissing(Journal.open(this.#path(generation), generation, this.room));
+    if (journal === undefined) return undefined;
+    try {
+      // A higher one may have come. Whatever was there before it is over, and may be no more than a copy put back by hand.
+      const namesNow = (await this.#names()) ?? [];
+      if (highestOf(namesNow) === generation) {
+        // Nothing in it may be acknowledged before the journal itself is sure to be found again.
+        await syncDirectory(this.folder);
+        await syncDirectory(dirname(this.folder));
+        await this.#removeBelow(generation, namesNow);
+        return journal;
+      }
+    } catch (error) {
+      await journal.close();
+      throw error;
+    }
+    await journal.close();
+    return undefined;
+  }
+
+  async #removeBelow(generation: number, names: readonly string[]): Promise<void> {
+    const isLeftOver = (name: string): boolean => (generationOf(TEMPORARY, name) ?? Infinity) <= generation;
+    const older = journalsIn(names).filter((one) => one < generation);
+    for (const one of older) {
+      await this.#remove(`journal.${one - 1}`);
+      // Listed again: what matters is what was there when the one before was gone.
+      const left = ((await this.#names()) ?? []).filter((name) => isLeftOver(name));
+      await Promise.all(left.map((name) => this.#remove(name)));
+      await this.#remove(`journal.${one}`);
+    }
+    if (older.length === 0) await Promise.all(names.filter(isLeftOver).map((name) => this.#remove(name)));
+  }
+
+  async #remove(name: string): Promise<void> {
+    await unlessMissing(unlink(join(this.folder, name)));
+  }
+
+  /** A link to elsewhere is refused: no file of the store is one. */
+  async #names(): Promise<string[] | undefined> {
+    const folder = await unlessMissing(lstat(this.folder));
+    if (folder === undefined) return undefined;
+    if (folder.isDirectory()) return unlessMissing(readdir(this.folder));
+    throw new LockConfigurationError(
+      `${this.folder} must be a folder of FencedFileStore, and is a link or a file. It was not followed. Stop ` +
+        'all writers, then move it away',
+    );
+  }
+
+  #path(generation: number): string {
+    return join(this.folder, `journal.${generation}`);
+  }
+}
+
+function generationOf(pattern: RegExp, name: string): number | undefined {
+  const found = pattern.exec(name);
+  return found === null ? undefined : Number(found[1]);
+}
+
+/** In ascending order. */
+function journalsIn(names: readonly string[]): number[] {
+  const generations = names.map((name) => generationOf(JOURNAL, name)).filter((one) => one !== undefined);
+  return generations.sort((one, other) => one - other);
+}
+
+function highestOf(names: readonly string[]): number | undefined {
+  return journalsIn(names).at(-1);
+}
+
+async function writeDurably(path: string, bytes: Uint8Array, mode: number): Promise<void> {
+  const file = await open(path, 'wx', PRIVATE.file);
+  try {
+    // Not by opening: the umask of the process would take rights away.
+    await file.chmod(mode);
+    await file.writeFile(bytes);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}

@@ -1,0 +1,143 @@
+import type { OnModuleInit } from '@nestjs/common';
+import { type ApplicationConfig, type DiscoveryService, MetadataScanner } from '@nestjs/core';
+import { LockConfigurationError } from '../../lock/errors.js';
+import { type FencePlan, fencePlanOf, ownFencePlanOf, rememberedPlanOf } from './fence-plan.js';
+import { methodsWithFenceToken } from './fence-token.decorator.js';
+import { checkTokenRules } from './fencing-options.js';
+import { isGuarded } from './guards-of.js';
+import { modulePathsOf, parametersOf, pathsOf, wildcardsOf } from './route-paths.js';
+
+/** What the explorer must know of its module. */
+export interface ExploredFencing {
+  readonly isGlobal: boolean;
+  readonly hasKeys: boolean;
+}
+
+/** Looks at every class of the application once, at its start, and refuses what could not work. */
+export class FenceExplorer implements OnModuleInit {
+  readonly #scanner = new MetadataScanner();
+
+  constructor(
+    private readonly discovery: DiscoveryService,
+    private readonly config: ApplicationConfig,
+    readonly fencing: ExploredFencing,
+  ) {}
+
+  onModuleInit(): void {
+    this.#checkThatItIsTheOnlyOne();
+    for (const { metatype, host } of this.discovery.getControllers()) {
+      if (isClass(metatype)) this.#checkController(metatype, this.#prefixes(host?.metatype));
+    }
+    for (const { metatype } of this.discovery.getProviders()) {
+      if (isClass(metatype) && pathsOf(metatype) === undefined) this.#checkProvider(metatype);
+    }
+  }
+
+  /** Two global ones: Nest would silently give some controllers the marks of the one, some those of the other. */
+  #checkThatItIsTheOnlyOne(): void {
+    const all = this.discovery
+      .getProviders()
+      .filter(({ instance }: { instance: unknown }) => instance instanceof FenceExplorer && instance.fencing.isGlobal);
+    if (all.length > 1) {
+      refuse(`FencingModule is imported ${all.length} times as a global module. Call forRoot once, in the root module`);
+    }
+  }
+
+  /** What stands in front of a controller's own path. */
+  #prefixes(module: object | null | undefined): string {
+    return [this.config.getGlobalPrefix(), ...(module ? modulePathsOf(module) : [])].join('/');
+  }
+
+  #checkController(controller: Class, prefixes: string): void {
+    const ofClass = ownFencePlanOf(controller);
+    if (isPlan(ofClass)) this.#checkRules(ofClass);
+    for (const [name, handler] of this.#methodsOf(controller)) {
+      const plan = fencePlanOf(handler, controller);
+      const paths = pathsOf(handler);
+      if (paths !== undefined) this.#checkThatItWasKept(name, handler, controller, plan);
+      if (methodsWithFenceToken(controller.prototype).has(name) && !isPlan(plan)) {
+        refuse(
+          `@FenceToken() on ${controller.name}.${name} has no @RequireFence beside it: no guard would verify a token`,
+        );
+      }
+      if (!isPlan(plan)) continue;
+      if (paths !== undefined) this.#checkRoutes(plan, `${controller.name}.${name}`, prefixes, controller, paths);
+      else if (plan !== ofClass) refuse(`${plan.where} is not a route: it needs @Get, @Post, @Put, ... beside it`);
+      if (plan !== ofClass) this.#checkRules(plan);
+    }
+  }
+
+  /** Another decorator may have put a new function in place of the one that was fenced, or other guards. */
+  #checkThatItWasKept(name: string, handler: object, controller: Class, plan: FencePlan | 'none' | undefined): void {
+    const remembered = rememberedPlanOf(controller.prototype, name);
+    if (remembered !== undefined && ownFencePlanOf(handler) === undefined) {
+      refuse(
+        `${remembered.where} is lost on the way to the route ${controller.name}.${name}: another decorator replaces the ` +
+          'method, or a class that extends this one overrides it. Put @RequireFence above that decorator, or on the ' +
+          'overriding method; lift it there with @WithoutFence() if that is meant',
+      );
+    }
+    if (isPlan(plan) && !isGuarded(handler, controller)) {
+      refuse(
+        `${plan.where}: its guard was taken off ${controller.name}.${name} by another decorator: put it above that`,
+      );
+    }
+  }
+
+  #checkRules({ rules, where }: FencePlan): void {
+    // Of several modules another may be this controller's: the guard checks it then.
+    if (!this.fencing.isGlobal) return;
+    checkTokenRules(rules, where, this.fencing.hasKeys);
+  }
+
+  #checkRoutes(plan: FencePlan, by: string, prefixes: string, controller: Class, paths: readonly string[]): void {
+    if (plan.keys !== undefined) return;
+    for (const front of pathsOf(controller) ?? ['']) {
+      for (const path of paths) {
+        const route = [prefixes, front, path].join('/').replaceAll(/\/+/g, '/');
+        const known = parametersOf(route);
+        const wildcard = plan.template.placeholders.find((name) => wildcardsOf(route).includes(name));
+        if (wildcard !== undefined) {
+          refuse(
+            `${plan.where}: "*${wildcard}" of the route ${route} of ${by} is a wildcard, which stands for several segments: ` +
+              `make one value of them with keys: (params) => ({ ${wildcard}: ... })`,
+          );
+        }
+        const unbound = plan.template.placeholders.find((name) => !known.includes(name));
+        if (unbound === undefined) continue;
+        refuse(
+          `${plan.where}: placeholder ":${unbound}" is no parameter of the route ${route} of ${by}. Known: ` +
+            `[${known.join(', ')}]. Put it into the route, compute it with keys: (params) => ({ ... }), or lift a fence that ` +
+            'the class requires with @WithoutFence()',
+        );
+      }
+    }
+  }
+
+  #checkProvider(provider: Class): void {
+    const plans = [provider, ...this.#methodsOf(provider).map(([, method]) => method)].map(ownFencePlanOf);
+    const plan = plans.find(isPlan);
+    if (plan !== undefined) refuse(`${plan.where}: it is for controllers; this class is listed in providers`);
+  }
+
+  #methodsOf({ prototype }: Class): [name: string, method: object][] {
+    return this.#scanner.getAllMethodNames(prototype).map((name) => [name, prototype[name] as object]);
+  }
+}
+
+interface Class {
+  readonly name: string;
+  readonly prototype: Record<string, unknown>;
+}
+
+function isClass(metatype: unknown): metatype is Class {
+  return typeof metatype === 'function' && typeof metatype.prototype === 'object' && metatype.prototype !== null;
+}
+
+function isPlan(plan: FencePlan | 'none' | undefined): plan is FencePlan {
+  return plan !== undefined && plan !== 'none';
+}
+
+function refuse(what: string): never {
+  throw new LockConfigurationError(what);
+}

@@ -1,0 +1,72 @@
+import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
+import { detailsOf, LockConfigurationError, LockError, LockUnavailableError } from '../../lock/errors.js';
+import { LockExceptionFilter } from '../../nest/lock-exception.filter.js';
+import { parseToken, tokenOfSigned } from '../fence.js';
+import { acceptedToken, acceptToken } from './accepted-token.js';
+import { type FencePlan, fencePlanOf } from './fence-plan.js';
+import { checkTokenRules, FENCING, type ResolvedFencing } from './fencing-options.js';
+import { type FencedRequest, shownToken } from './shown-token.js';
+
+/** What `@RequireFence` has Nest ask before pipes and handler. */
+@Injectable()
+export class FenceGuard implements CanActivate {
+  constructor(@Inject(FENCING) private readonly fencing: ResolvedFencing) {}
+
+  async canActivate(context: ExecutionContext): Promise<boolean> {
+    const plan = fencePlanOf(context.getHandler(), context.getClass());
+    if (plan === 'none') return true;
+    if (plan === undefined)
+      throw new LockConfigurationError('FenceGuard is put in place by @RequireFence(path), not by itself');
+    if (context.getType<string>() !== 'http') {
+      throw new LockConfigurationError(
+        `${plan.where}: it reads a header of HTTP, and this is a call of ${context.getType()}`,
+      );
+    }
+    const request = context.switchToHttp().getRequest<FencedRequest>();
+    // The guard stands twice where both the class and the method are decorated.
+    if (acceptedToken(request)?.plan === plan) return true;
+    try {
+      acceptToken(request, plan, await this.#admit(request, plan));
+    } catch (error) {
+      // The answer names no lock and no reason: whoever forges tokens would learn from it.
+      if (error instanceof LockError) LockExceptionFilter.logDetails(error);
+      throw error;
+    }
+    return true;
+  }
+
+  async #admit(request: FencedRequest, plan: FencePlan): Promise<bigint> {
+    const params = joined(request.params ?? {});
+    const key = plan.template.keyOf(plan.keys === undefined ? params : { ...plan.keys(params) });
+    const token = this.#verify(shownToken(request, key, this.fencing.keys !== undefined), key, plan);
+    await this.#claim(key, token);
+    return token;
+  }
+
+  /** Before anything is compared: the mark must not rise for what proves nothing. */
+  #verify(text: string, key: string, { rules, where }: FencePlan): bigint {
+    const { keys, rules: moduleRules } = this.fencing;
+    // A rule that is undefined is not given: it lifts none of the module's.
+    const given = Object.fromEntries(Object.entries(rules).filter(([, rule]) => rule !== undefined));
+    if (keys !== undefined) return tokenOfSigned(text, key, keys, { ...moduleRules, ...given, key });
+    checkTokenRules(rules, where, false);
+    return parseToken(text, key);
+  }
+
+  async #claim(key: string, token: bigint): Promise<void> {
+    try {
+      await this.fencing.marks.claim(key, token);
+    } catch (error) {
+      if (error instanceof LockError) throw error;
+      const text = `The fencing marks of ${key} could not be checked, so the request was refused`;
+      throw new LockUnavailableError(`${text}: ${detailsOf(error)}`, key, { cause: error });
+    }
+  }
+}
+
+function joined(params: NonNullable<FencedRequest['params']>): Record<string, string> {
+  const entries = Object.entries(params);
+  return Object.fromEntries(
+    entries.map(([name, value]) => [name, typeof value === 'object' ? value.join('/') : value]),
+  );
+}

@@ -1,0 +1,75 @@
+import { LockConfigurationError } from '../../lock/errors.js';
+import { checkKeys, checkNames } from '../check-settings.js';
+import type { VerificationKeys } from '../keys/verification-keys.js';
+import type { ExpectedToken } from '../signed-token.js';
+import { FencedZnodes } from '../znodes/fenced-znodes.js';
+import type { FencingMarks } from './fencing-marks.js';
+
+/** What signed tokens must say besides being of the lock. */
+export type SignedTokenRules = Pick<ExpectedToken, 'issuer' | 'maxAgeMs'>;
+
+export interface FencingModuleOptions extends SignedTokenRules {
+  /** Where the highest tokens are kept. The store behind it has no keys of its own: the guard gives it what it verified. */
+  readonly marks: FencingMarks;
+  /** With keys, callers must send signed tokens of the very lock; without, anybody can send any number. */
+  readonly keys?: VerificationKeys;
+}
+
+/** As the guard reads it. */
+export interface ResolvedFencing {
+  readonly marks: FencingMarks;
+  readonly keys: VerificationKeys | undefined;
+  readonly rules: SignedTokenRules;
+}
+
+/** Who provides it is missing when Nest prints this text, in its own error at boot. */
+export const FENCING = Symbol(
+  'the fencing marks for @RequireFence (is FencingModule.forRoot({ marks }) imported in the root module, and global?)',
+);
+
+const KNOWN: readonly (keyof FencingModuleOptions)[] = ['marks', 'keys', 'issuer', 'maxAgeMs'];
+
+/** @throws LockConfigurationError that names the option and what was expected */
+export function resolveFencingOptions(options: FencingModuleOptions): ResolvedFencing {
+  const refuse = (what: string): never => {
+    throw new LockConfigurationError(`FencingModule: ${what}`);
+  };
+  if (typeof options === 'object' && options !== null && 'isGlobal' in options)
+    refuse('isGlobal: belongs beside useFactory, useClass or useExisting, not in what they return');
+  checkNames(options, KNOWN, refuse);
+  const { marks, keys, ...rules } = options;
+  checkMarks(marks, (what) => refuse(`marks: ${what}`));
+  checkKeys(keys, refuse);
+  checkTokenRules(rules, 'FencingModule', keys !== undefined);
+  return { marks, keys, rules };
+}
+
+function checkMarks(marks: Partial<FencingMarks> | null | undefined, refuse: (what: string) => never): void {
+  if (marks instanceof FencedZnodes) {
+    refuse(
+      'FencedZnodes keeps no highest token to compare with that of a request: it asks for the node of the lock. Take ' +
+        'FencedFileStore, PostgresFence or RedisFence',
+    );
+  }
+  // One with fewer parameters cannot compare what it is not given.
+  if (typeof marks?.claim !== 'function' || marks.claim.length !== 2) {
+    refuse(
+      'must be a store with claim(resource, fence), which takes these two: FencedFileStore, PostgresFence or RedisFence',
+    );
+  }
+  const { check }: { readonly check?: unknown } = marks;
+  if (check !== undefined && typeof check !== 'function') refuse('check: must be a function, or be left out');
+}
+
+/** @throws LockConfigurationError also for rules that tokens without a signature cannot be asked for */
+export function checkTokenRules({ issuer, maxAgeMs }: SignedTokenRules, where: string, hasKeys: boolean): void {
+  const refuse = (what: string): never => {
+    throw new LockConfigurationError(`${where}: ${what}`);
+  };
+  if (issuer !== undefined && (typeof issuer !== 'string' || issuer === '')) refuse('issuer: must be a non-empty text');
+  if (maxAgeMs !== undefined && !(Number.isFinite(maxAgeMs) && maxAgeMs > 0)) {
+    refuse(`maxAgeMs: must be a number of milliseconds above 0, not ${String(maxAgeMs)}`);
+  }
+  const asked = issuer !== undefined ? 'issuer' : maxAgeMs !== undefined ? 'maxAgeMs' : undefined;
+  if (asked !== undefined && !hasKeys) refuse(`${asked}: only signed tokens have it; give FencingModule keys`);
+}

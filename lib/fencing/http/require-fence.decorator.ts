@@ -1,0 +1,80 @@
+import { UseGuards } from '@nestjs/common';
+import { LockConfigurationError } from '../../lock/errors.js';
+import { type CheckedPath, type LockKeyValues, lockKeyTemplate } from '../../nest/locked/lock-key.js';
+import { checkNames } from '../check-settings.js';
+import { FenceGuard } from './fence.guard.js';
+import { rememberFencedMethod, setFencePlan } from './fence-plan.js';
+import { checkTokenRules, type SignedTokenRules } from './fencing-options.js';
+
+export interface RequireFenceOptions<Path extends string = string> extends SignedTokenRules {
+  /**
+   * Makes the placeholders from the route parameters, where the handler takes them for something else than they are: what
+   * is one resource must be one key (`keys: ({ id }) => ({ id: Number(id) })` beside a `ParseIntPipe`). For a wildcard, whose
+   * segments come joined by `/`, it has to be given: adapters call it by different names.
+   * @default the route parameters of the same names, as they came
+   */
+  readonly keys?: (params: Readonly<Record<string, string>>) => LockKeyValues<Path>;
+}
+
+const OPTIONS: readonly (keyof RequireFenceOptions)[] = ['keys', 'issuer', 'maxAgeMs'];
+
+type MethodOrClassDecorator = (target: object, method?: string | symbol, descriptor?: PropertyDescriptor) => void;
+
+/**
+ * Lets a request in only with the fencing token of the lock, in the header `Fencing-Token`, and only while no higher one
+ * was seen for it: `@RequireFence('/locks/orders/:id')`. Placeholders are parameters of the route, encoded as `@Locked`
+ * does. On a class it is for all of its routes; a method's own takes the place of that, and `@WithoutFence()` lifts it.
+ *
+ * Answers 428 without a token, 403 for one that is malformed, forged or another lock's, 409 for a stale one, 503 when the
+ * marks cannot be asked. The mark is raised before the handler runs, so what the handler does late is covered only by
+ * handing the token on to the store it writes to: `@FenceToken()`.
+ */
+export function RequireFence<const Path extends string>(
+  path: CheckedPath<Path>,
+  options: RequireFenceOptions<Path> = {},
+): MethodOrClassDecorator {
+  return (target, method, descriptor) => {
+    const where = `@RequireFence('${path}') on ${nameOf(target, method)}`;
+    const decorated = decoratedOf(target, method, descriptor, where);
+    checkNames(options, OPTIONS, (what) => {
+      throw new LockConfigurationError(`${where}: ${what}`);
+    });
+    const { keys, ...rules } = options;
+    if (keys !== undefined && typeof keys !== 'function')
+      throw new LockConfigurationError(`${where}: keys: must be a function`);
+    checkTokenRules(rules, where, true);
+    const plan = { where, template: lockKeyTemplate(path, where), keys, rules };
+    setFencePlan(decorated, plan);
+    if (method === undefined || descriptor === undefined) {
+      UseGuards(FenceGuard)(target as never);
+      return;
+    }
+    rememberFencedMethod(target, method, plan);
+    UseGuards(FenceGuard)(target, method, descriptor);
+  };
+}
+
+/** For a method of a class with `@RequireFence`: this route asks for no token. It must write nothing that the lock protects. */
+export function WithoutFence(): MethodDecorator {
+  return (target, method, descriptor) => {
+    setFencePlan(decoratedOf(target, method, descriptor, `@WithoutFence() on ${nameOf(target, method)}`), 'none');
+  };
+}
+
+function decoratedOf(
+  target: object,
+  method: string | symbol | undefined,
+  descriptor: PropertyDescriptor | undefined,
+  where: string,
+): object {
+  if (method === undefined && typeof target === 'function') return target;
+  if (typeof target !== 'function' && typeof descriptor?.value === 'function') return descriptor.value as object;
+  throw new LockConfigurationError(
+    `${where}: it is for controllers and their methods, not for static ones or properties`,
+  );
+}
+
+function nameOf(target: object, method: string | symbol | undefined): string {
+  const name = typeof target === 'function' ? target.name : target.constructor.name;
+  return method === undefined ? name : `${name}.${String(method)}`;
+}

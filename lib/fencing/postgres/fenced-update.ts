@@ -1,0 +1,67 @@
+import { LockConfigurationError } from '../../lock/errors.js';
+import { DEFAULT_COLUMN } from './migration.js';
+import { quoteName, quoteTable } from './quote.js';
+
+/** Which row to change, and how. Names are quoted, values are sent as parameters: neither can be read as SQL. */
+export interface FencedUpdate {
+  /** `orders`, which is looked up as in SQL of your own, or `shop.orders`. The data and the token are in the same row. */
+  readonly table: string;
+  /** Column to value. */
+  readonly set: Readonly<Record<string, unknown>>;
+  /** Column to value, all of them: the key of one row. */
+  readonly where: Readonly<Record<string, unknown>>;
+  /** The column with the highest token. @default 'fence' */
+  readonly column?: string;
+}
+
+export interface Statement {
+  readonly text: string;
+  readonly values: unknown[];
+}
+
+/** Check and write in one statement: nothing can come in between. */
+export function updateStatement(
+  { table, set, where, column = DEFAULT_COLUMN }: FencedUpdate,
+  token: bigint,
+): Statement {
+  if (Object.keys(set).some((name) => name === column)) {
+    throw new LockConfigurationError(`${table}.${column} is set to the token of the lock; leave it out of set`);
+  }
+  const values: unknown[] = [token.toString()];
+  const assignments = Object.entries(set).map(
+    ([name, value]) => `${quoteName(name)} = ${parameter(values, value, name)}`,
+  );
+  const fence = quoteName(column);
+  const changed = [...assignments, `${fence} = $1::bigint`].join(', ');
+  const rows = conditions(where, values);
+  // A row from before the column may have NULL there, if the column was not made by the migration.
+  return {
+    text: `UPDATE ${quoteTable(table)} SET ${changed} WHERE ${rows} AND COALESCE(${fence}, 0) <= $1::bigint`,
+    values,
+  };
+}
+
+/** What an update that changed nothing met: `matched` rows, and the highest token of them. */
+export function highestStatement({ table, where, column = DEFAULT_COLUMN }: FencedUpdate): Statement {
+  const values: unknown[] = [];
+  const rows = conditions(where, values);
+  const highest = `COALESCE(max(${quoteName(column)}), 0)::text AS highest`;
+  return { text: `SELECT count(*)::text AS matched, ${highest} FROM ${quoteTable(table)} WHERE ${rows}`, values };
+}
+
+function conditions(where: FencedUpdate['where'], values: unknown[]): string {
+  const entries = Object.entries(where);
+  if (entries.length === 0) throw new LockConfigurationError('where is empty: name the row to update, by its key');
+  const parts = entries.map(([name, value]) =>
+    value === null ? `${quoteName(name)} IS NULL` : `${quoteName(name)} = ${parameter(values, value, name)}`,
+  );
+  return parts.join(' AND ');
+}
+
+function parameter(values: unknown[], value: unknown, name: string): string {
+  if (value === undefined) {
+    throw new LockConfigurationError(`The value of ${name} is undefined: write null for NULL, or leave the column out`);
+  }
+  // A bigint reaches PostgreSQL as its digits, with every version of pg.
+  return `$${values.push(typeof value === 'bigint' ? value.toString() : value)}`;
+}

@@ -1,0 +1,36 @@
+import { LockConfigurationError } from '../../lock/errors.js';
+import { onOneLine } from '../on-one-line.js';
+
+/** PostgreSQL cuts a longer name off, and so would mean another one. */
+const MAX_NAME_BYTES = 63;
+
+/**
+ * A name as PostgreSQL takes it literally, whatever characters it has. Names are case-sensitive this way: those made
+ * without quotes are in lower case.
+ * @throws LockConfigurationError
+ */
+export function quoteName(name: string): string {
+  if (typeof name === 'string' && name !== '' && !name.includes('\0') && Buffer.byteLength(name) <= MAX_NAME_BYTES) {
+    return `"${name.replaceAll('"', '""')}"`;
+  }
+  throw new LockConfigurationError(
+    `Not a name for PostgreSQL: ${onOneLine(JSON.stringify(name))}. It takes 1 to ${MAX_NAME_BYTES} bytes, and no NUL`,
+  );
+}
+
+/** `orders`, or `shop.orders` where it is not in the search path. @throws LockConfigurationError */
+export function quoteTable(table: string): string {
+  return String(table).split('.').map(quoteName).join('.');
+}
+
+/** Where a table of marks is whose name says nothing of it. */
+const SCHEMA_OF_MARKS = 'public';
+
+/**
+ * Never by the search path: that differs from one connection to the next, and a temporary table comes first in it. With two
+ * tables of one name there are two marks, and each writer is the newest to one of them.
+ * @throws LockConfigurationError
+ */
+export function quoteMarksTable(table: string): string {
+  return quoteTable(String(table).includes('.') ? table : `${SCHEMA_OF_MARKS}.${table}`);
+}

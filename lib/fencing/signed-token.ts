@@ -1,0 +1,120 @@
+import { InvalidFencingTokenError, LockConfigurationError } from '../lock/errors.js';
+import { LOCK_MODES, type LockMode } from '../lock/mode.js';
+import { SigningKeys } from './keys/signing-keys.js';
+import { VerificationKeys } from './keys/verification-keys.js';
+import { claimsOf, parseClaims, type VerifiedToken } from './signed/claims.js';
+import { encodePart, MAX_TOKEN_LENGTH, parseCompact, parseMembers } from './signed/compact.js';
+import { readToken } from './token-digits.js';
+import { onOneLine } from './on-one-line.js';
+
+/** What of a lock is signed; a `LockHandle` has it. */
+export interface SignableLock {
+  readonly key: string;
+  readonly fencingToken: bigint;
+  readonly mode: LockMode;
+}
+
+export interface SignTokenOptions {
+  /** The time that stands in the token. @default now */
+  readonly now?: Date;
+}
+
+/** What a token must say besides being signed. */
+export interface ExpectedToken {
+  /** The lock that it must be of. */
+  readonly key?: string;
+  readonly issuer?: string;
+  /** How old it may be, in milliseconds by the wall clocks of both sides; tokens know seconds. @default any age */
+  readonly maxAgeMs?: number;
+  /** @default now */
+  readonly now?: Date;
+}
+
+const TYPE = 'fence+jwt';
+const MAX_SHOWN = 200;
+
+/**
+ * The token of a lock as a text that others can verify: a JWS in compact form (RFC 7515), which any JOSE library reads.
+ * It goes where the number would: to a store, or as a `Fencing-Token` header. It does not expire with the lock: the store
+ * that compares it with the highest it has seen refuses it then.
+ *
+ * @throws LockConfigurationError for what is no lock, or has a key too long to be sent
+ */
+export function signToken(lock: SignableLock, keys: SigningKeys, options: SignTokenOptions = {}): string {
+  checkKeys(keys, SigningKeys, 'signToken');
+  const { key, fencingToken: token, mode } = lock;
+  const isLock = typeof key === 'string' && key.startsWith('/') && LOCK_MODES.includes(mode);
+  if (!isLock || typeof token !== 'bigint' || readToken(token) === undefined) {
+    throw new LockConfigurationError('signToken: must be given a lock: { key, fencingToken, mode }, or its LockHandle');
+  }
+  const header = encodePart({ alg: keys.current.algorithm, kid: keys.currentId, typ: TYPE });
+  const payload = encodePart(claimsOf({ key, token, mode, issuer: keys.issuer, issuedAt: options.now ?? new Date() }));
+  const signed = `${header}.${payload}`;
+  const text = `${signed}.${keys.current.sign(signed).toString('base64url')}`;
+  if (text.length <= MAX_TOKEN_LENGTH) return text;
+  throw new LockConfigurationError(
+    `signToken: the key of ${key.length} characters makes a token of ${text.length}, and ${MAX_TOKEN_LENGTH} are the most ` +
+      'that can be sent: use a shorter key',
+    key,
+  );
+}
+
+/**
+ * What a signed token says, once everything about it has been found right. The algorithm is that of our key with the
+ * token's key id, whatever the token says of itself.
+ *
+ * It says that somebody held the lock, not that it is held now: only comparing the token with the highest one that the
+ * resource has seen does that. A mode of `read` or `upgradeable` gives no right to write; stores refuse it.
+ *
+ * @throws InvalidFencingTokenError that says which: malformed, unknown key, bad signature, another lock's, too old, another issuer
+ */
+export function verifyToken(text: string, keys: VerificationKeys, expected: ExpectedToken = {}): VerifiedToken {
+  checkKeys(keys, VerificationKeys, 'verifyToken');
+  const refuse = (what: string): never => {
+    const where = expected.key === undefined ? '' : ` for ${onOneLine(expected.key)}`;
+    throw new InvalidFencingTokenError(`The signed fencing token${where} ${what}`, expected.key);
+  };
+  const malformed = (): never => refuse(`is malformed: it must be what signToken() gives, a JWS of type ${TYPE}`);
+
+  const compact = typeof text === 'string' ? parseCompact(text) : undefined;
+  const header = compact === undefined ? undefined : parseMembers(compact.header, ['alg', 'kid', 'typ']);
+  if (compact === undefined || header === undefined) return malformed();
+  const { alg, kid, typ } = header;
+  if (typeof alg !== 'string' || typeof kid !== 'string' || typ !== TYPE) return malformed();
+  const key = keys.find(kid);
+  if (key === undefined)
+    return refuse(`names the key ${shown(kid)}, which is unknown here: rotated away, or not yet handed out`);
+  if (alg !== key.algorithm) return refuse(`says ${shown(alg)}, but the key ${kid} is for ${key.algorithm}`);
+  if (!key.verifies(compact.signed, compact.signature))
+    return refuse(`has a bad signature: the key ${kid} did not make it`);
+
+  const claims = parseClaims(compact.payload) ?? malformed();
+  if (expected.key !== undefined && claims.key !== expected.key)
+    return refuse(`is that of another lock, ${shown(claims.key)}`);
+  for (const issuer of [key.issuer, expected.issuer]) {
+    if (issuer !== undefined && claims.issuer !== issuer) {
+      return refuse(`was issued by ${shown(claims.issuer)}, and has to be issued by ${shown(issuer)}`);
+    }
+  }
+  const misaged = whyNotOfThisAge(claims.issuedAt, expected);
+  return misaged === undefined ? { ...claims, keyId: kid } : refuse(misaged);
+}
+
+/** A token from the future would be accepted for longer than its time, so it may not be ahead by more than that either. */
+function whyNotOfThisAge(issuedAt: Date, { maxAgeMs, now = new Date() }: ExpectedToken): string | undefined {
+  const ageMs = now.getTime() - issuedAt.getTime();
+  if (maxAgeMs === undefined || Math.abs(ageMs) <= maxAgeMs) return undefined;
+  return ageMs < 0
+    ? `is of ${issuedAt.toISOString()}, ${-ageMs} ms from now: the clocks of its signer and of this machine differ`
+    : `has expired: it is ${ageMs} ms old, and ${maxAgeMs} ms are accepted. Sign the lock's token again`;
+}
+
+function checkKeys<K>(keys: K, type: abstract new (...args: never[]) => K, by: string): void {
+  if (keys instanceof type) return;
+  throw new LockConfigurationError(`${by}: the keys must be made once, with new ${type.name}(...), which checks them`);
+}
+
+/** What came from outside, so that it can stand in a log. */
+function shown(text: string): string {
+  return JSON.stringify(text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}...` : text);
+}

@@ -1,0 +1,42 @@
+import { LockConfigurationError, LockUnavailableError, StaleFencingTokenError } from '../../lock/errors.js';
+import { SessionError } from '../../session/errors.js';
+import type { Right } from './ticket.js';
+
+/** @param inDoubt an earlier try may have been carried out, while the lock was still held */
+export function lockIsOver({ key, nodePath, token }: Right, path: string, inDoubt: boolean): StaleFencingTokenError {
+  const written = inDoubt
+    ? `The answer to a first try was lost: ${path} may have been written before the lock ended.`
+    : `Nothing was written to ${path}.`;
+  return new StaleFencingTokenError(
+    `The lock ${key} with the fencing token ${token} is over: its node ${nodePath} is gone. ${written} Take the lock ` +
+      'again, read again, and repeat the work if it still makes sense',
+    key,
+  );
+}
+
+/** What the servers answered that trying again does not change. Anything else comes out as it is. */
+export function refusal(error: unknown, path: string): unknown {
+  if (!(error instanceof SessionError)) return error;
+  const cause = { cause: error };
+  switch (error.code) {
+    case 'NO_AUTH':
+    case 'AUTH_FAILED':
+    case 'INVALID_ACL':
+      return new LockConfigurationError(`ZooKeeper denies access to ${path}: check auth and acl`, path, cause);
+    case 'NO_CHILDREN_FOR_EPHEMERALS':
+      return new LockConfigurationError(
+        `A part of ${path} is an ephemeral node, which cannot have children`,
+        path,
+        cause,
+      );
+    case 'NOT_EMPTY':
+      return new LockConfigurationError(`${path} has children: remove them first`, path, cause);
+    case 'QUOTA_EXCEEDED':
+    case 'TOO_LARGE':
+    case 'BAD_ARGUMENTS':
+    case 'UNIMPLEMENTED':
+      return new LockConfigurationError(`ZooKeeper cannot keep ${path}: ${error.message}`, path, cause);
+    default:
+      return new LockUnavailableError(`ZooKeeper refused ${path}: ${error.message}`, path, cause);
+  }
+}

@@ -1,0 +1,148 @@
+import { type LockService, type SessionAccess, sessionAccess } from '../../engine/lock-service.js';
+import { LockConfigurationError } from '../../lock/errors.js';
+import type { LockHandle } from '../../lock/handle.js';
+import { checkSettings } from '../check-settings.js';
+import type { FenceSettings } from '../fence.js';
+import { checkRoot, dataBytes, dataPath, refuseBelowRoot } from './data-path.js';
+import { refusal } from './explain.js';
+import { GuardedMulti } from './guarded-multi.js';
+import { Link } from './link.js';
+import { type LockTicket, rightOf } from './ticket.js';
+import { UpdateTurns } from './update-turns.js';
+import { writeNode, removeNode, type ExpectedVersion } from './write-node.js';
+import { ZnodeConflictError } from './znode-conflict-error.js';
+
+/** A lock that is held, or its ticket in a process that was handed it. */
+export type ZnodeFence = LockHandle | LockTicket;
+
+export interface FencedZnodesOptions extends FenceSettings {
+  /** Injected, or made by `createLockService`; what is kept goes over its connection, under its namespace. */
+  readonly locks: LockService;
+  /**
+   * Where the data is, under the namespace: `/settings` keeps `prices` as `write('/prices', ...)`. No lock of any process may
+   * have its key there: the servers remove the nodes of locks, and those above them, when they have stood empty.
+   */
+  readonly root: string;
+}
+
+export interface ZnodeValue {
+  readonly data: Buffer;
+  /** Counts the writes since the node was made; `write` and `remove` take it back. */
+  readonly version: number;
+}
+
+/** Conflicts in a row before `update` gives up: by then something writes each time that `change` is called. */
+const MAX_REPEATS = 1_000;
+/** For a lock service that would not wait for a busy lock at all. */
+const ANSWER_WITHIN_MS = 15_000;
+
+/**
+ * Refuses stale writers of data that is kept in ZooKeeper, next to the locks. There is no mark to compare: each write is
+ * a transaction that begins with "the contender's node is still there". As long as it is, the servers have given the
+ * lock to nobody else, and the two come from the same servers in the same order.
+ */
+export class FencedZnodes {
+  readonly #locks: LockService;
+  readonly #root: string;
+  readonly #settings: FenceSettings;
+  readonly #turns = new UpdateTurns();
+
+  /** @throws LockConfigurationError */
+  constructor(options: FencedZnodesOptions) {
+    checkSettings('FencedZnodes', options, ['locks', 'root']);
+    const { locks, root, ...settings } = options;
+    checkRoot(root);
+    if (settings.keys !== undefined && settings.lockKey === undefined) {
+      throw new LockConfigurationError('FencedZnodes: with keys, say with lockKey which lock protects which path');
+    }
+    this.#locks = locks;
+    this.#root = root;
+    this.#settings = settings;
+  }
+
+  /**
+   * Makes sure, at the servers, that the lock is still held, and that what is read here afterwards is not older. No older
+   * holder can write any more: its node is gone.
+   * @throws StaleFencingTokenError
+   */
+  async claim(path: string, fence: ZnodeFence): Promise<void> {
+    const { guarded } = await this.#begin(path, fence);
+    await guarded.send([]);
+  }
+
+  /** What the leader has; undefined: no such node. */
+  async read(path: string): Promise<ZnodeValue | undefined> {
+    const { access, fullPath } = this.#place(path);
+    const found = await this.#link(access, path)
+      .read(fullPath)
+      .catch((error: unknown) => {
+        throw refusal(error, path);
+      });
+    return found === undefined ? undefined : { data: Buffer.from(found.data), version: found.stat.version };
+  }
+
+  /**
+   * Writes the node, and makes it, with its parents, where it is missing.
+   * @param options the version that was read; 'absent': only make it
+   * @returns the version that the node has now
+   * @throws StaleFencingTokenError, ZnodeConflictError, LockUnavailableError (its text says where the outcome is unknown)
+   */
+  async write(
+    path: string,
+    data: string | Uint8Array,
+    fence: ZnodeFence,
+    { version }: { readonly version?: ExpectedVersion } = {},
+  ): Promise<number> {
+    const bytes = dataBytes(path, data);
+    const { guarded, fullPath } = await this.#begin(path, fence);
+    return writeNode(guarded, fullPath, bytes, version);
+  }
+
+  /** @returns whether there was one. @throws as `write` does */
+  async remove(path: string, fence: ZnodeFence, { version }: { readonly version?: number } = {}): Promise<boolean> {
+    const { guarded, fullPath } = await this.#begin(path, fence);
+    return removeNode(guarded, fullPath, version);
+  }
+
+  /**
+   * Reads, and writes what `change` makes of it if nobody wrote in between; otherwise `change` is called again. It must not
+   * update the same path itself.
+   * @returns the version that the node has now
+   * @throws what `change` throws, and as `write` does; ZnodeConflictError after 1 000 times
+   */
+  async update(
+    path: string,
+    fence: ZnodeFence,
+    change: (current: Buffer | undefined) => string | Uint8Array | PromiseLike<string | Uint8Array>,
+  ): Promise<number> {
+    return this.#turns.run(path, () => this.#update(path, fence, change));
+  }
+
+  async #update(path: string, fence: ZnodeFence, change: Parameters<FencedZnodes['update']>[2]): Promise<number> {
+    for (let repeats = 0; ; repeats += 1) {
+      const current = await this.read(path);
+      const changed = await change(current?.data);
+      try {
+        return await this.write(path, changed, fence, { version: current?.version ?? 'absent' });
+      } catch (error) {
+        if (!(error instanceof ZnodeConflictError) || repeats === MAX_REPEATS) throw error;
+      }
+    }
+  }
+
+  async #begin(path: string, fence: ZnodeFence): Promise<{ guarded: GuardedMulti; fullPath: string }> {
+    const { access, fullPath } = this.#place(path);
+    const right = await rightOf(fence, path, access.namespace, this.#settings);
+    refuseBelowRoot(this.#root, right.key);
+    return { guarded: new GuardedMulti(this.#link(access, path), right, path, access.standingOf), fullPath };
+  }
+
+  #place(path: string): { access: SessionAccess; fullPath: string } {
+    const access = this.#locks[sessionAccess]();
+    return { access, fullPath: dataPath(`${access.namespace}${this.#root}`, path) };
+  }
+
+  #link({ session, waitMs }: SessionAccess, path: string): Link {
+    return new Link(session, path, waitMs || ANSWER_WITHIN_MS);
+  }
+}

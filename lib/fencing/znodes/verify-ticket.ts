@@ -1,0 +1,96 @@
+import type { SessionAccess } from '../../engine/lock-service.js';
+import { InvalidFencingTokenError } from '../../lock/errors.js';
+import { failedWith, isAboutTheLink, SessionError } from '../../session/errors.js';
+import { exists, list, type Stat, sync } from '../../session/requests.js';
+import { onOneLine } from '../on-one-line.js';
+import { lockIsOver, refusal } from './explain.js';
+import type { Link } from './link.js';
+import type { Right } from './ticket.js';
+
+/** Of a token: the transaction that created the contender's node, without the bits above. */
+const TRANSACTION = (1n << 52n) - 1n;
+/** For the removal of a node by a session that has given its lock back already; no more than half of the time there is. */
+const REMOVAL_WITHIN_MS = 1_000;
+
+interface Look {
+  readonly stat: Stat;
+  readonly names: readonly string[];
+}
+
+/**
+ * Asks the servers whether the node of a ticket is the one that its token tells of. What is signed was signed over a lock that was
+ * held; what is not might name any contender, so that it must be the one that holds, as a writer.
+ * @throws InvalidFencingTokenError, StaleFencingTokenError, LockUnavailableError
+ */
+export async function verifyTicket(
+  link: Link,
+  right: Right,
+  path: string,
+  standingOf: SessionAccess['standingOf'],
+): Promise<void> {
+  const { nodePath, token, shownAs } = right;
+  const queuePath = nodePath.slice(0, nodePath.lastIndexOf('/'));
+  const name = nodePath.slice(queuePath.length + 1);
+  const { clock } = link.session;
+  const removedBy = clock.now() + Math.min(REMOVAL_WITHIN_MS, link.remainingMs / 2);
+  for (;;) {
+    const { stat, names } = await look(link, right, path, queuePath);
+    if (stat.czxid !== (token & TRANSACTION)) throw notOfThisNode(right);
+    if (shownAs === 'signed ticket') return;
+    const standing = standingOf(names, name);
+    if (standing.kind === 'holds') return;
+    // Gone between the two looks.
+    if (!names.includes(name)) continue;
+    if (standing.kind === 'is no writer') throw noWriter(right, path);
+    const ahead = `${queuePath}/${standing.behind}`;
+    // Within a session a lock is handed on before the node of the one before is removed.
+    const remainingMs = removedBy - clock.now();
+    if (remainingMs <= 0 || !(await isOfSession(link, ahead, stat.ephemeralOwner))) throw waits(right, path);
+    await link.untilChanged(ahead, remainingMs);
+  }
+}
+
+async function look(link: Link, right: Right, path: string, queuePath: string): Promise<Look> {
+  for (;;) {
+    await link.untilUp();
+    // Who handed the ticket over may be ahead of the server here.
+    const requests = [sync(right.nodePath), exists(right.nodePath), list(queuePath)] as const;
+    const [synced, stat, children] = await link.send(requests, 'look');
+    const error = [synced, stat, children].find((answer): answer is SessionError => {
+      return answer instanceof SessionError && !failedWith(answer, 'NO_NODE');
+    });
+    if (error !== undefined) {
+      if (error.code === 'CLOSED') throw link.closed();
+      if (!isAboutTheLink(error)) throw refusal(error, path);
+      continue;
+    }
+    if (stat === undefined || stat instanceof SessionError) throw lockIsOver(right, path, link.isInDoubt);
+    return { stat, names: children instanceof SessionError ? [] : children.children };
+  }
+}
+
+/** Also where it is gone by now: then there is something new to see. */
+async function isOfSession(link: Link, path: string, session: bigint): Promise<boolean> {
+  await link.untilUp();
+  const [stat] = await link.send([exists(path)], 'look');
+  return stat === undefined || stat instanceof SessionError || stat.ephemeralOwner === session;
+}
+
+function notOfThisNode({ nodePath, key }: Right): InvalidFencingTokenError {
+  return new InvalidFencingTokenError(`The token of this ticket is not that of the node ${onOneLine(nodePath)}`, key);
+}
+
+function noWriter({ nodePath, key }: Right, path: string): InvalidFencingTokenError {
+  return new InvalidFencingTokenError(
+    `The node of this ticket, ${onOneLine(nodePath)}, gives no right to write to ${path}: it is that of a reader, or of an ` +
+      'upgradeable lock that is not upgraded, or of no lock',
+    key,
+  );
+}
+
+function waits({ nodePath, key }: Right, path: string): InvalidFencingTokenError {
+  return new InvalidFencingTokenError(
+    `The node of this ticket, ${onOneLine(nodePath)}, waits for its lock: others hold it, and only a holder may write to ${path}`,
+    key,
+  );
+}
