@@ -15,7 +15,7 @@ import type { JournalState } from './journal-state.js';
 import { bytesOf, type NewContent } from '../new-content.js';
 import { OpenFiles } from './open-files.js';
 import { Room } from './room.js';
-import { onOneLine } from '../on-one-line.js';
+import { MADE_CONTENT, readMakeWrite, type Updatable } from '../update-loop.js';
 
 export interface FencedFileStoreOptions extends FenceSettings {
   /** The folder of the store, on a file system that one kernel has mounted. It is made if it is missing. */
@@ -44,7 +44,6 @@ export interface StoredFile {
 
 const LIMITS: FileStoreLimits = { minJournalBytes: 1024 * 1024, maxOpenFiles: 128 };
 const NOTHING = new Uint8Array();
-const MAX_REPEATS = 1_000;
 /** Nobody takes so long to make a folder; who does anyway makes it again. */
 const LEFT_BEHIND_AFTER_MS = 10 * 60_000;
 
@@ -135,16 +134,18 @@ export class FencedFileStore implements AsyncDisposable {
   ): Promise<void> {
     return this.#runOn(resource, async () => {
       await this.#change(resource, 'claim', fence, NOTHING);
-      for (let times = 0; times < MAX_REPEATS; times += 1) {
-        const before = await this.#look(resource, (state) => ({ file: storedFileOf(state), is: state.lastChange }));
-        const content = bytesToKeep(
-          await change(before?.file?.content),
-          resource,
-          'what the function of update() returned',
-        );
-        if (await this.#change(resource, 'write', fence, content, before?.is)) return;
-      }
-      throw changedEachTime(resource);
+      const file: Updatable<string | undefined, true> = {
+        name: resource,
+        read: async () => {
+          const found = await this.#look(resource, (state) => ({ ...storedFileOf(state), seen: state.lastChange }));
+          return { content: found?.content, seen: found?.seen };
+        },
+        write: async (content, seen) => {
+          const bytes = bytesToKeep(content, resource, MADE_CONTENT);
+          return (await this.#change(resource, 'write', fence, bytes, seen)) || undefined;
+        },
+      };
+      await readMakeWrite(file, change, (text) => new LockConfigurationError(text, resource));
     });
   }
 
@@ -225,14 +226,6 @@ function bytesToKeep(content: NewContent, resource: string, source: string): Buf
 
 function storedFileOf({ content, writtenUnder }: JournalState): StoredFile | undefined {
   return content === undefined ? undefined : { content: content.copy(), fencingToken: writtenUnder };
-}
-
-function changedEachTime(resource: string): LockConfigurationError {
-  return new LockConfigurationError(
-    `${onOneLine(resource)} was changed under the same token during each of ${MAX_REPEATS} attempts to update it. This update wrote ` +
-      'nothing. Does the function that makes the new content write to the same file?',
-    resource,
-  );
 }
 
 /** Of processes that ended while they made a file. */

@@ -1,5 +1,5 @@
+import { InTurn } from '../in-turn.js';
 import type { FencedFile } from './fenced-file.js';
-import { InTurn } from './in-turn.js';
 
 interface Entry {
   readonly file: FencedFile;

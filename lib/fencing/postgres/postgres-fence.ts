@@ -1,9 +1,11 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import { LockConfigurationError } from '../../lock/errors.js';
+import { CallsAround } from '../calls-around.js';
 import { checkResource } from '../check-resource.js';
 import { checkSettings } from '../check-settings.js';
 import { type Fence, type FenceSettings, tokenToCompare } from '../fence.js';
+import { InTurn } from '../in-turn.js';
 import { staleToken } from '../rule.js';
+import { attempt } from '../update-loop.js';
 import { type FencedUpdate, highestStatement, type Statement, updateStatement } from './fenced-update.js';
 import { DEFAULT_TABLE, fenceColumnSql, marksTableSql } from './migration.js';
 import { isPool, type PostgresClient, type PostgresPool } from './postgres-client.js';
@@ -28,13 +30,6 @@ export interface PostgresFenceOptions extends FenceSettings {
   readonly idleTimeoutMs?: number;
 }
 
-/** A `guarded` around the code that asks: its row is locked by another connection. */
-interface Around {
-  readonly resource: string;
-  /** Not any more when its work has ended; what the work left running still has this around it. */
-  isOpen: boolean;
-}
-
 /** How often a refused statement looks again when the row changes under its eyes. */
 const MOST_LOOKS = 5;
 const LIMIT_EXCEEDED = '54000';
@@ -52,9 +47,10 @@ export class PostgresFence {
   readonly #table: string;
   readonly #idleTimeoutMs: number;
   readonly #settings: FenceSettings;
-  readonly #around = new AsyncLocalStorage<readonly Around[]>();
+  /** Each `guarded` around the caller: its row is locked by another connection. */
+  readonly #around = new CallsAround();
   /** A single connection has one transaction at a time. */
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #turns = new InTurn();
 
   /** @throws LockConfigurationError for an option that is none */
   constructor(options: PostgresFenceOptions) {
@@ -102,23 +98,16 @@ export class PostgresFence {
   async guarded<T>(resource: string, fence: Fence, work: (client: PostgresClient) => T | PromiseLike<T>): Promise<T> {
     const token = await this.#token(resource, fence);
     this.#refuseInside(resource);
-    const around = this.#openAround();
     const guarded = {
       claim: (client: PostgresClient) => this.#claim(client, resource, token),
-      work: async (client: PostgresClient): Promise<T> => {
-        const mine: Around = { resource, isOpen: true };
-        try {
-          return await this.#around.run([...around, mine], () => work(client));
-        } finally {
-          mine.isOpen = false;
-        }
-      },
+      work: (client: PostgresClient): Promise<T> => this.#around.run(resource, () => work(client)),
     };
     const pool = this.#pool;
     if (isPool(pool)) return inPooledTransaction(pool, this.#idleTimeoutMs, guarded);
+    const around = this.#around.resources;
     if (around.length > 0) {
       throw new LockConfigurationError(
-        `guarded(${onOneLine(resource)}) inside of guarded(${onOneLine(around.map((each) => each.resource).join(', '))}): one connection has one transaction. Use a pool`,
+        `guarded(${onOneLine(resource)}) inside of guarded(${onOneLine(around.join(', '))}): one connection has one transaction. Use a pool`,
         resource,
       );
     }
@@ -147,15 +136,16 @@ export class PostgresFence {
   }
 
   async #update(resource: string, token: bigint, write: Statement, look: Statement): Promise<number> {
-    for (let looks = 0; looks < MOST_LOOKS; looks += 1) {
+    const once = async (): Promise<number | undefined> => {
       const { rowCount } = await this.#pool.query(write.text, write.values);
       if (rowCount !== null && rowCount > 0) return rowCount;
       const { rows } = await this.#pool.query<{ matched: string; highest: string }>(look.text, look.values);
       const [seen] = rows;
       if (seen === undefined || seen.matched === '0') return 0;
       if (BigInt(seen.highest) > token) throw staleToken(resource, token, BigInt(seen.highest));
-    }
-    throw notWritable(resource);
+      return undefined;
+    };
+    return attempt(MOST_LOOKS, once, () => notWritable(resource));
   }
 
   /** @returns the id of the transaction that it ran in */
@@ -165,17 +155,16 @@ export class PostgresFence {
       'ON CONFLICT (resource) DO UPDATE SET token = EXCLUDED.token, updated_at = EXCLUDED.updated_at ' +
       'WHERE mark.token <= EXCLUDED.token RETURNING ' +
       `${TRANSACTION_ID} AS transaction`;
-    for (let looks = 0; looks < MOST_LOOKS; looks += 1) {
-      const { rows } = await orTooLong(
-        resource,
-        client.query<{ transaction: string }>(text, [resource, token.toString()]),
-      );
+    const once = async (): Promise<string | undefined> => {
+      const answer = client.query<{ transaction: string }>(text, [resource, token.toString()]);
+      const { rows } = await orTooLong(resource, answer);
       if (rows[0] !== undefined) return rows[0].transaction;
-      // Behind the refusal, so it is what refused, or higher. Where somebody has deleted the mark: once more.
+      // This look comes after the refusal, so it finds the mark that refused, or a higher one, or none: somebody deleted it.
       const highest = await this.#highest(client, resource);
       if (highest !== undefined && highest > token) throw staleToken(resource, token, highest);
-    }
-    throw notWritable(resource);
+      return undefined;
+    };
+    return attempt(MOST_LOOKS, once, () => notWritable(resource));
   }
 
   async #highest(client: Queryable, resource: string): Promise<bigint | undefined> {
@@ -189,21 +178,14 @@ export class PostgresFence {
     return tokenToCompare(fence, resource, this.#settings);
   }
 
-  #openAround(): readonly Around[] {
-    return (this.#around.getStore() ?? []).filter(({ isOpen }) => isOpen);
-  }
-
   /** On a single connection a statement must not slip into the transaction of another caller's `guarded`. */
   #inTurn<T>(run: () => Promise<T>): Promise<T> {
-    if (isPool(this.#pool) || this.#openAround().length > 0) return run();
-    const turn = this.#last.then(run);
-    this.#last = turn.catch(() => undefined);
-    return turn;
+    return isPool(this.#pool) || this.#around.resources.length > 0 ? run() : this.#turns.run(run);
   }
 
   /** It would wait for the row that the transaction around it has locked, which waits for it. */
   #refuseInside(resource: string): void {
-    if (!this.#openAround().some((each) => each.resource === resource)) return;
+    if (!this.#around.resources.includes(resource)) return;
     throw new LockConfigurationError(
       `${onOneLine(resource)} is claimed by the guarded() around this call, which would wait for itself: write over its client`,
       resource,

@@ -1,4 +1,4 @@
-import { LockConfigurationError, LockUnavailableError, StaleFencingTokenError } from '../../lock/errors.js';
+import { LockUnavailableError, StaleFencingTokenError } from '../../lock/errors.js';
 import { KEPT_REVISIONS } from './scripts.js';
 import { onOneLine } from '../on-one-line.js';
 
@@ -16,14 +16,6 @@ export function unknownOutcome(resource: string): LockUnavailableError {
   return new LockUnavailableError(
     `${onOneLine(resource)} was written ${KEPT_REVISIONS} times or more by others, or removed from Redis, since this update read it. ` +
       'If the answer to a first try was lost, it is not known whether it was carried out. Read it again',
-    resource,
-  );
-}
-
-export function changedEachTime(resource: string, attempts: number): LockConfigurationError {
-  return new LockConfigurationError(
-    `${onOneLine(resource)} was changed under the same token during each of ${attempts} attempts to update it. This update wrote ` +
-      'nothing. Does the function that makes the new value write to the same resource?',
     resource,
   );
 }

@@ -1,12 +1,14 @@
+import { LockConfigurationError } from '../../lock/errors.js';
 import { checkResource } from '../check-resource.js';
 import { checkSettings } from '../check-settings.js';
 import { type Fence, type FenceSettings, tokenToCompare } from '../fence.js';
 import { staleToken } from '../rule.js';
 import { checkDurabilityOf } from './durability.js';
-import { changedEachTime, staleChange, unknownOutcome } from './explain.js';
+import { staleChange, unknownOutcome } from './explain.js';
 import type { RedisClient } from './redis-client.js';
 import { CLAIM, newRevision, READ, REMOVE, run, type Script, WRITE, WRITE_IF_UNCHANGED } from './scripts.js';
 import { bytesOf } from '../new-content.js';
+import { MADE_CONTENT, readMakeWrite, type Updatable } from '../update-loop.js';
 
 export interface RedisFenceOptions extends FenceSettings {
   /** A `Redis` or a `Cluster` of the package `ioredis`. */
@@ -37,7 +39,6 @@ interface Answer {
 }
 
 const TOKEN_DIGITS = 19;
-const MAX_REPEATS = 1_000;
 
 /**
  * Refuses stale writers in Redis: the highest token and the value in one key, compared and set by a script.
@@ -105,14 +106,20 @@ export class RedisFence {
   ): Promise<void> {
     const token = await this.#token(resource, fence);
     await this.#claim(resource, token);
-    for (let times = 0; times < MAX_REPEATS; times += 1) {
-      const { value, revision } = await this.#read(resource);
-      const changed = bytesOf(await change(value), resource, 'what the function of update() returned');
-      const outcome = await this.#change(WRITE_IF_UNCHANGED, resource, token, [changed, revision]);
-      if (outcome === 'done') return;
-      if (outcome === 'unknown') throw unknownOutcome(resource);
-    }
-    throw changedEachTime(resource, MAX_REPEATS);
+    const hash: Updatable<string, 'done'> = {
+      name: resource,
+      read: async () => {
+        const { value, revision } = await this.#read(resource);
+        return { content: value, seen: revision };
+      },
+      write: async (content, seen) => {
+        const bytes = bytesOf(content, resource, MADE_CONTENT);
+        const outcome = await this.#change(WRITE_IF_UNCHANGED, resource, token, [bytes, seen]);
+        if (outcome === 'unknown') throw unknownOutcome(resource);
+        return outcome === 'done' ? outcome : undefined;
+      },
+    };
+    await readMakeWrite(hash, change, (text) => new LockConfigurationError(text, resource));
   }
 
   /**

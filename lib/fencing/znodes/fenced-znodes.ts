@@ -6,9 +6,11 @@ import type { FenceSettings } from '../fence.js';
 import { checkRoot, dataBytes, dataPath, refuseBelowRoot } from './data-path.js';
 import { refusal } from './explain.js';
 import { GuardedMulti } from './guarded-multi.js';
+import { CallsAround } from '../calls-around.js';
+import { InTurnByName } from '../in-turn.js';
+import { type MakeContent, readMakeWrite, type Updatable } from '../update-loop.js';
 import { Link } from './link.js';
 import { type LockTicket, rightOf } from './ticket.js';
-import { UpdateTurns } from './update-turns.js';
 import { writeNode, removeNode, type ExpectedVersion } from './write-node.js';
 import { ZnodeConflictError } from './znode-conflict-error.js';
 
@@ -31,8 +33,6 @@ export interface ZnodeValue {
   readonly version: number;
 }
 
-/** Conflicts in a row before `update` gives up: by then something writes each time that `change` is called. */
-const MAX_REPEATS = 1_000;
 /** For a lock service that would not wait for a busy lock at all. */
 const ANSWER_WITHIN_MS = 15_000;
 
@@ -45,7 +45,9 @@ export class FencedZnodes {
   readonly #locks: LockService;
   readonly #root: string;
   readonly #settings: FenceSettings;
-  readonly #turns = new UpdateTurns();
+  /** Updates of one path go one after the other, so that they do not undo each other's reads. */
+  readonly #turns = new InTurnByName();
+  readonly #updatesAround = new CallsAround();
 
   /** @throws LockConfigurationError */
   constructor(options: FencedZnodesOptions) {
@@ -115,19 +117,30 @@ export class FencedZnodes {
     fence: ZnodeFence,
     change: (current: Buffer | undefined) => string | Uint8Array | PromiseLike<string | Uint8Array>,
   ): Promise<number> {
-    return this.#turns.run(path, () => this.#update(path, fence, change));
+    const around = this.#updatesAround.resources;
+    if (around.includes(path)) throw insideOfItself(path);
+    const update = (): Promise<number> => this.#updatesAround.run(path, () => this.#update(path, fence, change));
+    // Inside of another one it does not wait: two that go through their paths in opposite order would wait for each other.
+    return around.length > 0 ? update() : this.#turns.run(path, update);
   }
 
-  async #update(path: string, fence: ZnodeFence, change: Parameters<FencedZnodes['update']>[2]): Promise<number> {
-    for (let repeats = 0; ; repeats += 1) {
-      const current = await this.read(path);
-      const changed = await change(current?.data);
-      try {
-        return await this.write(path, changed, fence, { version: current?.version ?? 'absent' });
-      } catch (error) {
-        if (!(error instanceof ZnodeConflictError) || repeats === MAX_REPEATS) throw error;
-      }
-    }
+  #update(path: string, fence: ZnodeFence, change: MakeContent): Promise<number> {
+    const node: Updatable<ExpectedVersion, number> = {
+      name: path,
+      read: async () => {
+        const found = await this.read(path);
+        return { content: found?.data, seen: found?.version ?? 'absent' };
+      },
+      write: async (content, seen) => {
+        try {
+          return await this.write(path, content, fence, { version: seen });
+        } catch (error) {
+          if (error instanceof ZnodeConflictError) return undefined;
+          throw error;
+        }
+      },
+    };
+    return readMakeWrite(node, change, (text) => new ZnodeConflictError(text));
   }
 
   async #begin(path: string, fence: ZnodeFence): Promise<{ guarded: GuardedMulti; fullPath: string }> {
@@ -145,4 +158,10 @@ export class FencedZnodes {
   #link({ session, waitMs }: SessionAccess, path: string): Link {
     return new Link(session, path, waitMs || ANSWER_WITHIN_MS);
   }
+}
+
+function insideOfItself(path: string): LockConfigurationError {
+  return new LockConfigurationError(
+    `update() of ${path} inside of an update() of ${path}: the outer one writes what its change returns. Make it one`,
+  );
 }

@@ -185,7 +185,7 @@ describe('FencedZnodes', () => {
       return 'never';
     });
     expect(await codeOf(undoing)).toBe('ZNODE_CONFLICT');
-    expect(calls).toBe(1_001);
+    expect(calls).toBe(1_000);
   });
 
   it('says so when a node has children', async () => {

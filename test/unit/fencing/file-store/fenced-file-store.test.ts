@@ -222,7 +222,7 @@ describe('update()', () => {
       return 'never';
     });
     await expect(updating).rejects.toThrow(
-      telling('Does the function that makes the new content write to the same file?'),
+      telling('Does the function that makes the new content write to it as well?'),
     );
   });
 });
