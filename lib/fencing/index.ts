@@ -3,7 +3,7 @@ export { FencedFileStore, type FencedFileStoreOptions, type StoredFile } from '.
 export { FenceGuard } from './http/fence.guard.js';
 export { FenceToken } from './http/fence-token.decorator.js';
 export { fencedFetch, type FencedFetchOptions, type FencingClientOptions } from './http/fenced-fetch.js';
-export { FencingTokenRequiredError } from './http/fencing-token-required-error.js';
+export { FencingTokenRequiredError } from './fencing-token-required-error.js';
 export { fencingHeaders } from './http/fencing-headers.js';
 export { fencingInterceptor, type InterceptedRequest } from './http/fencing-interceptor.js';
 export type { FencingMarks } from './http/fencing-marks.js';

@@ -1,11 +1,11 @@
-import { InvalidFencingTokenError, LockConfigurationError } from '../lock/errors.js';
+import { LockConfigurationError } from '../lock/errors.js';
 import { LOCK_MODES, type LockMode } from '../lock/mode.js';
 import { SigningKeys } from './keys/signing-keys.js';
 import { VerificationKeys } from './keys/verification-keys.js';
 import { claimsOf, parseClaims, type VerifiedToken } from './signed/claims.js';
 import { encodePart, MAX_TOKEN_LENGTH, parseCompact, parseMembers } from './signed/compact.js';
+import { wrongSignedToken } from './refusals.js';
 import { readToken } from './token-digits.js';
-import { onOneLine } from './on-one-line.js';
 
 /** What of a lock is signed; a `LockHandle` has it. */
 export interface SignableLock {
@@ -71,8 +71,7 @@ export function signToken(lock: SignableLock, keys: SigningKeys, options: SignTo
 export function verifyToken(text: string, keys: VerificationKeys, expected: ExpectedToken = {}): VerifiedToken {
   checkKeys(keys, VerificationKeys, 'verifyToken');
   const refuse = (what: string): never => {
-    const where = expected.key === undefined ? '' : ` for ${onOneLine(expected.key)}`;
-    throw new InvalidFencingTokenError(`The signed fencing token${where} ${what}`, expected.key);
+    throw wrongSignedToken(expected.key, what);
   };
   const malformed = (): never => refuse(`is malformed: it must be what signToken() gives, a JWS of type ${TYPE}`);
 

@@ -1,5 +1,6 @@
 import { LockConfigurationError, StaleFencingTokenError } from '../../lock/errors.js';
-import { isStale, staleToken } from '../rule.js';
+import { staleToken } from '../refusals.js';
+import { isStale } from '../rule.js';
 import { assertFits } from './content.js';
 import type { FencedFileStoreOptions } from './fenced-file-store.js';
 import type { Generations } from './generations.js';

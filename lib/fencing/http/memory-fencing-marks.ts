@@ -1,6 +1,7 @@
 import { LockConfigurationError } from '../../lock/errors.js';
 import { type Fence, tokenToCompare } from '../fence.js';
-import { isStale, staleToken } from '../rule.js';
+import { staleToken } from '../refusals.js';
+import { isStale } from '../rule.js';
 import type { FencingMarks } from './fencing-marks.js';
 
 /** Marks for the tests of an application: they are gone with the process, and no other instance sees them. */

@@ -1,5 +1,4 @@
-import { InvalidFencingTokenError } from '../../lock/errors.js';
-import { FencingTokenRequiredError } from './fencing-token-required-error.js';
+import { severalTokens, tokenMissing } from '../refusals.js';
 
 /** The header that carries a fencing token. */
 export const FENCING_TOKEN_HEADER = 'Fencing-Token';
@@ -20,20 +19,8 @@ export interface FencedRequest {
  */
 export function shownToken(request: FencedRequest, key: string, isSigned: boolean): string {
   const value = request.headers[RECEIVED_AS];
-  if (value === undefined || value === '') throw tokenMissing(key, isSigned);
+  if (value === undefined || value === '') throw tokenMissing(key, FENCING_TOKEN_HEADER, isSigned);
   // Node joins several headers of one name with commas, which neither digits nor a signed token contain.
   if (typeof value === 'string' && !value.includes(',')) return value;
-  throw new InvalidFencingTokenError(
-    `The request has several ${FENCING_TOKEN_HEADER} headers; send that of the lock on ${key}`,
-    key,
-  );
-}
-
-function tokenMissing(key: string, isSigned: boolean): FencingTokenRequiredError {
-  const form = isSigned ? 'as a signed token' : 'in digits';
-  return new FencingTokenRequiredError(
-    `The request has no ${FENCING_TOKEN_HEADER} header. It needs the token of the lock on ${key}, ${form}: fencedFetch and ` +
-      'fencingInterceptor send it',
-    key,
-  );
+  throw severalTokens(key, FENCING_TOKEN_HEADER);
 }

@@ -2,6 +2,7 @@ import { currentLock } from '../../engine/bounds/owner-context.js';
 import { LockConfigurationError } from '../../lock/errors.js';
 import type { LockHandle } from '../../lock/handle.js';
 import { covers } from '../../lock/mode.js';
+import { assertMayWrite } from '../refusals.js';
 
 /**
  * The lock whose token a request shall show: the one given, or the innermost around the caller that gives a right to write.
@@ -14,11 +15,8 @@ export function writingLock(given: LockHandle | undefined, by: string): LockHand
       `${by}: there is no lock around the caller, so no fencing token to send. Call it inside @Locked or withLock, or give it a handle`,
     );
   }
-  if (covers(lock.mode, 'write')) return lock;
-  throw new LockConfigurationError(
-    `${by}: ${lock.key} is held as ${lock.mode}, which gives no right to write: take it as exclusive or write, or upgrade it`,
-    lock.key,
-  );
+  assertMayWrite(lock, { by });
+  return lock;
 }
 
 /** Resolves as `lock.whenSure()` does; rejects with the caller's own reason when the caller gives up before. */

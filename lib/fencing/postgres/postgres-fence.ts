@@ -4,7 +4,7 @@ import { checkResource } from '../check-resource.js';
 import { checkSettings } from '../check-settings.js';
 import { type Fence, type FenceSettings, tokenToCompare } from '../fence.js';
 import { InTurn } from '../in-turn.js';
-import { staleToken } from '../rule.js';
+import { staleToken } from '../refusals.js';
 import { attempt } from '../update-loop.js';
 import { type FencedUpdate, highestStatement, type Statement, updateStatement } from './fenced-update.js';
 import { DEFAULT_TABLE, fenceColumnSql, marksTableSql } from './migration.js';

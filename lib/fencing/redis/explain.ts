@@ -1,16 +1,9 @@
-import { LockUnavailableError, StaleFencingTokenError } from '../../lock/errors.js';
+import { LockUnavailableError } from '../../lock/errors.js';
 import { KEPT_REVISIONS } from './scripts.js';
 import { onOneLine } from '../on-one-line.js';
 
-/** Of a change. Where the client sent it twice, Redis knows the first one again only among the last changes. */
-export function staleChange(resource: string, token: bigint, highest: bigint): StaleFencingTokenError {
-  return new StaleFencingTokenError(
-    `${onOneLine(resource)} has seen the fencing token ${highest}, so ${token} comes too late: that lock is over. Nothing was ` +
-      `written, unless the answer to a first try was lost and ${KEPT_REVISIONS} others have written since. Take the lock ` +
-      'again, read again, and repeat the work if it still makes sense',
-    resource,
-  );
-}
+/** Redis knows a change that the client sends a second time only while it is among the last ones. */
+export const WRITTEN_AT_MOST_ONCE = `Nothing was written, unless the answer to a first try was lost and ${KEPT_REVISIONS} others have written since.`;
 
 export function unknownOutcome(resource: string): LockUnavailableError {
   return new LockUnavailableError(

@@ -2,9 +2,9 @@ import { LockConfigurationError } from '../../lock/errors.js';
 import { checkResource } from '../check-resource.js';
 import { checkSettings } from '../check-settings.js';
 import { type Fence, type FenceSettings, tokenToCompare } from '../fence.js';
-import { staleToken } from '../rule.js';
+import { staleToken } from '../refusals.js';
 import { checkDurabilityOf } from './durability.js';
-import { staleChange, unknownOutcome } from './explain.js';
+import { unknownOutcome, WRITTEN_AT_MOST_ONCE } from './explain.js';
 import type { RedisClient } from './redis-client.js';
 import { CLAIM, newRevision, READ, REMOVE, run, type Script, WRITE, WRITE_IF_UNCHANGED } from './scripts.js';
 import { bytesOf } from '../new-content.js';
@@ -143,7 +143,7 @@ export class RedisFence {
 
   async #change(script: Script, resource: string, token: bigint, args: (string | Buffer)[]): Promise<string> {
     const { outcome, highest } = await this.#run(script, resource, token, [newRevision(), ...args]);
-    if (outcome === 'stale') throw staleChange(resource, token, highest);
+    if (outcome === 'stale') throw staleToken(resource, token, highest, WRITTEN_AT_MOST_ONCE);
     return outcome;
   }
 

@@ -1,18 +1,5 @@
-import { LockConfigurationError, LockUnavailableError, StaleFencingTokenError } from '../../lock/errors.js';
+import { LockConfigurationError, LockUnavailableError } from '../../lock/errors.js';
 import { SessionError } from '../../session/errors.js';
-import type { Right } from './ticket.js';
-
-/** @param inDoubt an earlier try may have been carried out, while the lock was still held */
-export function lockIsOver({ key, nodePath, token }: Right, path: string, inDoubt: boolean): StaleFencingTokenError {
-  const written = inDoubt
-    ? `The answer to a first try was lost: ${path} may have been written before the lock ended.`
-    : `Nothing was written to ${path}.`;
-  return new StaleFencingTokenError(
-    `The lock ${key} with the fencing token ${token} is over: its node ${nodePath} is gone. ${written} Take the lock ` +
-      'again, read again, and repeat the work if it still makes sense',
-    key,
-  );
-}
 
 /** What the servers answered that trying again does not change. Anything else comes out as it is. */
 export function refusal(error: unknown, path: string): unknown {

@@ -1,7 +1,8 @@
 import type { SessionAccess } from '../../engine/lock-service.js';
 import { SessionError } from '../../session/errors.js';
 import { check, multi, type MultiPart, type MultiResult } from '../../session/requests.js';
-import { lockIsOver, refusal } from './explain.js';
+import { lockIsOver } from '../refusals.js';
+import { refusal } from './explain.js';
 import type { Link } from './link.js';
 import type { Right } from './ticket.js';
 import { verifyTicket } from './verify-ticket.js';

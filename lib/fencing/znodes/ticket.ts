@@ -1,8 +1,6 @@
-import { InvalidFencingTokenError, LockConfigurationError } from '../../lock/errors.js';
 import { LockHandle } from '../../lock/handle.js';
-import { covers } from '../../lock/mode.js';
 import { type FenceSettings, tokenToCompare } from '../fence.js';
-import { onOneLine } from '../on-one-line.js';
+import { assertMayWrite, ticketOfAnotherLock, ticketOfNoPlace } from '../refusals.js';
 
 /** What another process needs to write under a lock: plain data, for a message, a job, a header. */
 export interface LockTicket {
@@ -28,9 +26,9 @@ const CONTENDER = /^[^/]+\d{10}$/;
  * @throws LockConfigurationError for a lock that gives no right to write
  */
 export function ticketOf(lock: LockHandle, signedToken?: string): LockTicket {
-  const { key, nodePath, fencingToken, mode } = lock;
-  if (covers(mode, 'write')) return { key, nodePath, fencingToken: signedToken ?? fencingToken.toString() };
-  throw new LockConfigurationError(`${key} is held as ${mode}, which gives no right to write`, key);
+  assertMayWrite(lock);
+  const { key, nodePath, fencingToken } = lock;
+  return { key, nodePath, fencingToken: signedToken ?? fencingToken.toString() };
 }
 
 /**
@@ -45,19 +43,10 @@ export async function rightOf(
 ): Promise<Right> {
   const { key, nodePath } = fence;
   const needed = settings.lockKey?.(path);
-  if (needed !== undefined && key !== needed) {
-    throw new InvalidFencingTokenError(
-      `${path} is protected by the lock ${onOneLine(needed)}; this is ${onOneLine(key)}`,
-      needed,
-    );
-  }
+  if (needed !== undefined && key !== needed) throw ticketOfAnotherLock(key, path, needed);
   const queue = `${namespace}${String(key)}/`;
   if (typeof nodePath !== 'string' || !nodePath.startsWith(queue) || !CONTENDER.test(nodePath.slice(queue.length))) {
-    throw new InvalidFencingTokenError(
-      `The node of this lock, ${onOneLine(JSON.stringify(nodePath))}, is not a place in the queue ${onOneLine(queue)} of this lock service: is it ` +
-        'the lock of a service with another namespace?',
-      key,
-    );
+    throw ticketOfNoPlace(key, nodePath, queue);
   }
   const isHandle = fence instanceof LockHandle;
   const token = await tokenToCompare(isHandle ? fence : fence.fencingToken, path, settings);

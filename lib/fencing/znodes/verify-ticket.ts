@@ -1,9 +1,8 @@
 import type { SessionAccess } from '../../engine/lock-service.js';
-import { InvalidFencingTokenError } from '../../lock/errors.js';
 import { failedWith, isAboutTheLink, SessionError } from '../../session/errors.js';
 import { exists, list, type Stat, sync } from '../../session/requests.js';
-import { onOneLine } from '../on-one-line.js';
-import { lockIsOver, refusal } from './explain.js';
+import { lockIsOver, ticketOfAnotherNode, ticketOfReader, ticketOfWaiter } from '../refusals.js';
+import { refusal } from './explain.js';
 import type { Link } from './link.js';
 import type { Right } from './ticket.js';
 
@@ -35,17 +34,17 @@ export async function verifyTicket(
   const removedBy = clock.now() + Math.min(REMOVAL_WITHIN_MS, link.remainingMs / 2);
   for (;;) {
     const { stat, names } = await look(link, right, path, queuePath);
-    if (stat.czxid !== (token & TRANSACTION)) throw notOfThisNode(right);
+    if (stat.czxid !== (token & TRANSACTION)) throw ticketOfAnotherNode(right);
     if (shownAs === 'signed ticket') return;
     const standing = standingOf(names, name);
     if (standing.kind === 'holds') return;
     // Gone between the two looks.
     if (!names.includes(name)) continue;
-    if (standing.kind === 'is no writer') throw noWriter(right, path);
+    if (standing.kind === 'is no writer') throw ticketOfReader(right, path);
     const ahead = `${queuePath}/${standing.behind}`;
     // Within a session a lock is handed on before the node of the one before is removed.
     const remainingMs = removedBy - clock.now();
-    if (remainingMs <= 0 || !(await isOfSession(link, ahead, stat.ephemeralOwner))) throw waits(right, path);
+    if (remainingMs <= 0 || !(await isOfSession(link, ahead, stat.ephemeralOwner))) throw ticketOfWaiter(right, path);
     await link.untilChanged(ahead, remainingMs);
   }
 }
@@ -74,23 +73,4 @@ async function isOfSession(link: Link, path: string, session: bigint): Promise<b
   await link.untilUp();
   const [stat] = await link.send([exists(path)], 'look');
   return stat === undefined || stat instanceof SessionError || stat.ephemeralOwner === session;
-}
-
-function notOfThisNode({ nodePath, key }: Right): InvalidFencingTokenError {
-  return new InvalidFencingTokenError(`The token of this ticket is not that of the node ${onOneLine(nodePath)}`, key);
-}
-
-function noWriter({ nodePath, key }: Right, path: string): InvalidFencingTokenError {
-  return new InvalidFencingTokenError(
-    `The node of this ticket, ${onOneLine(nodePath)}, gives no right to write to ${path}: it is that of a reader, or of an ` +
-      'upgradeable lock that is not upgraded, or of no lock',
-    key,
-  );
-}
-
-function waits({ nodePath, key }: Right, path: string): InvalidFencingTokenError {
-  return new InvalidFencingTokenError(
-    `The node of this ticket, ${onOneLine(nodePath)}, waits for its lock: others hold it, and only a holder may write to ${path}`,
-    key,
-  );
 }

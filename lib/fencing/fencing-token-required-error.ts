@@ -1,4 +1,4 @@
-import { LockError } from '../../lock/errors.js';
+import { LockError } from '../lock/errors.js';
 
 /** A request to a guarded route shows no fencing token at all. Nothing was let in, and no mark was raised. */
 export class FencingTokenRequiredError extends LockError {
