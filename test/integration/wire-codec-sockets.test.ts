@@ -6,11 +6,11 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { get, set } from '../../lib/session/requests.js';
 import { MalformedFrameError } from '../../lib/session/wire/malformed-frame-error.js';
-import type { NameResolver, ResolutionListener } from '../../lib/session/wire/resolve.js';
 import { SocketDialer } from '../../lib/session/wire/socket-dialer.js';
 import { eventually } from '../support/process/eventually.js';
 import { FrameSplitter } from '../support/proxy/frames.js';
 import { readRequest } from '../support/proxy/records.js';
+import { HeldResolver } from '../support/sessions/held-resolver.js';
 import { OpenLink } from './wire-codec-open-link.js';
 
 const dialer = new SocketDialer({ acl: [] });
@@ -47,17 +47,6 @@ async function unusedPort(): Promise<number> {
   return port;
 }
 
-/** Answers when told to; nothing before. */
-class HeldResolver implements NameResolver {
-  listener: ResolutionListener | undefined;
-  cancelled = false;
-
-  resolve(_: string, listener: ResolutionListener) {
-    this.listener = listener;
-    return { cancel: () => void (this.cancelled = true) };
-  }
-}
-
 class LinkEndedByHandshake extends OpenLink {
   override onHandshake(): void {
     this.told.push('handshake');
@@ -77,7 +66,7 @@ describe('why a connection failed', () => {
     const resolver = new HeldResolver();
     const client = new OpenLink(new SocketDialer({ acl: [], resolver }), 'zk1', 2181);
     await turn();
-    resolver.listener?.onUnresolved(Object.assign(new Error('getaddrinfo'), { code: 'ENOTFOUND' }));
+    resolver.fail(Object.assign(new Error('getaddrinfo'), { code: 'ENOTFOUND' }));
 
     expect((await client.closed).message).toBe('zk1:2181: the name cannot be resolved (ENOTFOUND)');
   });
@@ -87,7 +76,7 @@ describe('why a connection failed', () => {
     const resolver = new HeldResolver();
     const client = new OpenLink(new SocketDialer({ acl: [], resolver }), 'zk1', port);
     await turn();
-    resolver.listener?.onResolved(['127.0.0.1']);
+    resolver.answer('127.0.0.1');
 
     expect((await client.closed).message).toBe(`zk1:${port} (127.0.0.1) refused the connection (ECONNREFUSED)`);
   });
@@ -143,7 +132,8 @@ describe('what a link is busy with', () => {
     const client = new OpenLink(new SocketDialer({ acl: [], tls: {}, resolver }), 'zk1', port);
     expect(client.link.stage).toBe('resolving');
     await turn();
-    resolver.listener?.onResolved(['127.0.0.1']);
+    resolver.answer('127.0.0.1');
+    await new Promise<void>((resolve) => process.nextTick(resolve));
     expect(client.link.stage).toBe('connecting');
     await eventually('the server is reached', () => client.link.stage === 'securing');
     client.link.destroy();
@@ -196,7 +186,7 @@ describe('addresses', () => {
     const client = new OpenLink(new SocketDialer({ acl: [], resolver }), 'zk1', port);
     await turn();
     // From a block kept for documentation: packets to it come back as unreachable, or never.
-    resolver.listener?.onResolved(['192.0.2.1', '::1']);
+    resolver.answer('192.0.2.1', '::1');
     await client.closed;
 
     expect(client.told[0]).toBe('open');
@@ -237,7 +227,7 @@ describe('destroy', () => {
     const resolving = new OpenLink(new SocketDialer({ acl: [], resolver }), 'zk1', port);
     await turn();
     resolving.link.destroy();
-    resolver.listener?.onResolved(['127.0.0.1']);
+    resolver.answer('127.0.0.1');
 
     const open = new OpenLink(dialer, '127.0.0.1', port);
     await open.connected;
@@ -248,7 +238,7 @@ describe('destroy', () => {
     // A whole connection later, all that could have come has come.
     const later = new OpenLink(dialer, '127.0.0.1', port);
     await later.closed;
-    expect(resolver.cancelled).toBe(true);
+    expect(resolver.cancelled).toBe(1);
     expect([starting, connecting, resolving, open].map(({ told }) => told)).toEqual([[], [], [], ['open']]);
   });
 

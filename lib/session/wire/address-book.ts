@@ -1,18 +1,15 @@
-import { isIPv6 } from 'node:net';
+import { isIP } from 'node:net';
 
-interface Entry {
-  /** The family that worked last, not the one that failed last; servers mostly listen on IPv4, so that comes first. */
-  preferIPv6: boolean;
-  lastIPv4: string | undefined;
-  lastIPv6: string | undefined;
-}
+/** An address behind its family, 4 or 6: places sort by family first. */
+type Place = string;
 
 /**
- * Which address of a name to try. A name may stand for several servers (a headless service), so each dial takes the
- * next one. A name may also stand for one server in two families: an address of the other one goes along as a spare.
+ * Which address of a name to try. A name may stand for several servers (a headless service), so each dial begins one
+ * further than the last. A name may also stand for one server in two families: an address of the other one goes along as
+ * a spare.
  */
 export class AddressBook {
-  readonly #entries = new Map<string, Entry>();
+  readonly #lasts = new Map<string, { readonly place: Place; readonly gaveSession: boolean }>();
   readonly #random: () => number;
 
   /** @param random in [0, 1): where the rotation begins, so that not every client of a fleet begins at the same server */
@@ -22,45 +19,38 @@ export class AddressBook {
 
   /** The address to try now, and the spare if there is one. */
   choose(host: string, addresses: readonly string[]): readonly string[] {
-    const entry = this.#entry(host);
-    entry.lastIPv4 = this.#next(
-      addresses.filter((address) => !isIPv6(address)),
-      entry.lastIPv4,
-    );
-    entry.lastIPv6 = this.#next(
-      addresses.filter((address) => isIPv6(address)),
-      entry.lastIPv6,
-    );
-    const chosen = entry.preferIPv6 ? [entry.lastIPv6, entry.lastIPv4] : [entry.lastIPv4, entry.lastIPv6];
-    return chosen.filter((address) => address !== undefined);
+    // Name servers shuffle their answers, so the order is our own. Servers mostly listen on IPv4, which comes first.
+    const places = addresses.map(placeOf).sort();
+    const first = this.#begin(host, places);
+    if (first === undefined) return [];
+    this.#lasts.set(host, { place: first, gaveSession: false });
+    const spare = places.find((place) => familyOf(place) !== familyOf(first));
+    return [first, spare].flatMap((place) => place?.slice(1) ?? []);
   }
 
-  /** This address accepted a connection: its family is tried first from now on. */
-  worked(host: string, address: string): void {
-    this.#entry(host).preferIPv6 = isIPv6(address);
+  /** The family of this address is stayed with: what listens on the other one may be somebody else's. */
+  gaveSession(host: string, address: string): void {
+    this.#lasts.set(host, { place: placeOf(address), gaveSession: true });
   }
 
-  /**
-   * This address accepted a connection, of which no session came: what listens there may be somebody else's, and the
-   * server on the other family, which is tried first from now on.
-   */
-  openedNoSession(host: string, address: string): void {
-    this.#entry(host).preferIPv6 = !isIPv6(address);
+  #begin(host: string, places: readonly Place[]): Place | undefined {
+    const last = this.#lasts.get(host);
+    if (last?.gaveSession === false) return following(places, last.place);
+    const family = familyOf(last?.place ?? places[0]);
+    const mates = places.filter((place) => familyOf(place) === family);
+    if (last === undefined) return mates[Math.floor(this.#random() * mates.length)];
+    return following(mates, last.place) ?? places[0];
   }
+}
 
-  #entry(host: string): Entry {
-    let entry = this.#entries.get(host);
-    if (entry === undefined) {
-      entry = { preferIPv6: false, lastIPv4: undefined, lastIPv6: undefined };
-      this.#entries.set(host, entry);
-    }
-    return entry;
-  }
+function placeOf(address: string): Place {
+  return `${isIP(address)}${address}`;
+}
 
-  /** In the order of the addresses themselves: name servers shuffle their answers. */
-  #next(addresses: readonly string[], last: string | undefined): string | undefined {
-    const sorted = [...addresses].sort();
-    if (last === undefined) return sorted[Math.floor(this.#random() * sorted.length)];
-    return sorted.find((address) => address > last) ?? sorted[0];
-  }
+function familyOf(place: Place | undefined): string | undefined {
+  return place?.[0];
+}
+
+function following(places: readonly Place[], last: Place): Place | undefined {
+  return places.find((place) => place > last) ?? places[0];
 }

@@ -72,6 +72,17 @@ export function asError(thrown: unknown): Error {
   return types.isNativeError(thrown) ? thrown : new Error(String(thrown));
 }
 
+/** Node sums up what happened at several addresses; the first one is where the server was expected. */
+export function firstError(error: Error): Error {
+  const first: unknown = 'errors' in error && Array.isArray(error.errors) ? error.errors[0] : undefined;
+  return first === undefined ? error : asError(first);
+}
+
+/** Which address refused, as far as Node says so. */
+export function addressIn(error: Error): string | undefined {
+  return 'address' in error && typeof error.address === 'string' ? error.address : undefined;
+}
+
 function codeOf(error: Error): string | undefined {
   return 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }

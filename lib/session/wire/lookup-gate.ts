@@ -1,68 +1,65 @@
-import { lookup, type LookupAddress } from 'node:dns';
+import { lookup } from 'node:dns/promises';
+import { nameServersSpeak, type NameServersSpeak } from './name-servers.js';
+import type { NameResolver } from './resolve.js';
 
-export type LookupCallback = (error: Error | null, addresses: readonly string[]) => void;
 /** `dns.lookup`, as far as it is needed here. */
-export type SystemLookup = (host: string, done: LookupCallback) => void;
+export type SystemLookup = (host: string) => Promise<readonly string[]>;
 
 interface Asked {
-  /** Whether the system is being asked already, so that the answer may be long in coming. */
-  readonly waiting: boolean;
-  cancel(): void;
+  readonly answer: Promise<readonly string[]>;
+  readonly signals: Set<AbortSignal>;
 }
 
 /**
- * Lets one name at a time through to the system's look-up (getaddrinfo). That call holds one of the few threads that
- * files, compression and every other look-up of the process share, and cannot be taken back: against a dead name server
- * it takes tens of seconds. Those who ask for the same name share one answer.
+ * Asks the system (getaddrinfo), which alone knows hosts file, search domains and whatever else nsswitch.conf names, for
+ * one name at a time. Each look-up holds one of the few threads that files, compression and every other look-up of the
+ * process share, so it begins only while somebody waits for it and the name servers speak. Those who ask for the same
+ * name share one answer.
  */
-export class LookupGate {
+export class LookupGate implements NameResolver {
   readonly #lookup: SystemLookup;
-  /** In order of asking; the first is the one under way. */
-  readonly #callbacks = new Map<string, Set<LookupCallback>>();
-  #current: string | undefined;
+  readonly #speak: NameServersSpeak;
+  readonly #asked = new Map<string, Asked>();
+  #turn: Promise<unknown> = Promise.resolve();
 
-  constructor(systemLookup: SystemLookup) {
+  constructor(systemLookup: SystemLookup, speak: NameServersSpeak) {
     this.#lookup = systemLookup;
+    this.#speak = speak;
   }
 
-  ask(host: string, callback: LookupCallback): Asked {
-    const waiting = this.#current !== undefined;
-    const callbacks = this.#callbacks.get(host) ?? new Set();
-    callbacks.add(callback);
-    this.#callbacks.set(host, callbacks);
-    this.#next();
-    return { waiting, cancel: () => this.#cancel(host, callback) };
+  async resolve(host: string, signal: AbortSignal): Promise<readonly string[]> {
+    await this.#speak(host, signal);
+    signal.throwIfAborted();
+    const { answer, signals } = this.#asked.get(host) ?? this.#ask(host);
+    signals.add(signal);
+    return new Promise((resolve, reject) => {
+      const leave = (): void => {
+        signals.delete(signal);
+        reject(signal.reason as Error);
+      };
+      signal.addEventListener('abort', leave, { once: true });
+      void answer.then(resolve, reject).finally(() => signal.removeEventListener('abort', leave));
+    });
   }
 
-  #cancel(host: string, callback: LookupCallback): void {
-    const callbacks = this.#callbacks.get(host);
-    callbacks?.delete(callback);
-    if (callbacks?.size === 0 && host !== this.#current) this.#callbacks.delete(host);
-  }
-
-  #next(): void {
-    if (this.#current !== undefined) return;
-    const [host] = this.#callbacks.keys();
-    if (host === undefined) return;
-    this.#current = host;
-    this.#lookup(host, (error, addresses) => this.#answered(host, error, addresses));
-  }
-
-  #answered(host: string, error: Error | null, addresses: readonly string[]): void {
-    const callbacks = this.#callbacks.get(host) ?? [];
-    this.#callbacks.delete(host);
-    this.#current = undefined;
-    this.#next();
-    for (const callback of [...callbacks]) callback(error, addresses);
+  #ask(host: string): Asked {
+    const signals = new Set<AbortSignal>();
+    const answer = this.#turn.then(async () => {
+      try {
+        return signals.size === 0 ? [] : await this.#lookup(host);
+      } finally {
+        this.#asked.delete(host);
+      }
+    });
+    this.#turn = answer.catch(() => undefined);
+    const asked = { answer, signals };
+    this.#asked.set(host, asked);
+    return asked;
   }
 }
 
 /** The process has one thread pool, so it has one gate. */
-export const processGate = new LookupGate((host, done) => {
-  lookup(host, { all: true, verbatim: true }, (error: Error | null, found: LookupAddress[] | undefined) => {
-    done(
-      error,
-      (found ?? []).map((entry) => entry.address),
-    );
-  });
-});
+export const processGate = new LookupGate(async (host) => {
+  const found = await lookup(host, { all: true, verbatim: true });
+  return found.map(({ address }) => address);
+}, nameServersSpeak);

@@ -1,10 +1,8 @@
-import { type Clock, systemClock, type Timer } from '../../lock/clock.js';
-import type { NameResolver, Resolution, ResolutionListener } from './resolve.js';
+import { type Clock, systemClock } from '../../lock/clock.js';
+import type { NameResolver } from './resolve.js';
 
 /** A look-up that takes longer than this may take longer than a whole attempt: name servers that are away are silent. */
 const ANSWERS_WITHIN_MS = 100;
-/** What says that a name has no address any more, other than that nobody can be asked. */
-const DEFINITE: readonly unknown[] = ['ENOTFOUND', 'ENODATA', 'EAI_NONAME', 'EAI_NODATA'];
 
 interface Memory {
   readonly addresses: readonly string[];
@@ -26,38 +24,37 @@ export class RememberingResolver implements NameResolver {
     this.#clock = clock;
   }
 
-  resolve(host: string, listener: ResolutionListener): Resolution {
+  resolve(host: string, signal: AbortSignal): Promise<readonly string[]> {
     const memory = this.#memories.get(host);
-    let timer: Timer | undefined;
-    const resolution = this.#resolver.resolve(host, {
-      onResolved: (addresses) => {
-        timer?.cancel();
-        this.#memories.set(host, { addresses, wasImpatient: false });
-        listener.onResolved(addresses);
-      },
-      onUnresolved: (cause) => {
-        timer?.cancel();
-        if (isDefinite(cause)) this.#memories.delete(host);
-        if (memory === undefined || isDefinite(cause)) listener.onUnresolved(cause);
-        else listener.onResolved(memory.addresses);
-      },
-    });
-    if (memory !== undefined && !memory.wasImpatient) {
-      timer = this.#clock.setTimer(ANSWERS_WITHIN_MS, () => {
+    const answer = this.#ask(host, signal, memory);
+    if (memory === undefined) return answer;
+    if (memory.wasImpatient) {
+      memory.wasImpatient = false;
+      return answer;
+    }
+    return new Promise((resolve, reject) => {
+      const timer = this.#clock.setTimer(ANSWERS_WITHIN_MS, () => {
         memory.wasImpatient = true;
-        resolution.cancel();
-        listener.onResolved(memory.addresses);
+        resolve(memory.addresses);
       });
-    } else if (memory !== undefined) memory.wasImpatient = false;
-    return {
-      cancel: () => {
-        timer?.cancel();
-        resolution.cancel();
-      },
-    };
+      void answer.then(resolve, reject).finally(() => timer.cancel());
+    });
+  }
+
+  async #ask(host: string, signal: AbortSignal, memory: Memory | undefined): Promise<readonly string[]> {
+    try {
+      const addresses = await this.#resolver.resolve(host, signal);
+      this.#memories.set(host, { addresses, wasImpatient: false });
+      return addresses;
+    } catch (error) {
+      if (isUnknown(error)) this.#memories.delete(host);
+      else if (memory !== undefined) return memory.addresses;
+      throw error;
+    }
   }
 }
 
-function isDefinite(cause: Error): boolean {
-  return 'code' in cause && DEFINITE.includes(cause.code);
+/** Node says so of a name without addresses, too; everything else says that nobody could be asked. */
+function isUnknown(error: unknown): boolean {
+  return typeof error === 'object' && error !== null && 'code' in error && error.code === 'ENOTFOUND';
 }

@@ -1,19 +1,23 @@
-import { connect as connectPlain, isIP, type Socket } from 'node:net';
+import { connect as connectPlain, isIP, type Socket, type TcpNetConnectOpts } from 'node:net';
 import { connect as connectSecure, createSecureContext, type SecureContext } from 'node:tls';
 import type { Dialer, DialOptions, Link, LinkListener, Server } from '../core/link.js';
 import type { TlsSettings } from '../options.js';
 import type { Acl } from '../requests.js';
 import { AddressBook } from './address-book.js';
+import { processGate } from './lookup-gate.js';
 import { RememberingResolver } from './remembering-resolver.js';
-import { SystemNameResolver, type NameResolver } from './resolve.js';
+import type { NameResolver } from './resolve.js';
 import { SocketLink } from './socket-link.js';
+
+/** How long an address that neither accepts nor refuses is waited for while another one is left to try. */
+const SPARE_AFTER_MS = 300;
 
 export interface DialerSettings {
   /** Speak TLS, to a `secureClientPort`. */
   readonly tls?: TlsSettings | undefined;
   /** For creates that name none. */
   readonly acl: readonly Acl[];
-  /** @default the system's look-up, raced by direct questions to the name servers */
+  /** @default the system's look-up */
   readonly resolver?: NameResolver | undefined;
   /** In [0, 1). @default Math.random */
   readonly random?: (() => number) | undefined;
@@ -30,7 +34,7 @@ export class SocketDialer implements Dialer {
 
   constructor(settings: DialerSettings) {
     this.acl = settings.acl;
-    this.resolver = new RememberingResolver(settings.resolver ?? new SystemNameResolver());
+    this.resolver = new RememberingResolver(settings.resolver ?? processGate);
     this.addresses = new AddressBook(settings.random ?? Math.random);
     this.secure = settings.tls !== undefined;
     this.#tls = settings.tls;
@@ -40,9 +44,21 @@ export class SocketDialer implements Dialer {
     return new SocketLink(server, listener, this, options);
   }
 
-  /** @throws when the port is none, or a certificate or key cannot be read */
-  open(server: Server, address: string): Socket {
-    if (this.#tls === undefined) return connectPlain({ host: address, port: server.port });
+  /**
+   * Connects to the first of these addresses, and to the next one when that fails or is slow: a name with a dead IPv6
+   * address must not cost a whole attempt.
+   *
+   * @throws when the port is none, or a certificate or key cannot be read
+   */
+  open(server: Server, addresses: readonly string[]): Socket {
+    const found = addresses.map((address) => ({ address, family: isIP(address) }));
+    const options: TcpNetConnectOpts = {
+      ...server,
+      autoSelectFamily: true,
+      autoSelectFamilyAttemptTimeout: SPARE_AFTER_MS,
+      lookup: (_host, _options, done) => process.nextTick(done, null, found),
+    };
+    if (this.#tls === undefined) return connectPlain(options);
     this.#secureContext ??= createSecureContext(this.#tls);
     // An address must not be sent as a server name; certificates then are checked against the address. Nor must the dot
     // of the root, which servers refuse.
@@ -50,9 +66,8 @@ export class SocketDialer implements Dialer {
     return connectSecure({
       ...this.#tls,
       ...(servername === undefined ? {} : { servername }),
+      ...options,
       secureContext: this.#secureContext,
-      host: address,
-      port: server.port,
     });
   }
 }

@@ -2,8 +2,10 @@ import type { Socket } from 'node:net';
 import { clearTimeout, setTimeout } from 'node:timers';
 import type { DialOptions, Handshake, Link, LinkListener, LinkRequest, LinkStage, Server } from '../core/link.js';
 import {
+  addressIn,
   asError,
   brokenConnection,
+  firstError,
   hangUp,
   notServing,
   saidNothing,
@@ -13,10 +15,9 @@ import {
 } from './connection-causes.js';
 import { FrameInput } from './frame-input.js';
 import { FrameOutput } from './frame-output.js';
-import { addressesWithoutAsking, type Resolution } from './resolve.js';
+import { addressesWithoutAsking } from './resolve.js';
 import { ServiceQuestion } from './service-question.js';
 import type { SocketDialer } from './socket-dialer.js';
-import { SocketRace } from './socket-race.js';
 
 const KEEP_ALIVE_AFTER_MS = 15_000;
 /** What was queued last, a close of the session for example, gets so long to leave. */
@@ -24,8 +25,8 @@ const LINGER_MS = 100;
 
 type State =
   | { readonly name: 'starting' }
-  | { readonly name: 'resolving'; readonly resolution: Resolution }
-  | { readonly name: 'connecting'; readonly race: SocketRace }
+  | { readonly name: 'resolving' }
+  | { readonly name: 'connecting'; readonly socket: Socket }
   | { readonly name: 'securing'; readonly socket: Socket; readonly address: string }
   | { readonly name: 'asking'; readonly socket: Socket; readonly address: string }
   | { readonly name: 'open'; readonly socket: Socket; readonly address: string; readonly output: FrameOutput }
@@ -37,6 +38,7 @@ export class SocketLink implements Link {
   readonly #listener: LinkListener;
   readonly #dialer: SocketDialer;
   readonly #input: FrameInput;
+  readonly #ended = new AbortController();
   #state: State = { name: 'starting' };
   #name: string;
   /** Whether the server has yet to say that it serves. */
@@ -89,10 +91,7 @@ export class SocketLink implements Link {
     const state = this.#state;
     this.#end(state);
     switch (state.name) {
-      case 'resolving':
-        return state.resolution.cancel();
       case 'connecting':
-        return state.race.cancel();
       case 'securing':
       case 'asking':
         state.socket.destroy();
@@ -101,6 +100,7 @@ export class SocketLink implements Link {
         state.output.flush();
         return letGo(state.socket);
       case 'starting':
+      case 'resolving':
       case 'closed':
         return;
     }
@@ -110,42 +110,34 @@ export class SocketLink implements Link {
     if (this.#state.name !== 'starting') return;
     const known = addressesWithoutAsking(this.#server.host);
     if (known !== undefined) return this.#connect(known);
-    try {
-      const resolution = this.#dialer.resolver.resolve(this.#server.host, {
-        onResolved: (addresses) => this.#connect(addresses),
-        onUnresolved: (cause) => this.#fail(unresolvedName(this.#server, cause)),
-      });
-      this.#state = { name: 'resolving', resolution };
-    } catch (error) {
-      this.#fail(unresolvedName(this.#server, asError(error)));
-    }
+    this.#state = { name: 'resolving' };
+    this.#dialer.resolver.resolve(this.#server.host, this.#ended.signal).then(
+      (addresses) => this.#connect(addresses),
+      (error: unknown) => this.#fail(unresolvedName(this.#server, asError(error))),
+    );
   }
 
   #connect(addresses: readonly string[]): void {
-    if (this.#state.name !== 'closed') this.#race(this.#dialer.addresses.choose(this.#server.host, addresses));
+    if (this.#state.name !== 'closed') this.#open(this.#dialer.addresses.choose(this.#server.host, addresses));
   }
 
-  #race(addresses: readonly string[]): void {
+  #open(addresses: readonly string[]): void {
     try {
-      const race = new SocketRace(addresses, (address) => this.#dialer.open(this.#server, address), {
-        onConnected: (socket, address) => this.#onConnected(socket, address),
-        onFailed: (error, address) => this.#failWith(error, address),
-      });
-      this.#state = { name: 'connecting', race };
+      const socket = this.#dialer.open(this.#server, addresses);
+      this.#state = { name: 'connecting', socket };
+      socket.on('error', (error) => this.#isCurrent(socket) && this.#failWith(error));
+      socket.on('end', () => this.#isCurrent(socket) && this.#hungUp());
+      socket.on('close', () => this.#isCurrent(socket) && this.#hungUp());
+      socket.once('connect', () => this.#isCurrent(socket) && this.#onConnected(socket, socket.remoteAddress ?? ''));
     } catch (error) {
-      this.#failWith(error, undefined);
+      this.#failWith(error);
     }
   }
 
   #onConnected(socket: Socket, address: string): void {
-    if (this.#state.name === 'closed') return;
     this.#name = serverName(this.#server, address);
-    this.#dialer.addresses.worked(this.#server.host, address);
     socket.setNoDelay(true);
     socket.setKeepAlive(true, KEEP_ALIVE_AFTER_MS);
-    socket.on('error', (error) => this.#isCurrent(socket) && this.#failWith(error, address));
-    socket.on('end', () => this.#isCurrent(socket) && this.#hungUp());
-    socket.on('close', () => this.#isCurrent(socket) && this.#hungUp());
     this.#state = { name: 'securing', socket, address };
     if (this.#dialer.secure) socket.once('secureConnect', () => this.#onConversable(socket, address));
     else this.#onConversable(socket, address);
@@ -166,7 +158,7 @@ export class SocketLink implements Link {
       this.#asksFirst = false;
       this.#listener.onServing?.();
       if (!this.#isCurrent(socket)) return;
-      this.#race([address]);
+      this.#open([address]);
       socket.destroy();
     });
   }
@@ -191,8 +183,10 @@ export class SocketLink implements Link {
     this.#fail(hangUp(this.#name, this.#input.handshaken, this.#dialer.secure));
   }
 
-  #failWith(error: unknown, address: string | undefined): void {
-    this.#fail(brokenConnection(serverName(this.#server, address), asError(error), this.#dialer.secure));
+  #failWith(thrown: unknown): void {
+    const error = firstError(asError(thrown));
+    const address = 'address' in this.#state ? this.#state.address : addressIn(error);
+    this.#fail(brokenConnection(serverName(this.#server, address), error, this.#dialer.secure));
   }
 
   #fail(cause: Error): void {
@@ -210,8 +204,9 @@ export class SocketLink implements Link {
   #end(state: State): void {
     this.#state = { name: 'closed' };
     this.#input.stop();
-    if ('socket' in state && !this.#input.handshaken) {
-      this.#dialer.addresses.openedNoSession(this.#server.host, state.address);
+    this.#ended.abort();
+    if ('address' in state && this.#input.handshaken) {
+      this.#dialer.addresses.gaveSession(this.#server.host, state.address);
     }
   }
 }

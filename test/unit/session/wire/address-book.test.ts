@@ -30,25 +30,34 @@ describe('AddressBook', () => {
     expect(book.choose('zk', ['10.0.0.1', '10.0.0.2', '10.0.0.3'])).toEqual(['10.0.0.3']);
   });
 
-  it('takes IPv4 first and the other family as a spare, until that one has worked', () => {
+  it('takes IPv4 first and the other family as a spare, until that one has given a session', () => {
     const book = new AddressBook(first);
     expect(book.choose('localhost', ['::1', '127.0.0.1'])).toEqual(['127.0.0.1', '::1']);
 
-    book.worked('localhost', '::1');
+    book.gaveSession('localhost', '::1');
     expect(book.choose('localhost', ['127.0.0.1', '::1'])).toEqual(['::1', '127.0.0.1']);
     expect(book.choose('elsewhere', ['127.0.0.1', '::1'])).toEqual(['127.0.0.1', '::1']);
   });
 
-  it('takes the other family first after an address that accepts connections and opens no session', () => {
+  it('takes the other family first after a dial that gave no session', () => {
     const book = new AddressBook(first);
     book.choose('localhost', ['127.0.0.1', '::1']);
-    book.worked('localhost', '127.0.0.1');
-    book.openedNoSession('localhost', '127.0.0.1');
     expect(book.choose('localhost', ['127.0.0.1', '::1'])).toEqual(['::1', '127.0.0.1']);
-
-    book.worked('localhost', '::1');
-    book.openedNoSession('localhost', '::1');
     expect(book.choose('localhost', ['127.0.0.1', '::1'])).toEqual(['127.0.0.1', '::1']);
     expect(book.choose('localhost', ['127.0.0.1'])).toEqual(['127.0.0.1']);
+  });
+
+  it('stays with the family that gave a session, and takes its next address', () => {
+    const book = new AddressBook(first);
+    const both = ['10.0.0.1', '10.0.0.2', 'fd00::1', 'fd00::2'];
+    book.gaveSession('zk', 'fd00::2');
+    expect(book.choose('zk', both)).toEqual(['fd00::1', '10.0.0.1']);
+
+    book.gaveSession('zk', 'fd00::1');
+    expect(book.choose('zk', ['10.0.0.1', '10.0.0.2'])).toEqual(['10.0.0.1']);
+  });
+
+  it('chooses nothing of nothing', () => {
+    expect(new AddressBook(first).choose('zk', [])).toEqual([]);
   });
 });

@@ -1,23 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
-import type { NameResolver, ResolutionListener } from '../../../../lib/session/wire/resolve.js';
 import { SocketDialer } from '../../../../lib/session/wire/socket-dialer.js';
+import { HeldResolver } from '../../../support/sessions/held-resolver.js';
 import { promisesSettled } from '../../support/manual-clock.js';
 import { RecordingListener } from './recording-listener.js';
 
 const SERVER = { host: 'zk1', port: 2181 };
-
-/** Answers only when told to. */
-class HeldResolver implements NameResolver {
-  readonly asked: string[] = [];
-  cancelled = 0;
-  listener: ResolutionListener | undefined;
-
-  resolve(host: string, listener: ResolutionListener): { cancel(): void } {
-    this.asked.push(host);
-    this.listener = listener;
-    return { cancel: () => (this.cancelled += 1) };
-  }
-}
 
 function dialled() {
   const resolver = new HeldResolver();
@@ -41,13 +28,12 @@ describe('A connection that is given up while it begins', () => {
     expect([resolver.asked, link.stage]).toEqual([['zk1'], 'resolving']);
     link.destroy();
     expect(resolver.cancelled).toBe(1);
-    resolver.listener?.onResolved(['127.0.0.1']);
-    resolver.listener?.onUnresolved(new Error('too late'));
+    resolver.answer('127.0.0.1');
     await promisesSettled();
     expect([link.stage, listener.opened, listener.causes]).toEqual([undefined, 0, []]);
   });
 
-  it('takes its look-up back once, however often it is given up', async () => {
+  it('takes its look-up back when it is given up twice, too', async () => {
     const { resolver, link } = dialled();
     await promisesSettled();
     link.destroy();

@@ -1,0 +1,93 @@
+import { execFileSync } from 'node:child_process';
+import { Resolver } from 'node:dns/promises';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { nameServersSpeak } from '../../../lib/session/wire/name-servers.js';
+import { eventually, within } from '../../support/process/eventually.js';
+import { ofType, startNodeChild } from '../../support/process/node-child.js';
+import { startNameServer, type NameServerAnswer } from '../../support/sessions/name-server.js';
+
+const CLUSTER = ['locks.svc.cluster.local', 'svc.cluster.local'];
+
+/** What came of asking name servers that say this, and whom they were asked for. */
+async function ask(host: string, answerTo: (name: string) => NameServerAnswer, domains: string[] = []) {
+  await using server = await startNameServer(answerTo);
+  // So that silence is told in the time of a test.
+  const client = new Resolver({ timeout: 100, tries: 1 });
+  client.setServers([server.address]);
+  const asking = nameServersSpeak(host, new AbortController().signal, client, domains);
+  const outcome = await asking.then(
+    () => 'they speak',
+    (error: Error) => error.message,
+  );
+  return { outcome, asked: [...server.asked].sort() };
+}
+
+describe('Whether name servers speak, before the system is asked for a name', () => {
+  it('is so when they know the name', async () => {
+    expect(await ask('zk1.test', () => '127.0.0.1')).toEqual({ outcome: 'they speak', asked: ['zk1.test'] });
+  });
+
+  it('is so when they say that there is no such name: the system may have other sources', async () => {
+    expect(await ask('zk1.test', () => 'absent')).toMatchObject({ outcome: 'they speak' });
+  });
+
+  it('is not so when they are silent', async () => {
+    expect(await ask('zk1.test', () => 'silent')).toMatchObject({ outcome: 'the name servers do not answer' });
+  });
+
+  it('needs no asking for a name of the hosts file', async () => {
+    expect(await ask('LOCALHOST', () => 'silent')).toEqual({ outcome: 'they speak', asked: [] });
+  });
+
+  it('is so when they know the name in a search domain, though nobody beyond the cluster answers', async () => {
+    const outcome = await ask(
+      'zk-0.zk',
+      (name) => (name.endsWith('.locks.svc.cluster.local') ? '127.0.0.1' : 'silent'),
+      CLUSTER,
+    );
+    expect(outcome).toMatchObject({ outcome: 'they speak' });
+  });
+
+  it('is not so when they are silent for the name itself and know it in no search domain', async () => {
+    const outcome = await ask('zk.sick.test', (name) => (name === 'zk.sick.test' ? 'silent' : 'absent'), CLUSTER);
+    expect(outcome).toEqual({
+      outcome: 'the name servers do not answer',
+      asked: ['zk.sick.test', ...CLUSTER.map((domain) => `zk.sick.test.${domain}`)],
+    });
+  });
+
+  it('is a question that is taken back at once', async () => {
+    await using server = await startNameServer(() => 'silent');
+    const client = new Resolver();
+    client.setServers([server.address]);
+    const asker = new AbortController();
+    const asking = nameServersSpeak('zk1.test', asker.signal, client, []);
+    await eventually('the name server is asked', () => server.asked.length > 0);
+    asker.abort();
+    await expect(within(1_000, 'the end of the question', asking)).rejects.toThrow('the name servers do not answer');
+  });
+});
+
+describe('A process whose name servers are silent', () => {
+  let folder: string;
+  beforeAll(() => void (folder = mkdtempSync(join(tmpdir(), 'hanging-look-up-'))));
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  it('ends by itself within 200 ms once its session is closed', async () => {
+    const pipe = join(folder, 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    await using server = await startNameServer(() => 'silent');
+    const script = new URL('../../support/sessions/hanging-look-up-process.ts', import.meta.url);
+    await using child = await startNodeChild(script, { args: [server.address, pipe] });
+    await child.next('ready', ofType('ready'));
+    await eventually('the name server is asked', () => server.asked.length > 0);
+    child.send({ type: 'close' });
+    // A process tells of its exit, and then waits for the threads of its look-ups: without a gate for ever here.
+    const ending = await within(10_000, 'the process ends', child.ended);
+    expect(ending).toEqual({ code: 0, signal: null });
+    expect(Number(child.output())).toBeLessThan(200);
+  });
+});
