@@ -4,10 +4,11 @@ import type { InstanceWrapper } from '@nestjs/core/injector/instance-wrapper.js'
 import type { LockService } from '../engine/lock-service.js';
 import { LockConfigurationError } from '../lock/errors.js';
 import { getLockServiceToken } from './lock-service-token.js';
-import { type LockedMethod, lockedMethodsOf, prototypesOf } from './locked/locked-methods.js';
+import { type LockedMethod, lockedMethodsOf } from './locked/locked-methods.js';
 import { allParameterNotesOf } from './locked/parameter-notes.js';
 import { offerService } from './locked/service-slot.js';
 import { ManagedLockService } from './managed-lock-service.js';
+import { chainOf, prototypesOf } from './metadata.js';
 
 type NestModule = NonNullable<InstanceWrapper['host']>;
 
@@ -27,8 +28,7 @@ export class LockedExplorer implements OnModuleInit {
     this.#checkThatItIsTheOnlyOne();
     for (const { metatype } of this.#all()) {
       if (typeof metatype !== 'function' || !isObject(metatype.prototype)) continue;
-      this.#check(metatype.prototype);
-      for (const prototype of prototypesOf(metatype.prototype)) this.#check(prototype);
+      for (const prototype of chainOf(metatype.prototype)) this.#check(prototype);
     }
   }
 
@@ -148,11 +148,8 @@ export class LockedExplorer implements OnModuleInit {
  * that `instrument` has put around the instance gives another function for each.
  */
 function isHidden(instance: object, prototype: object, method: string | symbol): boolean {
-  for (
-    let at: object | null = instance;
-    at !== null && at !== prototype;
-    at = Object.getPrototypeOf(at) as object | null
-  ) {
+  for (const at of chainOf(instance)) {
+    if (at === prototype) return false;
     if (Object.hasOwn(at, method)) return true;
   }
   return false;

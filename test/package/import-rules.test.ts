@@ -46,7 +46,8 @@ const GOOD: Record<string, string> = {
   'lib/engine/acquire.ts': `import { order } from '../queue/order.js'; import type { Session } from '../session/session.js';`,
   'lib/nest/module.ts': `import { Module } from '@nestjs/common'; import { openLocks } from '../open.js';`,
   'lib/fencing/fence.ts': `import { Held } from '../lock/handle.js'; import type { Session } from '../session/session.js';`,
-  'lib/fencing/http/guard.ts': `import { Injectable } from '@nestjs/common';`,
+  'lib/fencing/http/guard.ts': `import { Injectable } from '@nestjs/common'; import { methodsOf } from '../../nest/metadata.js';`,
+  'lib/nest/metadata.ts': `export const methodsOf = 1;`,
   'lib/extras/metrics/counters.ts': `import { Held } from '../../lock/handle.js';`,
   'lib/extras/testing/harness.ts': `import { Ensemble } from '../../session/simulator/ensemble.js';`,
   'sample-app/main.ts': `import { Held } from 'nestjs-zookeeper-lock'; import './app.js';`,
@@ -154,6 +155,18 @@ const OFFENCES: { offence: string; path: string; source: string; expected: strin
     path: 'lib/fencing/x.ts',
     source: `import { order } from '../queue/order.js';`,
     expected: 'fencing may not import queue',
+  },
+  {
+    offence: 'a store that refuses a stale token looks through the classes of the application',
+    path: 'lib/fencing/redis/x.ts',
+    source: `import { methodsOf } from '../../nest/metadata.js';`,
+    expected: 'fencing may not import nest',
+  },
+  {
+    offence: 'fencing takes more of lib/nest than the way through the classes',
+    path: 'lib/fencing/http/x.ts',
+    source: `import { openLocks } from '../../nest/module.js';`,
+    expected: 'fencing may not import nest',
   },
   {
     offence: 'the rest of the library leans on fencing',

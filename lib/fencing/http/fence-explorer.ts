@@ -1,8 +1,9 @@
 import type { OnModuleInit } from '@nestjs/common';
-import { type ApplicationConfig, type DiscoveryService, MetadataScanner } from '@nestjs/core';
+import type { ApplicationConfig, DiscoveryService } from '@nestjs/core';
 import { LockConfigurationError } from '../../lock/errors.js';
+import { methodsOf } from '../../nest/metadata.js';
 import { type FencePlan, fencePlanOf, ownFencePlanOf, rememberedPlanOf } from './fence-plan.js';
-import { methodsWithFenceToken } from './fence-token.decorator.js';
+import { takesFenceToken } from './fence-token.decorator.js';
 import { checkTokenRules } from './fencing-options.js';
 import { isGuarded } from './guards-of.js';
 import { modulePathsOf, parametersOf, pathsOf, wildcardsOf } from './route-paths.js';
@@ -15,8 +16,6 @@ export interface ExploredFencing {
 
 /** Looks at every class of the application once, at its start, and refuses what could not work. */
 export class FenceExplorer implements OnModuleInit {
-  readonly #scanner = new MetadataScanner();
-
   constructor(
     private readonly discovery: DiscoveryService,
     private readonly config: ApplicationConfig,
@@ -51,11 +50,11 @@ export class FenceExplorer implements OnModuleInit {
   #checkController(controller: Class, prefixes: string): void {
     const ofClass = ownFencePlanOf(controller);
     if (isPlan(ofClass)) this.#checkRules(ofClass);
-    for (const [name, handler] of this.#methodsOf(controller)) {
+    for (const [name, handler] of methodsOf(controller.prototype)) {
       const plan = fencePlanOf(handler, controller);
       const paths = pathsOf(handler);
       if (paths !== undefined) this.#checkThatItWasKept(name, handler, controller, plan);
-      if (methodsWithFenceToken(controller.prototype).has(name) && !isPlan(plan)) {
+      if (takesFenceToken(controller.prototype, name) && !isPlan(plan)) {
         refuse(
           `@FenceToken() on ${controller.name}.${name} has no @RequireFence beside it: no guard would verify a token`,
         );
@@ -115,19 +114,15 @@ export class FenceExplorer implements OnModuleInit {
   }
 
   #checkProvider(provider: Class): void {
-    const plans = [provider, ...this.#methodsOf(provider).map(([, method]) => method)].map(ownFencePlanOf);
+    const plans = [provider, ...methodsOf(provider.prototype).values()].map(ownFencePlanOf);
     const plan = plans.find(isPlan);
     if (plan !== undefined) refuse(`${plan.where}: it is for controllers; this class is listed in providers`);
-  }
-
-  #methodsOf({ prototype }: Class): [name: string, method: object][] {
-    return this.#scanner.getAllMethodNames(prototype).map((name) => [name, prototype[name] as object]);
   }
 }
 
 interface Class {
   readonly name: string;
-  readonly prototype: Record<string, unknown>;
+  readonly prototype: object;
 }
 
 function isClass(metatype: unknown): metatype is Class {

@@ -1,5 +1,6 @@
 import 'reflect-metadata';
 import type { LockKeyTemplate } from '../../nest/locked/lock-key.js';
+import { MethodNotes } from '../../nest/metadata.js';
 import type { SignedTokenRules } from './fencing-options.js';
 
 /** One `@RequireFence`. */
@@ -18,21 +19,16 @@ export function setFencePlan(target: object, plan: FencePlan | 'none'): void {
   Reflect.defineMetadata(PLAN, plan, target);
 }
 
-const fencedMethods = new WeakMap<object, Map<string, FencePlan>>();
+const fencedMethods = new MethodNotes<FencePlan>();
 
 /** Remembers it apart from the function: a decorator above that puts another in its place loses all that stood on it. */
 export function rememberFencedMethod(prototype: object, method: string | symbol, plan: FencePlan): void {
-  const methods = fencedMethods.get(prototype) ?? new Map<string, FencePlan>();
-  fencedMethods.set(prototype, methods.set(String(method), plan));
+  fencedMethods.set(prototype, method, plan);
 }
 
 /** The plan with which a method of this class, or of one that it extends, was decorated. */
 export function rememberedPlanOf(prototype: object, method: string): FencePlan | undefined {
-  for (let at: object | null = prototype; at !== null; at = Object.getPrototypeOf(at) as object | null) {
-    const plan = fencedMethods.get(at)?.get(method);
-    if (plan !== undefined) return plan;
-  }
-  return undefined;
+  return fencedMethods.nearest(prototype, method);
 }
 
 /** What a class or a method says of itself. */

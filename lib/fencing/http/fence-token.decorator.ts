@@ -1,8 +1,9 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import { LockConfigurationError } from '../../lock/errors.js';
+import { MethodNotes } from '../../nest/metadata.js';
 import { acceptedToken } from './accepted-token.js';
 
-const methodsByPrototype = new WeakMap<object, Set<string | symbol>>();
+const takingToken = new MethodNotes<true>();
 
 const VerifiedTokenOfRequest = createParamDecorator((_data: unknown, context: ExecutionContext): bigint => {
   const accepted = acceptedToken(context.switchToHttp().getRequest<object>());
@@ -19,17 +20,12 @@ export function FenceToken(): ParameterDecorator {
     if (method === undefined || typeof target === 'function') {
       throw new LockConfigurationError('@FenceToken() is for parameters of methods that have @RequireFence');
     }
-    const methods = methodsByPrototype.get(target) ?? new Set();
-    methodsByPrototype.set(target, methods.add(method));
+    takingToken.set(target, method, true);
     VerifiedTokenOfRequest()(target, method, index);
   };
 }
 
-/** Of a class and those it extends. */
-export function methodsWithFenceToken(prototype: object): ReadonlySet<string | symbol> {
-  const found = new Set<string | symbol>();
-  for (let at: object | null = prototype; at !== null; at = Object.getPrototypeOf(at) as object | null) {
-    for (const method of methodsByPrototype.get(at) ?? []) found.add(method);
-  }
-  return found;
+/** Whether a method has a parameter with `@FenceToken()`, in this class or in one that it extends. */
+export function takesFenceToken(prototype: object, method: string): boolean {
+  return takingToken.nearest(prototype, method) === true;
 }

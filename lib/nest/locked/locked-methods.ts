@@ -1,3 +1,5 @@
+import { MethodNotes } from '../metadata.js';
+
 /** One `@Locked`, as the explorer checks it. */
 export interface LockedMethod {
   readonly method: string | symbol;
@@ -8,19 +10,14 @@ export interface LockedMethod {
   readonly placeholders: readonly string[];
 }
 
-const methodsByPrototype = new WeakMap<object, LockedMethod[]>();
+const lockedMethods = new MethodNotes<readonly LockedMethod[]>();
 
 export function addLockedMethod(prototype: object, method: LockedMethod): void {
-  methodsByPrototype.set(prototype, [...(methodsByPrototype.get(prototype) ?? []), method]);
+  const before = lockedMethods.of(prototype).get(method.method) ?? [];
+  lockedMethods.set(prototype, method.method, [...before, method]);
 }
 
-/** Those that this class declares. */
+/** Those that this class itself declares. */
 export function lockedMethodsOf(prototype: object): readonly LockedMethod[] {
-  return methodsByPrototype.get(prototype) ?? [];
-}
-
-/** An object's prototypes, the nearest first. */
-export function* prototypesOf(instance: object): Generator<object> {
-  let at = Object.getPrototypeOf(instance) as object | null;
-  for (; at !== null && at !== Object.prototype; at = Object.getPrototypeOf(at) as object | null) yield at;
+  return [...lockedMethods.of(prototype).values()].flat();
 }

@@ -1,4 +1,5 @@
 import { LockConfigurationError } from '../../lock/errors.js';
+import { MethodNotes } from '../metadata.js';
 
 /** What our own parameter decorators said about one parameter. Nest's route metadata would disturb its pipes. */
 export type ParameterNote =
@@ -11,9 +12,7 @@ export type ParameterNote =
   | { readonly kind: 'fence'; readonly index: number }
   | { readonly kind: 'handle'; readonly index: number };
 
-type NotesByMethod = Map<string | symbol, readonly ParameterNote[]>;
-
-const notesByPrototype = new WeakMap<object, NotesByMethod>();
+const parameterNotes = new MethodNotes<readonly ParameterNote[]>();
 
 /** @throws LockConfigurationError where no lock can be: on constructors and static methods */
 export function addParameterNote(
@@ -26,17 +25,16 @@ export function addParameterNote(
     const what = method === undefined ? 'a constructor' : `the static method ${String(method)}`;
     throw new LockConfigurationError(`${decorator} is for parameters of methods that have @Locked, not of ${what}`);
   }
-  const notes: NotesByMethod = notesByPrototype.get(target) ?? new Map<string | symbol, readonly ParameterNote[]>();
   // Parameter decorators run from the last to the first.
-  notesByPrototype.set(target, notes.set(method, [note, ...(notes.get(method) ?? [])]));
+  parameterNotes.set(target, method, [note, ...parameterNotesOf(target, method)]);
 }
 
 /** Of one method, as this class declares it. */
 export function parameterNotesOf(prototype: object, method: string | symbol): readonly ParameterNote[] {
-  return notesByPrototype.get(prototype)?.get(method) ?? [];
+  return parameterNotes.of(prototype).get(method) ?? [];
 }
 
 /** Of all methods that this class declares. */
 export function allParameterNotesOf(prototype: object): ReadonlyMap<string | symbol, readonly ParameterNote[]> {
-  return notesByPrototype.get(prototype) ?? new Map<string | symbol, readonly ParameterNote[]>();
+  return parameterNotes.of(prototype);
 }

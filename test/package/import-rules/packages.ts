@@ -1,5 +1,5 @@
 import { builtinModules } from 'node:module';
-import { zoneOf } from './zones.js';
+import { FENCING_IN_NEST, zoneOf } from './zones.js';
 
 /** What of `package.json` the rules look at. */
 export interface Manifest {
@@ -22,9 +22,6 @@ const INPUT_OUTPUT =
 
 /** The one file outside `lib/nest`, fencing's Nest part and the extras that knows Nest: the base class of the errors lives there. */
 const NEST_OUTSIDE = 'lib/lock/errors.ts';
-
-/** The part of fencing that is a Nest module; its stores and its signatures work without Nest. */
-const FENCING_IN_NEST = 'lib/fencing/http/';
 
 /** Why a file of `lib/` may not import a package, or `undefined` when it may. */
 export function whyNotPackage(from: string, specifier: string, manifest: Manifest): string | undefined {

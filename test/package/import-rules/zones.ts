@@ -57,6 +57,11 @@ const MAY_IMPORT: Partial<Record<Zone, readonly Zone[]>> = {
   'extras/testing': ['simulator', 'nest'],
 };
 
+/** The part of fencing that is a Nest module; its stores and its signatures work without Nest. */
+export const FENCING_IN_NEST = 'lib/fencing/http/';
+/** The way through the classes of an application, which the explorers of locks and of fences share. */
+const WAY_THROUGH_CLASSES = 'lib/nest/metadata.ts';
+
 /** Loaded on demand by the composition root, never with it. */
 const ON_DEMAND: readonly Zone[] = ['native', 'simulator', 'extras/shards'];
 
@@ -81,6 +86,7 @@ export function whyNotFile(
     return 'a session takes only errors, deadlines and the clock from lock';
   }
   if (MAY_IMPORT[importer]?.includes(imported) === true) return undefined;
+  if (from.startsWith(FENCING_IN_NEST) && to === WAY_THROUGH_CLASSES) return undefined;
   if ((importer === 'fencing' || importer.startsWith('extras/')) && publicFiles.has(to)) return undefined;
   return `${importer} may not import ${imported}`;
 }
