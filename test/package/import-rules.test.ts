@@ -41,7 +41,7 @@ const GOOD: Record<string, string> = {
   'lib/session/session.ts': `import { LockError } from '../lock/errors.js'; import { shared } from './core/shared.js';`,
   'lib/session/core/shared.ts': `import type { Session } from '../session.js';`,
   'lib/session/wire/client.ts': `import net from 'node:net'; import { shared } from '../core/shared.js';`,
-  'lib/session/native/client.ts': `import ZooKeeper from 'zookeeper';`,
+  'lib/session/native/client.ts': `import { shared } from '../core/shared.js';`,
   'lib/session/simulator/ensemble.ts': `import type { Session } from '../session.js';`,
   'lib/engine/acquire.ts': `import { order } from '../queue/order.js'; import type { Session } from '../session/session.js';`,
   'lib/nest/module.ts': `import { Module } from '@nestjs/common'; import { openLocks } from '../open.js';`,
@@ -49,6 +49,7 @@ const GOOD: Record<string, string> = {
   'lib/fencing/http/guard.ts': `import { Injectable } from '@nestjs/common'; import { methodsOf } from '../../nest/metadata.js';`,
   'lib/nest/metadata.ts': `export const methodsOf = 1;`,
   'lib/extras/metrics/counters.ts': `import { Held } from '../../lock/handle.js';`,
+  'lib/extras/terminus/indicator.ts': `import { HealthIndicatorService } from '@nestjs/terminus';`,
   'lib/extras/testing/harness.ts': `import { Ensemble } from '../../session/simulator/ensemble.js';`,
   'sample-app/main.ts': `import { Held } from 'nestjs-zookeeper-lock'; import './app.js';`,
 };
@@ -128,15 +129,21 @@ const OFFENCES: { offence: string; path: string; source: string; expected: strin
   },
   {
     offence: 'an optional peer is imported outside its folder',
-    path: 'lib/session/wire/x.ts',
-    source: `import type ZooKeeper from 'zookeeper';`,
-    expected: 'the optional peer zookeeper is imported in lib/session/native/ alone',
+    path: 'lib/nest/x.ts',
+    source: `import type { HealthIndicatorService } from '@nestjs/terminus';`,
+    expected: 'the optional peer @nestjs/terminus is imported in lib/extras/terminus/ alone',
   },
   {
     offence: 'a static way leads from index.ts to an optional peer',
     path: 'lib/open.ts',
-    source: `import { native } from './session/native/client.js';`,
-    expected: 'the optional peer zookeeper is loaded with index.ts',
+    source: `import { indicator } from './extras/terminus/indicator.js';`,
+    expected: 'the optional peer @nestjs/terminus is loaded with index.ts',
+  },
+  {
+    offence: 'a package is used that nobody is told to install',
+    path: 'lib/session/native/x.ts',
+    source: `import ZooKeeper from 'zookeeper';`,
+    expected: 'zookeeper is no dependency and no peer of the package',
   },
   {
     offence: 'a package is used that only development has',
@@ -226,8 +233,8 @@ const OFFENCES: { offence: string; path: string; source: string; expected: strin
 
 describe('the checker of the import rules', () => {
   const peers: Manifest = {
-    peerDependencies: { '@nestjs/common': '*', zookeeper: '*' },
-    peerDependenciesMeta: { zookeeper: { optional: true } },
+    peerDependencies: { '@nestjs/common': '*', '@nestjs/terminus': '*' },
+    peerDependenciesMeta: { '@nestjs/terminus': { optional: true } },
   };
   const check = (sources: Record<string, string>) => breaches(new Map(Object.entries(sources)), peers);
 

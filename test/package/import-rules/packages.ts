@@ -10,7 +10,6 @@ export interface Manifest {
 
 /** The folder that may import an optional peer; every optional peer of package.json must stand here. */
 export const HOME_OF_OPTIONAL_PEER: Readonly<Record<string, string>> = {
-  zookeeper: 'lib/session/native/',
   '@nestjs/terminus': 'lib/extras/terminus/',
   // Described by types of our own and handed in by the application: nothing is imported.
   ioredis: 'lib/fencing/redis/',
