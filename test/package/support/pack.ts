@@ -24,7 +24,7 @@ export async function pack(folder: string): Promise<PackedPackage> {
   const copy = join(folder, 'source');
   mkdirSync(copy);
   const { files } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { files: string[] };
-  const documents = ['README.md', 'LICENSE', ...files.filter((name) => !name.startsWith('dist'))];
+  const documents = ['README.md', 'LICENSE', ...files.filter((name) => !/^(?:dist|!)/.test(name))];
   for (const name of [
     'lib',
     'package.json',
@@ -35,6 +35,8 @@ export async function pack(folder: string): Promise<PackedPackage> {
   ]) {
     cpSync(join(root, name), join(copy, name), { recursive: true });
   }
+  // Pages that are for the repository alone stay out, also where the copy begins without them.
+  for (const name of files.filter((one) => one.startsWith('!'))) writeFileSync(join(copy, name.slice(1)), 'For us.\n');
   for (const name of ['build-lib.js', 'build-cjs.js']) cpSync(join(root, 'scripts', name), join(copy, 'scripts', name));
   symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'), 'junction');
   for (const build of ['lib', 'cjs']) {
