@@ -2,7 +2,7 @@ import { inspect } from 'node:util';
 import { InvalidLockKeyError } from '../lock/errors.js';
 import { onOneLine } from './on-one-line.js';
 
-/** More than any key has, and little enough for a name to be kept beside what it names. */
+/** No key of a lock is longer, and a store can keep a name of this size beside the content. */
 const MAX_BYTES = 4 * 1024;
 const SHOWN_CHARACTERS = 80;
 
@@ -20,7 +20,7 @@ function faultOf(resource: unknown): string | undefined {
   if (typeof resource !== 'string') return 'is no text';
   if (resource === '') return 'is empty';
   if (resource.includes('\0')) return 'has a NUL in it';
-  // Stores write it as the replacement character: two names would become one.
+  // Stores write half a pair as the replacement character, so two names would become one.
   if (/\p{Surrogate}/u.test(resource)) return 'has half of a surrogate pair, so it is no Unicode text';
   const bytes = Buffer.byteLength(resource);
   return bytes > MAX_BYTES ? `has ${bytes} bytes, of ${MAX_BYTES} at most` : undefined;

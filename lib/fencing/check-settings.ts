@@ -6,8 +6,8 @@ import { VerificationKeys } from './keys/verification-keys.js';
 const SETTINGS: readonly (keyof FenceSettings)[] = ['keys', 'lockKey'];
 
 /**
- * What all stores ask of their options. One with its name misspelt would be an option that is not there: a store without
- * keys takes any number.
+ * Checks the names of a store's options, and the options that all stores share. A store whose `keys` is misspelt would have
+ * none, and take any number.
  * @param own the names of the store's own options, the one that it needs first
  * @throws LockConfigurationError that names the store, the option and what was expected
  */

@@ -17,7 +17,7 @@ export type Fence = LockHandle | bigint | string;
 
 /** What a store asks of those who write to it. */
 export interface FenceSettings {
-  /** With keys, whoever has no handle must show a signed token: a number alone proves nothing. */
+  /** With keys, a writer without a handle must show a signed token: a number alone proves nothing. */
   readonly keys?: VerificationKeys;
   /**
    * The lock that protects a resource; a signed token of another lock is refused, and the handle of another.
@@ -67,7 +67,7 @@ function lockKeyOf(resource: string, { lockKey }: FenceSettings): string {
   return lockKey === undefined ? resource : lockKey(resource);
 }
 
-/** From JavaScript; or where the type was lost on the way. */
+/** Types refuse a handle on several locks, but JavaScript has no types, and code may lose them on the way. */
 function refuseSeveral(fence: unknown, resource: string): void {
   if (!(fence instanceof MultiLockHandle)) return;
   const keys = fence.locks.map(({ key }) => key);

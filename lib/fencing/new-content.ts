@@ -5,8 +5,8 @@ import { onOneLine } from './on-one-line.js';
 export type NewContent = string | Uint8Array;
 
 /**
- * A copy: what the caller does with its own afterwards is not for the store.
- * @param source what it came from, for the error
+ * Copies the content: the caller may change its own bytes afterwards, and the store must keep what it was given.
+ * @param source what the error calls the content
  * @throws LockConfigurationError for anything but text and bytes: the numbers of other arrays would be cut to bytes
  */
 export function bytesOf(content: NewContent, resource: string, source: string): Buffer {

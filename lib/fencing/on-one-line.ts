@@ -3,8 +3,8 @@ const UNPRINTABLE = /[\p{Cc}\u2028\u2029]/gu;
 const SHORT: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
 /**
- * A name as messages show it: what somebody called his resource must not look like a line of its own in a log, nor reach a
- * terminal as a command.
+ * A name as messages show it: the name of a resource must not look like a line of its own in a log, nor reach a terminal as a
+ * command.
  */
 export function onOneLine(name: unknown): string {
   return String(name).replace(UNPRINTABLE, (character) => {

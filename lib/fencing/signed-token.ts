@@ -7,7 +7,7 @@ import { encodePart, MAX_TOKEN_LENGTH, parseCompact, parseMembers } from './sign
 import { wrongSignedToken } from './refusals.js';
 import { readToken } from './token-digits.js';
 
-/** What of a lock is signed; a `LockHandle` has it. */
+/** The part of a lock that is signed; a `LockHandle` has it. */
 export interface SignableLock {
   readonly key: string;
   readonly fencingToken: bigint;
@@ -24,7 +24,7 @@ export interface ExpectedToken {
   /** The lock that it must be of. */
   readonly key?: string;
   readonly issuer?: string;
-  /** How old it may be, in milliseconds by the wall clocks of both sides; tokens know seconds. @default any age */
+  /** How old the token may be, in milliseconds by the wall clocks of both sides; tokens know whole seconds. @default any age */
   readonly maxAgeMs?: number;
   /** @default now */
   readonly now?: Date;
@@ -60,11 +60,11 @@ export function signToken(lock: SignableLock, keys: SigningKeys, options: SignTo
 }
 
 /**
- * What a signed token says, once everything about it has been found right. The algorithm is that of our key with the
- * token's key id, whatever the token says of itself.
+ * Verifies a signed token, and returns what it says. The algorithm is that of our key with the token's key id, whatever the
+ * token says of itself.
  *
- * It says that somebody held the lock, not that it is held now: only comparing the token with the highest one that the
- * resource has seen does that. A mode of `read` or `upgradeable` gives no right to write; stores refuse it.
+ * A token shows that somebody held the lock, not that it is held now: for that a store compares it with the highest one that
+ * the resource has seen. A mode of `read` or `upgradeable` gives no right to write; stores refuse it.
  *
  * @throws InvalidFencingTokenError that says which: malformed, unknown key, bad signature, another lock's, too old, another issuer
  */
@@ -99,7 +99,7 @@ export function verifyToken(text: string, keys: VerificationKeys, expected: Expe
   return misaged === undefined ? { ...claims, keyId: kid } : refuse(misaged);
 }
 
-/** A token from the future would be accepted for longer than its time, so it may not be ahead by more than that either. */
+/** A token from the future would be accepted for too long, so it may not be ahead by more than `maxAgeMs` either. */
 function whyNotOfThisAge(issuedAt: Date, { maxAgeMs, now = new Date() }: ExpectedToken): string | undefined {
   const ageMs = now.getTime() - issuedAt.getTime();
   if (maxAgeMs === undefined || Math.abs(ageMs) <= maxAgeMs) return undefined;
@@ -113,7 +113,7 @@ function checkKeys<K>(keys: K, type: abstract new (...args: never[]) => K, by: s
   throw new LockConfigurationError(`${by}: the keys must be made once, with new ${type.name}(...), which checks them`);
 }
 
-/** What came from outside, so that it can stand in a log. */
+/** Text from outside, quoted and cut off so that it can stand in a log. */
 function shown(text: string): string {
   return JSON.stringify(text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}...` : text);
 }

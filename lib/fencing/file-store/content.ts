@@ -2,8 +2,8 @@ import { LockConfigurationError } from '../../lock/errors.js';
 import { onOneLine } from '../on-one-line.js';
 
 /**
- * Of one file. The whole is kept in memory, each record is made, and read, in one go, and a journal begins with all of it:
- * the event loop stands still meanwhile, for about 10 ms with each MiB.
+ * The most that one file may have. The store keeps the whole file in memory, makes and reads each record in one go, and
+ * begins each journal with the whole file. The event loop stands still meanwhile, for about 10 ms with each MiB.
  */
 export const MAX_CONTENT_BYTES = 16 * 1024 * 1024;
 
@@ -36,7 +36,7 @@ export class Content {
     this.#length += bytes.length;
   }
 
-  /** The caller may do with it what it likes. */
+  /** The bytes in one piece, which the caller may change. */
   copy(): Buffer {
     const whole = Buffer.concat(this.#pieces, this.#length);
     if (this.#pieces.length > 1) this.#pieces = [Buffer.from(whole)];

@@ -2,16 +2,16 @@ import { constants } from 'node:fs';
 import { chmod, lstat, mkdir, open } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 
-/** Who may do what with the files and folders that are made. */
+/** The rights on the files and folders that the store makes. */
 export interface Modes {
   readonly file: number;
   readonly folder: number;
 }
 
-/** The tokens are what keeps writers out, and who can change a journal changes tokens: nobody else may as much as look. */
+/** A journal has the tokens that keep stale writers out, and whoever can change it can change them: only the owner may read it. */
 export const PRIVATE: Modes = { file: 0o600, folder: 0o700 };
 
-/** What was made, linked or renamed in the folder outlasts a power failure from now on. */
+/** After this, all that was made, linked or renamed in the folder outlasts a power failure. */
 export async function syncDirectory(path: string): Promise<void> {
   const directory = await open(path, constants.O_RDONLY | constants.O_DIRECTORY);
   try {
@@ -42,7 +42,7 @@ export async function unlessMissing<T>(doing: Promise<T>): Promise<T | undefined
   return unlessCode(['ENOENT'], doing);
 }
 
-/** `undefined` for the errors that mean that there is nothing to do. */
+/** Resolves with undefined instead of an error with one of these codes, which mean that there is nothing to do. */
 export async function unlessCode<T>(codes: readonly string[], doing: Promise<T>): Promise<T | undefined> {
   try {
     return await doing;

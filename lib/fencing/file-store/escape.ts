@@ -2,11 +2,10 @@ const LINE_FEED = 0x0a;
 const BACKSLASH = 0x5c;
 const LETTER_N = 0x6e;
 
-/**
- * One line of the journal, whatever the bytes are: no content can look like the end of its own record. Loops by index, as
- * nothing else runs meanwhile: of 100 MB they take a quarter of a second, iterators and callbacks one and a half.
- */
+/** Makes one line of the journal of any bytes: no content can look like the end of its own record. */
 export function escapeBytes(bytes: Uint8Array): Uint8Array {
+  // The loops in this file go by index, as nothing else runs meanwhile: 100 MB take a quarter of a second. With iterators or
+  // callbacks they take one and a half.
   const escapes = countEscapes(bytes);
   if (escapes === 0) return bytes;
   const escaped = Buffer.allocUnsafeSlow(bytes.length + escapes);
@@ -19,7 +18,7 @@ export function escapeBytes(bytes: Uint8Array): Uint8Array {
   return escaped;
 }
 
-/** A copy, or `undefined` for what `escapeBytes` never makes. */
+/** Undoes `escapeBytes`, into a copy; undefined for a line that it never makes. */
 export function unescapeBytes(escaped: Buffer): Buffer | undefined {
   if (!escaped.includes(BACKSLASH)) return Buffer.from(escaped);
   const bytes = Buffer.allocUnsafe(escaped.length);
@@ -37,7 +36,7 @@ export function unescapeBytes(escaped: Buffer): Buffer | undefined {
   return bytes.subarray(0, length);
 }
 
-/** Of what may be cut off anywhere, be it behind the first half of an escape. */
+/** How long escaped bytes were before. They may be cut off anywhere, also in the middle of an escape. */
 export function unescapedLength(escaped: Uint8Array): number {
   let length = 0;
   for (let at = 0; at < escaped.length; at += escaped[at] === BACKSLASH ? 2 : 1) length += 1;

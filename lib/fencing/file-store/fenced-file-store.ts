@@ -20,13 +20,13 @@ import { MADE_CONTENT, readMakeWrite, type Updatable } from '../update-loop.js';
 export interface FencedFileStoreOptions extends FenceSettings {
   /** The folder of the store, on a file system that one kernel has mounted. It is made if it is missing. */
   readonly root: string;
-  /** Do not refuse a file system that several hosts can mount: you know that it appends atomically. @default false */
+  /** Takes a file system that several hosts can mount: you know that it appends atomically for all of them. @default false */
   readonly trustFileSystem?: boolean;
-  /** Of the files that are made, whatever the umask is. Those that are there keep theirs. @default 0o600 */
+  /** The mode of the files that the store makes, whatever the umask is. Existing files keep theirs. @default 0o600 */
   readonly fileMode?: number;
-  /** Of the folders that are made, the root included; 0o2770 lets them have the group of the root. @default 0o700 */
+  /** The mode of the folders that the store makes, the root included; 0o2770 gives them the group of the root. @default 0o700 */
   readonly folderMode?: number;
-  /** Told of each call that is refused as the journal of its file is damaged, for a log. What it throws is ignored. */
+  /** Called with the error when a call is refused because the journal of its file is damaged: log it. Its own errors are ignored. */
   readonly onDamage?: (error: LockConfigurationError) => void;
 }
 
@@ -38,13 +38,13 @@ export interface FileStoreLimits {
 
 export interface StoredFile {
   readonly content: Buffer;
-  /** Of the lock under which it was written. */
+  /** The token of the lock under which the content was written. */
   readonly fencingToken: bigint;
 }
 
 const LIMITS: FileStoreLimits = { minJournalBytes: 1024 * 1024, maxOpenFiles: 128 };
 const NOTHING = new Uint8Array();
-/** Nobody takes so long to make a folder; who does anyway makes it again. */
+/** No process needs so long to make a folder. One that was stopped for so long finds its folder gone, and makes another. */
 const LEFT_BEHIND_AFTER_MS = 10 * 60_000;
 
 /**
@@ -92,7 +92,7 @@ export class FencedFileStore implements AsyncDisposable {
   }
 
   /**
-   * The whole file. Anybody may read; who wants to write what follows from it calls `claim()` first, or `update()`.
+   * Reads the whole file, without a token. To write what follows from the content, call `claim()` before, or use `update()`.
    * @returns undefined where there is none
    */
   read(resource: string): Promise<StoredFile | undefined> {
@@ -109,7 +109,7 @@ export class FencedFileStore implements AsyncDisposable {
     return this.#runChange(resource, 'append', fence, content);
   }
 
-  /** What is left is the highest token. @throws StaleFencingTokenError */
+  /** Removes the content; the highest token stays. @throws StaleFencingTokenError */
   remove(resource: string, fence: Fence): Promise<void> {
     return this.#runChange(resource, 'remove', fence, NOTHING);
   }
@@ -124,7 +124,7 @@ export class FencedFileStore implements AsyncDisposable {
 
   /**
    * Claims, reads, and writes what `change` makes of it, if the file is still the one that was read. Only the same holder
-   * can have changed it in between: then `change` is called again. What it throws is thrown, and nothing is written then.
+   * can have changed it in between: then `change` is called again. If it throws, nothing is written and its error comes out.
    * @throws StaleFencingTokenError
    */
   update(
@@ -157,7 +157,7 @@ export class FencedFileStore implements AsyncDisposable {
     });
   }
 
-  /** Of all files that were ever written or claimed; also of those that are removed, as their tokens stay. */
+  /** The names of all files that were ever written or claimed. Removed files are among them, as their tokens stay. */
   names(): Promise<string[]> {
     return this.#run(async () => {
       const folders = await readdir(this.root);
@@ -166,7 +166,7 @@ export class FencedFileStore implements AsyncDisposable {
     });
   }
 
-  /** Resolves when all that was asked for before is done. What is asked for later is refused. */
+  /** Resolves when all calls made before are done. Later calls are refused. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await Promise.allSettled(this.#underWay);
@@ -217,7 +217,7 @@ export class FencedFileStore implements AsyncDisposable {
   }
 }
 
-/** What is too large is refused before a copy is made of it. */
+/** Content that is too large is refused before it is copied. */
 function bytesToKeep(content: NewContent, resource: string, source: string): Buffer {
   const isKnown = typeof content === 'string' || types.isUint8Array(content);
   if (isKnown) assertFits(resource, Buffer.byteLength(content));
@@ -228,14 +228,14 @@ function storedFileOf({ content, writtenUnder }: JournalState): StoredFile | und
   return content === undefined ? undefined : { content: content.copy(), fencingToken: writtenUnder };
 }
 
-/** Of processes that ended while they made a file. */
+/** Removes the folders of processes that ended while they made a file. */
 async function removeLeftBehind(root: string): Promise<void> {
   for (const name of await readdir(root)) {
     if (!name.startsWith(NEW_FOLDER)) continue;
     const path = join(root, name);
     const folder = await unlessMissing(lstat(path));
     if (folder === undefined || Date.now() - folder.mtimeMs < LEFT_BEHIND_AFTER_MS) continue;
-    // Where several users share the root, each clears up after himself.
+    // Where several users share the root, each one removes the folders of its own processes.
     await unlessCode(['EACCES', 'EPERM'], rm(path, { recursive: true, force: true }));
   }
 }

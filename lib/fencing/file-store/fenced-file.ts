@@ -9,30 +9,30 @@ import type { JournalState } from './journal-state.js';
 import { isLackOfRoom } from './room.js';
 import { onOneLine } from '../on-one-line.js';
 
-/** A journal may be that much larger than what it amounts to. */
+/** A journal may have this many times the bytes of the file that it amounts to. */
 const GROWTH = 4;
 
-/** So often in a row no journal is replaced between its opening and the look whether it is still there. */
+/** A journal is not replaced that often in a row between its opening and the look whether it is still there. */
 const MAX_LOOKS = 1_000;
 
 export interface Change {
   readonly kind: 'write' | 'append' | 'claim' | 'remove';
   readonly token: bigint;
   readonly payload: Uint8Array;
-  /** Only if the content is still the one that this record (`JournalState.lastChange`) made. */
+  /** The change counts only if the content is still the one that this record (`JournalState.lastChange`) made. */
   readonly onlyAfter?: string | undefined;
 }
 
 /**
- * One file of the store. Nobody is kept out while somebody writes, as there is no lock that a stopped or dead process would
- * not keep, or lose without knowing. Instead everybody adds to the end of a journal, the kernel puts what is added in one
- * order for all processes, and the tokens before a record decide whether it counts.
+ * One file of the store. No writer keeps another out: a stopped or dead process would keep such a lock for ever, or lose it
+ * without knowing. Instead each writer adds records to the end of a journal, the kernel puts them in one order for all
+ * processes, and the tokens in front of a record decide whether it counts.
  *
  * Its methods must be called one after the other.
  */
 export class FencedFile {
   #journal: Journal | undefined;
-  /** The highest token in a journal when it was found damaged: read anew, it may look as if that had never been shown. */
+  /** The highest token that was read in a journal before it was found damaged. Read anew, the journal may lack that token. */
   #known: (Identity & { readonly mark: bigint }) | undefined;
 
   constructor(
@@ -42,12 +42,12 @@ export class FencedFile {
     private readonly onDamage: FencedFileStoreOptions['onDamage'] = undefined,
   ) {}
 
-  /** Whether there is something to keep. */
+  /** Whether an open journal, or a token of a damaged one, must be kept. */
   get isInUse(): boolean {
     return this.#journal !== undefined || this.#known !== undefined;
   }
 
-  /** As of a moment during the call, and never to be taken back: `undefined` where nobody has ever written. */
+  /** Looks at the state of a moment during the call, which no crash takes back; undefined where nobody has ever written. */
   look<T>(at: (state: JournalState) => T): Promise<T | undefined> {
     return this.#orStartOver(async () => {
       const journal = await this.#current('look');
@@ -67,14 +67,14 @@ export class FencedFile {
       for (;;) {
         const journal = await this.#currentOrNew();
         const { mark, content } = journal.state;
-        // A stale writer that tries again and again would fill the disk.
+        // The record would not count. A stale writer that tries again and again would fill the disk with such records.
         if (isStale(token, mark)) throw staleToken(this.resource, token, mark);
         if (kind === 'claim' && token === mark) {
           await journal.makeDurable();
           return true;
         }
         assertFits(this.resource, payload.length + (kind === 'append' ? (content?.length ?? 0) : 0));
-        // A sealed journal without a successor takes no more changes: where there is no room for one, better it grows.
+        // A sealed journal takes no more changes. Where there is no room for a successor, the journal grows instead.
         if (journal.size > this.#limitOf(journal.state) && (await this.generations.hasRoomAfter(journal.state))) {
           await journal.append({ kind: 'seal', token: mark, payload: new Uint8Array() });
           continue;
@@ -110,9 +110,9 @@ export class FencedFile {
   }
 
   /**
-   * As long as a journal is in its place and not sealed, it is the file: its successor is made after the seal. So the look at
-   * its end is enough, without one at the folder. One that is sealed is the file, too, until it has a successor, and is good enough for
-   * a look where there is no room to make one.
+   * The journal that is the file now. As long as a journal is in its place and not sealed, it has no successor: a look at its
+   * end is enough, without one at the folder. A sealed journal is still the file until it has a successor, so it is good
+   * enough for a look where there is no room for a successor.
    */
   async #current(purpose: 'look' | 'change'): Promise<Journal | undefined> {
     for (let looks = 0; looks < MAX_LOOKS; looks += 1) {
@@ -134,8 +134,8 @@ export class FencedFile {
   }
 
   /**
-   * A record that counts is of no use in a journal that was moved or removed with its folder, be it while it was added. One
-   * that was replaced has a successor, which began with all that counted.
+   * Refuses a change whose journal was moved or removed with its folder, possibly while the record was added: nobody will read
+   * it. A journal that was replaced is fine: its successor began with all that counted.
    */
   async #assertKept(journal: Journal): Promise<void> {
     if (await journal.isInPlace()) return;
@@ -159,7 +159,7 @@ export class FencedFile {
     }
   }
 
-  /** Another file in its place is what somebody has put there, and counts. */
+  /** Refuses a journal that lacks a token which was read in it before. Another file in its place was put there, and counts. */
   #assertRemembers({ identity: { ino, dev }, state, path }: Journal): void {
     const known = this.#known;
     if (known?.ino !== ino || known.dev !== dev || state.mark >= known.mark) return;
@@ -172,7 +172,7 @@ export class FencedFile {
     this.#known = { ino, dev, mark: before > state.mark ? before : state.mark };
   }
 
-  /** What is known of a journal is worth nothing after an error in the middle of reading it, but for its highest token. */
+  /** After an error in the middle of reading a journal, nothing that is known of it may be used but its highest token. */
   async #orStartOver<T>(operation: () => Promise<T>): Promise<T> {
     try {
       return await operation();
@@ -183,7 +183,7 @@ export class FencedFile {
     }
   }
 
-  /** What a journal says of itself names its folder, of which nobody outside is told: so it is said of the resource. */
+  /** The error of a journal names its folder. This one names the resource instead: outsiders are not told of folders. */
   #named(error: unknown): unknown {
     if (!(error instanceof LockConfigurationError) || error.key !== undefined) return error;
     const text = `${onOneLine(this.resource)}: ${error.details}`;
@@ -191,7 +191,7 @@ export class FencedFile {
     try {
       this.onDamage?.(named);
     } catch {
-      // Whoever called must be told of the damage, and not of what was to be told of it.
+      // The caller must be told of the damage, and not of a listener that failed.
     }
     return named;
   }
@@ -210,16 +210,16 @@ function forgotten(path: string, mark: bigint, known: bigint): LockConfiguration
 
 function movedAway(resource: string, folder: string): LockConfigurationError {
   return new LockConfigurationError(
-    `${folder} was moved or removed while ${onOneLine(resource)} was written: what was written is in what was moved, and not in the file ` +
-      'that is there now, if there is one. Read it again. Before a folder of the store is moved, all writers must be stopped',
+    `${folder} was moved or removed while ${onOneLine(resource)} was written: the change is in the folder that was moved, and not in ` +
+      'the file that is there now, if there is one. Read it again. Stop all writers before you move a folder of the store',
     resource,
   );
 }
 
 function neverInPlace(resource: string, folder: string): LockConfigurationError {
   return new LockConfigurationError(
-    `The journal of ${onOneLine(resource)} that was opened in ${folder} was never the one that is there. Does something else change the ` +
-      'folder, or does its file system number its files anew each time? Use a local disk',
+    `No journal of ${onOneLine(resource)} stays in ${folder} for long enough to be read. Does something else change the folder, or does ` +
+      'its file system give files another number each time? Use a local disk',
     resource,
   );
 }

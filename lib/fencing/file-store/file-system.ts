@@ -6,7 +6,7 @@ import { PRIVATE } from './directories.js';
 import { NEW_FOLDER } from './generations.js';
 import { isLackOfRoom } from './room.js';
 
-/** Those that several hosts can mount. By the numbers of Linux; those of other systems mean other things, or nothing. */
+/** File systems that several hosts can mount, by their numbers on Linux. Other systems have other numbers, or none. */
 const SHARED: ReadonlyMap<number, string> = new Map([
   [0x6969, 'NFS'],
   [0x517b, 'SMB'],
@@ -54,7 +54,7 @@ export async function refuseWithoutLinks(root: string, tryLink: typeof link = li
       if (!isLackOfRoom(error)) throw withoutLinks(root, error);
     });
   } catch (error) {
-    // A full disk says nothing about links, and what is there must be read all the same.
+    // A full disk says nothing about links, and the files on it must be readable all the same.
     if (!isLackOfRoom(error)) throw error;
   } finally {
     await rm(folder, { recursive: true, force: true });

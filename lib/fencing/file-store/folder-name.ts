@@ -3,24 +3,24 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { unlessCode } from './directories.js';
 
-/** What file systems take for one name, in bytes. */
+/** The longest name that file systems take, in bytes. */
 const MAX_LENGTH = 255;
-/** No name that is written out has `=` in it: it is encoded. */
+/** Begins the name of a folder that is a digest. No other folder has a `=` in its name: it is encoded there. */
 const DIGEST = 'sha256=';
 
-/** In a folder whose name does not tell it: what the file is called. */
+/** The file that has the name of the resource, in a folder whose own name does not tell it. */
 export const NAME_FILE = 'name';
 
 export interface FolderName {
   readonly folder: string;
-  /** Must be kept in the folder. */
+  /** The name that must be kept inside the folder, as its own name does not tell it. */
   readonly nameInside?: string;
 }
 
 /**
  * The folder of a resource: one segment of a path, whatever the resource is called (check-resource.ts). No slash is left, `.`
  * and `..` are nothing but text, and no name begins with a dot: such names are the store's own. Capitals are written by
- * their numbers, as there are file systems that take `A` and `a` for the same. What is too long then is told by its digest.
+ * their numbers, as some file systems take `A` and `a` for the same. A name that is too long then becomes its digest.
  */
 export function folderNameOf(resource: string): FolderName {
   const encoded = encode(resource);
@@ -28,7 +28,7 @@ export function folderNameOf(resource: string): FolderName {
   return { folder: `${DIGEST}${createHash('sha256').update(resource).digest('hex')}`, nameInside: resource };
 }
 
-/** `undefined` for what is no folder of a file. */
+/** The resource of a folder; undefined for a folder that is none of a file. */
 export async function resourceOf(root: string, folder: string): Promise<string | undefined> {
   const resource = folder.startsWith(DIGEST)
     ? await unlessCode(['ENOENT', 'ENOTDIR'], readFile(join(root, folder, NAME_FILE), 'utf8'))

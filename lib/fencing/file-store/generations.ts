@@ -9,26 +9,26 @@ import { JournalState } from './journal-state.js';
 import { encodeRecord } from './record.js';
 import { Room } from './room.js';
 
-/** In the root: the folder of a file that is being made. No file is called so (folder-name.ts). */
+/** Begins the name of a folder, in the root, in which a file is being made. No file is called so (folder-name.ts). */
 export const NEW_FOLDER = '.new-';
 
 const JOURNAL = /^journal\.(0|[1-9]\d{0,14})$/;
 const TEMPORARY = /^journal\.(0|[1-9]\d{0,14})\.[\w-]+\.tmp$/;
 /** A folder with things in it and no journal is looked at again: the one it had may just have been replaced. */
 const MAX_LOOKS = 100;
-/** For what a file costs on a disk besides its bytes. */
+/** What a file costs on a disk besides its bytes, and more. */
 const SPARE_BYTES = 64 * 1024;
 
 /**
- * The journals of one file: `journal.<generation>`, of which the highest is the file. The one below is there for the
- * moment between the making of the next and its own removal.
+ * The journals of one file: `journal.<generation>`, of which the highest is the file. The one below it exists between the
+ * making of the next journal and its own removal.
  *
- * A generation is made once and never again, or an old state could come back to life by the hand of somebody who was
- * stopped for long. Linking the next one refuses a name that exists; that a name which existed and was removed is not
- * linked again takes two rules. Whoever makes generation g+1 looks, when the temporary file is complete, whether g is still
- * there, and only then links. Whoever removes generation g+1 makes sure that g is gone, then removes all temporary
- * files for g+1, and only then g+1. So a late link finds no g, or no temporary file. Generation 0 comes with the folder,
- * which is moved into its place as a whole, and that place is never empty again.
+ * A generation is made once and never again: otherwise a process that was stopped for long could bring an old state back.
+ * The link that makes a generation fails where its name exists. Two rules see to it that a name which existed and was
+ * removed is not linked again. A process that makes generation g+1 looks, when its temporary file is complete, whether g is
+ * still there, and only then links. A process that removes generation g+1 makes sure that g is gone, then removes all
+ * temporary files for g+1, and only then g+1. So a late link finds no g, or no temporary file. Generation 0 comes with the
+ * folder, which is moved into its place as a whole, and that place is never empty again.
  */
 export class Generations {
   /** @param nameInside what the file is called, where its folder does not tell (folder-name.ts) */
@@ -44,7 +44,7 @@ export class Generations {
     for (let looks = 0; looks < MAX_LOOKS; looks += 1) {
       const names = await this.#names();
       if (names === undefined) return undefined;
-      // It tells an empty folder from one whose journals change places while they are listed.
+      // The list may be empty because journals changed places while it was made. rmdir fails for a folder that is not empty.
       if (names.length === 0) await unlessCode(['ENOTEMPTY', 'EEXIST', 'ENOENT'], rmdir(this.folder));
       const journal = await this.#openHighest(names);
       if (journal !== undefined) return journal;
@@ -62,7 +62,7 @@ export class Generations {
     await mkdir(temporary, PRIVATE.folder);
     try {
       await chmod(temporary, this.modes.folder);
-      // Not there any more: this process was stopped for so long that it was taken for dead (fenced-file-store.ts).
+      // ENOENT: this process was stopped for so long that another took it for dead and removed its folder (fenced-file-store.ts).
       await unlessCode(['ENOTEMPTY', 'EEXIST', 'ENOENT'], this.#createIn(temporary));
     } finally {
       await rm(temporary, { recursive: true, force: true });
@@ -70,7 +70,7 @@ export class Generations {
     await syncDirectory(root);
   }
 
-  /** Makes the journal that follows a sealed one, unless it is there. Whoever does it comes to the same bytes. */
+  /** Makes the journal that follows a sealed one, unless it is there. All processes make the same bytes. */
   async succeed(sealed: Journal): Promise<void> {
     const next = sealed.generation + 1;
     const temporary = join(this.folder, `journal.${next}.${randomUUID()}.tmp`);
@@ -89,15 +89,14 @@ export class Generations {
   /** Whether the journal that follows one in this state is likely to find room. */
   async hasRoomAfter(state: JournalState): Promise<boolean> {
     const free = (await this.room.freeBytes()) - SPARE_BYTES;
-    // Each byte may need two. Only where it is close is it worth to make all of it to see.
+    // An escaped byte takes two. The exact size costs a copy of all, so it is only looked at where room is scarce.
     return free >= 2 * (state.content?.length ?? 0) || free >= encodeRecord(state.toBase()).length;
   }
 
-  /**
-   * Whether no journal followed this one, at a moment during the call. In this order: the next one goes later than this one,
-   * so where this one still is, the next one has not gone, it has never been.
-   */
+  /** Whether no journal had followed this one, at a moment during the call. */
   async isLast(generation: number): Promise<boolean> {
+    // The order of the looks counts. The next journal is removed after this one. So if this one is still there after the next
+    // one was not found, the next one has not gone: it has never been.
     return !(await exists(this.#path(generation + 1))) && (await exists(this.#path(generation)));
   }
 
@@ -108,7 +107,7 @@ export class Generations {
       await writeDurably(join(temporary, NAME_FILE), Buffer.from(this.nameInside), file);
     }
     await syncDirectory(temporary);
-    // It replaces an empty folder and no other.
+    // A rename replaces an empty folder, and no other.
     await rename(temporary, this.folder);
   }
 
@@ -118,10 +117,10 @@ export class Generations {
     const journal = await unlessMissing(Journal.open(this.#path(generation), generation, this.room));
     if (journal === undefined) return undefined;
     try {
-      // A higher one may have come. Whatever was there before it is over, and may be no more than a copy put back by hand.
+      // A higher journal may have come. The ones below it are over, and may be no more than copies put back by hand.
       const namesNow = (await this.#names()) ?? [];
       if (highestOf(namesNow) === generation) {
-        // Nothing in it may be acknowledged before the journal itself is sure to be found again.
+        // No record in it may be acknowledged before the journal itself is sure to be found after a power failure.
         await syncDirectory(this.folder);
         await syncDirectory(dirname(this.folder));
         await this.#removeBelow(generation, namesNow);
@@ -140,7 +139,7 @@ export class Generations {
     const older = journalsIn(names).filter((one) => one < generation);
     for (const one of older) {
       await this.#remove(`journal.${one - 1}`);
-      // Listed again: what matters is what was there when the one before was gone.
+      // The folder is listed again: a temporary file counts that was there when the journal below was gone.
       const left = ((await this.#names()) ?? []).filter((name) => isLeftOver(name));
       await Promise.all(left.map((name) => this.#remove(name)));
       await this.#remove(`journal.${one}`);
@@ -152,7 +151,7 @@ export class Generations {
     await unlessMissing(unlink(join(this.folder, name)));
   }
 
-  /** A link to elsewhere is refused: no file of the store is one. */
+  /** The names in the folder; undefined where there is none. A link to elsewhere is refused: the store makes none. */
   async #names(): Promise<string[] | undefined> {
     const folder = await unlessMissing(lstat(this.folder));
     if (folder === undefined) return undefined;
@@ -186,7 +185,7 @@ function highestOf(names: readonly string[]): number | undefined {
 async function writeDurably(path: string, bytes: Uint8Array, mode: number): Promise<void> {
   const file = await open(path, 'wx', PRIVATE.file);
   try {
-    // Not by opening: the umask of the process would take rights away.
+    // A mode given to `open` would lose the rights that the umask of the process takes away.
     await file.chmod(mode);
     await file.writeFile(bytes);
     await file.sync();

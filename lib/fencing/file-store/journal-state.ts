@@ -2,20 +2,20 @@ import { isStale } from '../rule.js';
 import { Content } from './content.js';
 import type { JournalRecord } from './record.js';
 
-/** Whether a record counts; if not, why not. `overtaken`: the content is not the one that it was made for. */
+/** Whether a record counts; if not, why not. `overtaken`: the content has changed since the record was made for it. */
 export type Verdict = 'counts' | 'stale' | 'sealed' | 'overtaken';
 
 const NOTHING = new Uint8Array();
 const SPACE = 0x20;
 
 /**
- * What the records of one journal amount to. It depends on nothing but their order, so all who read the same journal come
- * to the same end, whoever wrote and whenever.
+ * The state of a file: what the records of one journal amount to. It depends on nothing but their order, so all processes
+ * that read the same journal come to the same state.
  */
 export class JournalState {
-  /** The highest token of those that count. */
+  /** The highest token of the records that count. */
   #mark = 0n;
-  /** Of the last one that wrote or added; 0 where there is no content. */
+  /** The token of the last record that wrote or appended; 0 where there is no content. */
   #writtenUnder = 0n;
   #content: Content | undefined;
   #lastChange = 'none';
@@ -51,7 +51,7 @@ export class JournalState {
     return 'counts';
   }
 
-  /** The record with which the next journal begins: the same, byte by byte, whoever makes it. */
+  /** The record with which the next journal begins. All processes make the same bytes of it. */
   toBase(): JournalRecord {
     const start = Buffer.from(`${this.#lastChange} ${this.#content === undefined ? '-' : this.#writtenUnder} `);
     const payload = this.#content === undefined ? start : Buffer.concat([start, this.#content.copy()]);

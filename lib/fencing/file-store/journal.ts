@@ -9,20 +9,22 @@ import { encodeRecord, type JournalRecord, parseLine } from './record.js';
 import type { Room } from './room.js';
 import { Soundness, type Span } from './soundness.js';
 
-/** Never made by opening: a journal begins with its `base` or not at all. For reading too: an overlay file system gives those
- * who only read another file than those who write. */
+/**
+ * Without O_CREAT: opening makes no journal, as a journal begins with its `base` or not at all. For writing also where it is
+ * only read: an overlay file system gives a process that only reads another file than one that writes.
+ */
 const FLAGS = constants.O_RDWR | constants.O_APPEND | constants.O_NOFOLLOW;
 
-/** What is smaller leaves no more behind when it is cut off than the call would cost that asks for the room. */
+/** A smaller record is written without asking for the room: if it is cut off, it leaves less behind than the question costs. */
 const LARGE_RECORD_BYTES = 64 * 1024;
 
-/** How one record fared: `mark` is the highest token before it, or its own if it counts. */
+/** What became of a record. `mark` is the highest token in front of it, or its own if it counts. */
 export interface Outcome {
   readonly verdict: Verdict;
   readonly mark: bigint;
 }
 
-/** Of an open file; they stay as they are, wherever it is moved. */
+/** The numbers of an open file, which it keeps wherever it is moved. */
 export interface Identity {
   readonly dev: bigint;
   readonly ino: bigint;
@@ -33,9 +35,9 @@ export class Journal {
   readonly state = new JournalState();
   readonly #lines: LineReader;
   readonly #soundness = new Soundness();
-  /** What is known to outlast a power failure. */
+  /** How far the journal is known to outlast a power failure. */
   #durableTo = 0;
-  /** The line without which nothing else may be believed. */
+  /** Whether the first record, the `base`, was found: nothing else may be believed without it. */
   #hasBase = false;
 
   private constructor(
@@ -63,21 +65,21 @@ export class Journal {
   }
 
   /**
-   * Whether it is still what its path leads to. Otherwise it has been replaced, or somebody has moved or removed its folder:
-   * then what is added here is read by nobody.
+   * Whether the path still leads to this file. Otherwise the journal was replaced, or its folder was moved or removed, and
+   * nobody reads what is added here.
    */
   async isInPlace(): Promise<boolean> {
     const there = await unlessMissing(lstat(this.path, { bigint: true }));
     return there?.ino === this.identity.ino && there.dev === this.identity.dev;
   }
 
-  /** Reads what others have added. */
+  /** Reads the records that others have added. */
   async catchUp(): Promise<void> {
     for await (const line of this.#lines.newLines()) this.#apply(line);
     if (!this.#hasBase) throw withoutBase(this.path);
   }
 
-  /** Whoever is told of a record may rely on it: this is for those that another process has written, and maybe not synced yet. */
+  /** Syncs the records that were read. Another process may have written them, and not have synced them yet. */
   async makeDurable(): Promise<void> {
     const readTo = this.#lines.readTo;
     if (readTo <= this.#durableTo) return;
@@ -108,7 +110,7 @@ export class Journal {
   }
 
   async close(): Promise<void> {
-    // What was acknowledged is synced, so that the end of the file handle has nothing to add, and must not spoil an answer.
+    // All that was acknowledged is synced. A failure to close the file changes nothing, and must not spoil an answer.
     await this.file.close().catch(() => undefined);
   }
 

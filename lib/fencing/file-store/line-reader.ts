@@ -11,7 +11,7 @@ export interface Line {
   readonly endsAt: number;
 }
 
-/** The lines of a file that grows, each one once. What has no end yet is left for later: its writer may be at it. */
+/** Reads the lines of a file that grows, each one once. A line without an end is left for later: its writer may be at it. */
 export class LineReader {
   #readTo = 0;
   #pending: Buffer[] = [];
@@ -24,8 +24,8 @@ export class LineReader {
   }
 
   /**
-   * What has been added since the last time.
-   * @param expectedBytes saves calls where more than a little is known to be there
+   * Reads the lines that were added since the last time.
+   * @param expectedBytes how much is known to be there, at least: larger reads are fewer reads
    */
   async *newLines(expectedBytes = 0): AsyncGenerator<Line> {
     let size = Math.min(Math.max(expectedBytes, SMALLEST_READ), LARGEST_READ);

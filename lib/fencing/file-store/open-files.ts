@@ -7,11 +7,11 @@ interface Entry {
 }
 
 /**
- * The files that are in use, and those that were used last: they stay open, so that only what is new must be read. More than
- * `maxOpen` are open only while more are in use at the same time.
+ * The files that are in use, and those that were used last. A file stays open so that its next use reads only what is new.
+ * More than `maxOpen` files are open only while more are in use at the same time.
  */
 export class OpenFiles {
-  /** The one that was used last is the last. */
+  /** By the time of their last use, the latest one last. */
   readonly #entries = new Map<string, Entry>();
 
   constructor(
@@ -37,7 +37,7 @@ export class OpenFiles {
     this.#entries.clear();
   }
 
-  /** What was never written has nothing to keep. */
+  /** A file that was never written has nothing to keep. */
   #forget(resource: string, { file, turns }: Entry): void {
     if (turns.isIdle && !file.isInUse) this.#entries.delete(resource);
   }

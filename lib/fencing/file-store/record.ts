@@ -12,11 +12,11 @@ export type RecordKind = (typeof KINDS)[number];
 export interface JournalRecord {
   readonly kind: RecordKind;
   readonly token: bigint;
-  /** Of this one attempt to write it. Without it two writers of the same bytes could take one's record for the other's. */
+  /** Names this one attempt to write. Without it, two writers of the same bytes could take each other's record for their own. */
   readonly id: string;
-  /** The record that changed the content last, where this one counts only if that is still so. */
+  /** This record counts only if the record with this id is still the last one that changed the content. */
   readonly onlyAfter?: string | undefined;
-  /** What its writer had read by then; nothing in one that begins a journal. */
+  /** How far its writer had read. A record that begins a journal says nothing of it. */
   readonly seen?: Seen | undefined;
   readonly payload: Uint8Array;
 }
@@ -36,7 +36,7 @@ export const LINE_FEED = 0x0a;
 const BEGIN = Buffer.from('!\n');
 const END = Buffer.from(';\n');
 const END_MARK = 0x3b;
-/** At the end of a line that the next writer has ended. */
+/** Ends a line that its writer left without an end, and that the next writer ended. */
 export const CUT_MARK = 0x21;
 
 const ANY_CONTENT = '*';
@@ -46,7 +46,7 @@ const HEADER =
 const PART_OF_HEADER = /^[\w* -]*$/;
 const MAX_HEADER_BYTES = 192;
 
-/** To be written by one call: the bytes of two records are never mixed then. */
+/** The bytes of a record. One call must write all of them, so that they are not mixed with those of another record. */
 export function encodeRecord(record: JournalRecord): Buffer {
   const { kind, token, id, onlyAfter = ANY_CONTENT, seen = NOTHING_SEEN, payload } = record;
   const header = `${token} ${kind} ${id} ${onlyAfter} ${seen.to} ${seen.records} ${payload.length}`;
@@ -75,8 +75,8 @@ export function parseLine(line: Buffer): JournalRecord | undefined {
 }
 
 /**
- * Whether a line without a record is what a writer leaves that was cut off, be it several one after the other: the beginning of
- * a record, ended by whoever came next. Between whole records it is empty.
+ * Whether a line without a record is what a writer leaves that was cut off, or several such writers one after the other: the
+ * beginning of a record, which the next writer ended. Between whole records the line is empty.
  */
 export function isCutOff(line: Buffer): boolean {
   if (line.at(-1) !== CUT_MARK) return false;
@@ -86,7 +86,7 @@ export function isCutOff(line: Buffer): boolean {
   const start = headerOf(part);
   if (start === null) return part.length < MAX_HEADER_BYTES && PART_OF_HEADER.test(part.toString('latin1'));
   const payload = part.subarray(start[0].length);
-  // Of a record that lacks its last byte, the line feed, the mark at its end is there.
+  // A record that lacks only its last byte, the line feed, has its end mark.
   const escaped = payload.at(-1) === END_MARK ? payload.subarray(0, -1) : payload;
   return unescapedLength(escaped) <= Number(start[7]);
 }

@@ -1,20 +1,20 @@
 import { statfs } from 'node:fs/promises';
 
-/** What system calls say when there is no room, or none for this user or process, or none to be had any more. */
+/** The codes of system calls that find no room: on the disk, for this user, for this process, or on a disk that became read-only. */
 const LACK_OF_ROOM: readonly string[] = ['ENOSPC', 'EDQUOT', 'EFBIG', 'EROFS'];
 
 /** The room that is left on a disk. */
 export class Room {
   constructor(private readonly path: string) {}
 
-  /** As of now: others write as well. Quotas do not show. */
+  /** The free bytes of this moment: others write as well. Quotas do not show in it. */
   async freeBytes(): Promise<number> {
     const { blocks, bavail, bsize } = await statfs(this.path);
     // A tmpfs without a limit has no size at all.
     return blocks === 0 ? Infinity : bavail * bsize;
   }
 
-  /** What is cut off by a full disk cannot be taken back, so that it is better not begun. */
+  /** Refuses a write for which there is no room: what a full disk cuts off cannot be taken back. */
   async assertFor(bytes: number): Promise<void> {
     const free = await this.freeBytes();
     if (bytes <= free) return;

@@ -7,34 +7,34 @@ export interface Span {
   readonly to: number;
 }
 
-/** A record of somebody who was stopped before so many others were written is not compared with them. */
+/** So many records are remembered by their ends. What a writer had seen before all of these cannot be checked. */
 const ENDS_KEPT = 4_096;
 const NOTHING_SEEN: Seen = { to: 0, records: 0 };
 
 /**
- * Tells a journal in which something was damaged from one in which a writer was cut off. What a crash leaves is the beginning
- * of a record, or, after a power failure, anything at all at the end. What was whole once and no longer is shows in two ways.
- * Its bytes are not the beginning of a record, and whole ones are behind them whose writers did not find them like this. And
- * each writer tells how many records it had read, and how far: whoever counts differently has another journal before him.
+ * Tells a journal that was damaged from one in which a writer was cut off. A crash leaves the beginning of a record, or, after a
+ * power failure, anything at all at the end. Damage to a record that was whole shows in two ways. Its bytes are not the
+ * beginning of a record, and whole records follow whose writers had read them differently. And each record tells how many
+ * records its writer had read, and how far: a reader that counts differently has another journal before it.
  */
 export class Soundness {
   #records = 0;
   /** Where the last records end, in ascending order. */
   #ends: number[] = [];
-  /** What no crash leaves, behind the last record. */
+  /** Bytes behind the last record that no crash leaves. */
   #doubt: Span | undefined;
 
-  /** What the next record says of what was read before it was made. */
+  /** What the next record is to say of how far its writer has read. */
   seenTo(to: number): Seen {
     return { to, records: this.#records };
   }
 
-  /** A line that is no record. */
+  /** Takes in a line that is no record. */
   passOver(line: Line): void {
     if (!isCutOff(line.bytes)) this.#doubt = { from: this.#doubt?.from ?? line.startsAt, to: endOf(line) };
   }
 
-  /** A line that is one. @returns what is damaged in front of it */
+  /** Takes in a line that is a record. @returns what is damaged in front of it */
   add({ startsAt, endsAt }: Line, seen: Seen = NOTHING_SEEN): Span | undefined {
     const doubt = this.#doubt;
     this.#doubt = undefined;
@@ -52,7 +52,7 @@ export class Soundness {
   }
 }
 
-/** Without the end that the next record gives to a line that has none. */
+/** Where a line ends, without the marks that later records put behind a line that had no end. */
 function endOf({ bytes, startsAt, endsAt }: Line): number {
   let length = bytes.length;
   while (bytes[length - 1] === CUT_MARK) length -= 1;

@@ -1,6 +1,6 @@
 import type { FencePlan } from './fence-plan.js';
 
-/** What the guard let in: kept beside the request, where nothing that the caller sends can be. */
+/** What the guard let in. It is kept beside the request, where nothing can be that the caller sends. */
 interface Accepted {
   readonly plan: FencePlan;
   readonly token: bigint;

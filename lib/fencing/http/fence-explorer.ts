@@ -32,7 +32,7 @@ export class FenceExplorer implements OnModuleInit {
     }
   }
 
-  /** Two global ones: Nest would silently give some controllers the marks of the one, some those of the other. */
+  /** With two global modules, Nest would silently give some controllers the marks of the one, some those of the other. */
   #checkThatItIsTheOnlyOne(): void {
     const all = this.discovery
       .getProviders()
@@ -66,7 +66,7 @@ export class FenceExplorer implements OnModuleInit {
     }
   }
 
-  /** Another decorator may have put a new function in place of the one that was fenced, or other guards. */
+  /** Another decorator may have put a new function in place of the fenced one, or replaced its guards. */
   #checkThatItWasKept(name: string, handler: object, controller: Class, plan: FencePlan | 'none' | undefined): void {
     const remembered = rememberedPlanOf(controller.prototype, name);
     if (remembered !== undefined && ownFencePlanOf(handler) === undefined) {
@@ -84,7 +84,7 @@ export class FenceExplorer implements OnModuleInit {
   }
 
   #checkRules({ rules, where }: FencePlan): void {
-    // Of several modules another may be this controller's: the guard checks it then.
+    // Where this module is not global, the controller may use another one: its guard checks the rules at the first request.
     if (!this.fencing.isGlobal) return;
     checkTokenRules(rules, where, this.fencing.hasKeys);
   }

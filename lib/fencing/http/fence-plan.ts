@@ -14,14 +14,14 @@ export interface FencePlan {
 
 const PLAN = Symbol('@RequireFence');
 
-/** On the method itself, or the class: other decorators that wrap methods carry metadata over. */
+/** Keeps the plan on the method itself, or on the class: a decorator that wraps a method carries its metadata over. */
 export function setFencePlan(target: object, plan: FencePlan | 'none'): void {
   Reflect.defineMetadata(PLAN, plan, target);
 }
 
 const fencedMethods = new MethodNotes<FencePlan>();
 
-/** Remembers it apart from the function: a decorator above that puts another in its place loses all that stood on it. */
+/** Remembers the plan apart from the function as well: a decorator that puts another in its place may lose its metadata. */
 export function rememberFencedMethod(prototype: object, method: string | symbol, plan: FencePlan): void {
   fencedMethods.set(prototype, method, plan);
 }
@@ -31,12 +31,12 @@ export function rememberedPlanOf(prototype: object, method: string): FencePlan |
   return fencedMethods.nearest(prototype, method);
 }
 
-/** What a class or a method says of itself. */
+/** The plan that stands on a class or a method itself. */
 export function ownFencePlanOf(target: object): FencePlan | 'none' | undefined {
   return Reflect.getMetadata(PLAN, target) as FencePlan | 'none' | undefined;
 }
 
-/** What counts for a handler: its own decorator, or else that of its class. */
+/** The plan that counts for a handler: its own, or else that of its class. */
 export function fencePlanOf(handler: object, controller: object): FencePlan | 'none' | undefined {
   return ownFencePlanOf(handler) ?? ownFencePlanOf(controller);
 }

@@ -7,7 +7,7 @@ import { type FencePlan, fencePlanOf } from './fence-plan.js';
 import { checkTokenRules, FENCING, type ResolvedFencing } from './fencing-options.js';
 import { type FencedRequest, shownToken } from './shown-token.js';
 
-/** What `@RequireFence` has Nest ask before pipes and handler. */
+/** Nest asks this guard before the pipes and the handler of a route with `@RequireFence`. */
 @Injectable()
 export class FenceGuard implements CanActivate {
   constructor(@Inject(FENCING) private readonly fencing: ResolvedFencing) {}
@@ -43,10 +43,10 @@ export class FenceGuard implements CanActivate {
     return token;
   }
 
-  /** Before anything is compared: the mark must not rise for what proves nothing. */
+  /** Comes before the claim: the mark must not rise for a token that proves nothing. */
   #verify(text: string, key: string, { rules, where }: FencePlan): bigint {
     const { keys, rules: moduleRules } = this.fencing;
-    // A rule that is undefined is not given: it lifts none of the module's.
+    // A rule whose value is undefined counts as not given: it must not lift a rule of the module.
     const given = Object.fromEntries(Object.entries(rules).filter(([, rule]) => rule !== undefined));
     if (keys !== undefined) return tokenOfSigned(text, key, keys, { ...moduleRules, ...given, key });
     checkTokenRules(rules, where, false);

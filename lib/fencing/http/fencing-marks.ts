@@ -11,8 +11,8 @@ export interface FencingMarks {
    */
   claim(resource: string, fence: Fence): Promise<void>;
   /**
-   * Whether the marks can be kept: awaited at boot, which ends with what this throws. A `RedisFence` has it, and refuses a
-   * Redis that may forget what it acknowledged. Who takes such a one for good enough leaves it out:
+   * Makes sure that the marks can be kept. The boot waits for it, and fails with its error. That of a `RedisFence` refuses a
+   * Redis that may forget what it acknowledged. To use such a Redis all the same, leave `check` out:
    * `{ claim: (resource, fence) => redis.claim(resource, fence) }`.
    */
   check?(): Promise<void>;

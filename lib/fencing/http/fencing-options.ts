@@ -15,14 +15,14 @@ export interface FencingModuleOptions extends SignedTokenRules {
   readonly keys?: VerificationKeys;
 }
 
-/** As the guard reads it. */
+/** The options as the guard reads them. */
 export interface ResolvedFencing {
   readonly marks: FencingMarks;
   readonly keys: VerificationKeys | undefined;
   readonly rules: SignedTokenRules;
 }
 
-/** Who provides it is missing when Nest prints this text, in its own error at boot. */
+/** Nest prints this text in its own error at boot, where nobody provides the marks. */
 export const FENCING = Symbol(
   'the fencing marks for @RequireFence (is FencingModule.forRoot({ marks }) imported in the root module, and global?)',
 );
@@ -51,7 +51,7 @@ function checkMarks(marks: Partial<FencingMarks> | null | undefined, refuse: (wh
         'FencedFileStore, PostgresFence or RedisFence',
     );
   }
-  // One with fewer parameters cannot compare what it is not given.
+  // A `claim` with fewer parameters does not take the token, so it cannot compare it.
   if (typeof marks?.claim !== 'function' || marks.claim.length !== 2) {
     refuse(
       'must be a store with claim(resource, fence), which takes these two: FencedFileStore, PostgresFence or RedisFence',

@@ -3,7 +3,7 @@ import { ApplicationConfig, DiscoveryModule, DiscoveryService } from '@nestjs/co
 import { FenceExplorer } from './fence-explorer.js';
 import { FENCING, type FencingModuleOptions, type ResolvedFencing, resolveFencingOptions } from './fencing-options.js';
 
-/** What stands beside the options: it must be known before they are. */
+/** What stands beside the options, as Nest must know it before it has them. */
 export interface FencingExtras {
   /** Whether the controllers of every module may use `@RequireFence` without importing this one. @default true */
   readonly isGlobal?: boolean;

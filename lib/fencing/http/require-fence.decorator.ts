@@ -8,9 +8,9 @@ import { checkTokenRules, type SignedTokenRules } from './fencing-options.js';
 
 export interface RequireFenceOptions<Path extends string = string> extends SignedTokenRules {
   /**
-   * Makes the placeholders from the route parameters, where the handler takes them for something else than they are: what
-   * is one resource must be one key (`keys: ({ id }) => ({ id: Number(id) })` beside a `ParseIntPipe`). For a wildcard, whose
-   * segments come joined by `/`, it has to be given: adapters call it by different names.
+   * Makes the values of the placeholders from the route parameters. It is needed where the handler reads a parameter as
+   * something else than text, as one resource must have one key: `keys: ({ id }) => ({ id: Number(id) })` beside a
+   * `ParseIntPipe`. It must be given for a wildcard, whose segments come joined by `/`: adapters call it by different names.
    * @default the route parameters of the same names, as they came
    */
   readonly keys?: (params: Readonly<Record<string, string>>) => LockKeyValues<Path>;

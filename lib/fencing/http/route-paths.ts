@@ -8,10 +8,10 @@ const PATH_KEY = learnPathKey();
 const MODULE_PATH_KEY = '__module_path__';
 
 const PARAMETER = /:([A-Za-z_$][\w$]*)/g;
-/** As Express 5 writes it. */
+/** A wildcard as Express 5 writes it. */
 const WILDCARD = /\*([A-Za-z_$][\w$]*)/g;
 
-/** The paths that a controller or a handler was given; undefined for what is no route. */
+/** The paths that a controller or a handler was given; undefined for a class or a method that is no route. */
 export function pathsOf(target: object): readonly string[] | undefined {
   const paths: unknown = Reflect.getMetadata(PATH_KEY, target);
   if (typeof paths === 'string') return [paths];

@@ -19,7 +19,7 @@ export function writingLock(given: LockHandle | undefined, by: string): LockHand
   return lock;
 }
 
-/** Resolves as `lock.whenSure()` does; rejects with the caller's own reason when the caller gives up before. */
+/** Settles as `lock.whenSure()` does, or rejects with the caller's own reason when the caller gives up before. */
 export async function untilSure(lock: LockHandle, giveUp: AbortSignal | undefined): Promise<void> {
   if (giveUp === undefined) return lock.whenSure();
   giveUp.throwIfAborted();

@@ -1,12 +1,12 @@
 import { createHmac, createPublicKey, type KeyObject, sign, timingSafeEqual, verify } from 'node:crypto';
 
-/** As the header of a signed token names it. */
+/** An algorithm, as the header of a signed token names it. */
 export type JoseAlgorithm = 'HS256' | 'EdDSA';
 
 /** A key that can do one thing only: which algorithm it is for is said with the key, never by a token. */
 export interface BoundKey {
   readonly algorithm: JoseAlgorithm;
-  /** The only issuer whose tokens it stands for; undefined for any. */
+  /** The only issuer whose tokens this key may have signed; undefined for any. */
   readonly issuer: string | undefined;
   verifies(text: string, signature: Uint8Array): boolean;
 }
@@ -15,7 +15,7 @@ export interface BoundSigningKey extends BoundKey {
   sign(text: string): Buffer;
 }
 
-/** Private fields, so that no log, copy or JSON of the object around it shows the key. */
+/** A shared secret. The key is in a private field, so that no log, copy or JSON of the object around it shows it. */
 export class HmacBoundKey implements BoundSigningKey {
   readonly algorithm = 'HS256';
   readonly #secret: KeyObject;

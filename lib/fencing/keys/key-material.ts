@@ -8,10 +8,10 @@ export type SecretInput = string | Uint8Array | KeyObject | JsonWebKey;
 /** One half of an Ed25519 pair: PEM text, a KeyObject, or a JWK of type `OKP`. */
 export type Ed25519Input = string | KeyObject | JsonWebKey;
 
-/** As long as what SHA-256 gives: RFC 7518, 3.2. */
+/** As many bytes as a digest of SHA-256 has: RFC 7518, 3.2. */
 const MIN_SECRET_BYTES = 32;
 
-/** What is wrong is told without any of what was given: neither text nor cause may show a secret. */
+/** Tells what is wrong with a key, and shows nothing of the key: neither the text nor the cause of an error may have a secret. */
 type Refuse = (what: string) => never;
 
 export function readSecret(secret: unknown, where: string): KeyObject {
@@ -79,7 +79,7 @@ function parsable(input: unknown, refuse: Refuse): Parsable {
   return { key: input, format: 'jwk' };
 }
 
-/** The reason stays here: Node puts values of a JWK into some. */
+/** The error of Node is dropped: some of its texts have values of the JWK. */
 function parse(input: Parsable, read: (input: Parsable) => KeyObject, refuse: Refuse): KeyObject {
   try {
     return read(input);

@@ -23,7 +23,7 @@ export interface Ed25519PrivateKey {
 export type SigningKey = HmacKey | Ed25519PrivateKey;
 
 export interface SigningKeysOptions {
-  /** Who signs: it stands in every token. */
+  /** The name of the service that signs, which stands in every token. */
   readonly issuer: string;
   /** The key that new tokens are signed with. */
   readonly current: SigningKey;
@@ -31,10 +31,10 @@ export interface SigningKeysOptions {
   readonly accepted?: readonly (VerificationKey | SigningKey)[];
 }
 
-/** The key to sign with, and with it those whose tokens are accepted: what signs can verify, too. */
+/** The key to sign with, and the keys whose tokens are accepted. A service that signs can verify, too. */
 export class SigningKeys extends VerificationKeys {
   readonly issuer: string;
-  /** Of the key that signs. */
+  /** The id of the key that signs. */
   readonly currentId: string;
   readonly #current: BoundSigningKey;
 
@@ -65,7 +65,7 @@ function verificationKeysOf(options: SigningKeysOptions): VerificationKey[] {
   return [{ ...publicHalf(current), issuer }, ...others.map(publicHalf)];
 }
 
-/** What verifies; a key that signs is checked to be one. */
+/** The half of a key that verifies. A key to sign with is checked on the way. */
 function publicHalf(key: VerificationKey | SigningKey): VerificationKey {
   const where = nameKey(BY, key);
   if (key.algorithm === 'HS256' || !('privateKey' in key)) return key;

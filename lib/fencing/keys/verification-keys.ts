@@ -26,15 +26,15 @@ export type VerificationKey = (HmacKey | Ed25519PublicKey) & {
 };
 
 const MAX_ID_LENGTH = 128;
-/** What can stand in a log line without harm. */
+/** Characters that can stand in a log line without harm. */
 const ID = /^[\x21-\x7e]+$/;
 
 /**
- * The keys whose tokens are accepted, found by their ids. Checked here, so that a wrong key stops the start and not the
- * first request. Neither `util.inspect` nor JSON shows anything of them but their ids.
+ * The keys whose tokens are accepted, found by their ids. They are checked when they are made, so that a wrong key stops the
+ * start and not the first request. Neither `util.inspect` nor JSON shows anything of them but their ids.
  */
 export class VerificationKeys {
-  /** Of all keys. */
+  /** The ids of all keys. */
   readonly ids: readonly string[];
   readonly #keys = new Map<string, BoundKey>();
 

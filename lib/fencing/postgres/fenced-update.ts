@@ -19,7 +19,7 @@ export interface Statement {
   readonly values: unknown[];
 }
 
-/** Check and write in one statement: nothing can come in between. */
+/** Checks and writes in one statement: nothing can come in between. */
 export function updateStatement(
   { table, set, where, column = DEFAULT_COLUMN }: FencedUpdate,
   token: bigint,
@@ -41,7 +41,7 @@ export function updateStatement(
   };
 }
 
-/** What an update that changed nothing met: `matched` rows, and the highest token of them. */
+/** Asks what an update met that changed nothing: how many rows `matched`, and the highest token of them. */
 export function highestStatement({ table, where, column = DEFAULT_COLUMN }: FencedUpdate): Statement {
   const values: unknown[] = [];
   const rows = conditions(where, values);
@@ -62,6 +62,6 @@ function parameter(values: unknown[], value: unknown, name: string): string {
   if (value === undefined) {
     throw new LockConfigurationError(`The value of ${name} is undefined: write null for NULL, or leave the column out`);
   }
-  // A bigint reaches PostgreSQL as its digits, with every version of pg.
+  // A bigint goes as its digits, whatever a version of pg would make of it.
   return `$${values.push(typeof value === 'bigint' ? value.toString() : value)}`;
 }

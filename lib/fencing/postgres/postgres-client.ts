@@ -1,4 +1,4 @@
-/** What is asked of a connection to PostgreSQL; a `Client` of the package `pg` is one, and so is a `PoolClient`. */
+/** A connection to PostgreSQL: a `Client` or a `PoolClient` of the package `pg` fits. */
 export interface PostgresClient {
   query<Row extends object = Record<string, unknown>>(text: string, values?: unknown[]): Promise<PostgresResult<Row>>;
   on(event: 'error', listener: (error: Error) => void): unknown;
@@ -8,7 +8,7 @@ export interface PostgresClient {
 export interface PostgresResult<Row extends object = Record<string, unknown>> {
   readonly rows: Row[];
   readonly rowCount: number | null;
-  /** What the server says that it did: `COMMIT`, or `ROLLBACK` where a transaction could not be committed. */
+  /** What the server did: `COMMIT`, or `ROLLBACK` where a transaction could not be committed. */
   readonly command: string;
 }
 
@@ -17,7 +17,7 @@ export interface PostgresPoolClient extends PostgresClient {
   release(error?: Error): void;
 }
 
-/** What is asked of a pool; a `Pool` of the package `pg` is one. */
+/** A pool of connections: a `Pool` of the package `pg` fits. */
 export interface PostgresPool {
   /** Tells a pool from a single connection. */
   readonly totalCount: number;

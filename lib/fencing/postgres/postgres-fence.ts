@@ -30,7 +30,7 @@ export interface PostgresFenceOptions extends FenceSettings {
   readonly idleTimeoutMs?: number;
 }
 
-/** How often a refused statement looks again when the row changes under its eyes. */
+/** How often a refused statement is sent when the row changes between the refusal and the look for its reason. */
 const MOST_LOOKS = 5;
 const LIMIT_EXCEEDED = '54000';
 const MAX_IDLE_TIMEOUT_MS = 0x7fff_ffff;
@@ -122,7 +122,7 @@ export class PostgresFence {
    */
   async update(resource: string, fence: Fence, update: FencedUpdate): Promise<number> {
     const token = await this.#token(resource, fence);
-    // Over a single connection it is part of the transaction.
+    // Over a single connection the update is a part of the transaction around it, and waits for nothing.
     if (isPool(this.#pool)) this.#refuseInside(resource);
     const write = updateStatement(update, token);
     const look = highestStatement(update);
@@ -183,7 +183,7 @@ export class PostgresFence {
     return isPool(this.#pool) || this.#around.resources.length > 0 ? run() : this.#turns.run(run);
   }
 
-  /** It would wait for the row that the transaction around it has locked, which waits for it. */
+  /** A claim inside would wait for the row that the transaction around it has locked, which waits for the claim. */
   #refuseInside(resource: string): void {
     if (!this.#around.resources.includes(resource)) return;
     throw new LockConfigurationError(

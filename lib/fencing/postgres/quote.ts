@@ -1,7 +1,7 @@
 import { LockConfigurationError } from '../../lock/errors.js';
 import { onOneLine } from '../on-one-line.js';
 
-/** PostgreSQL cuts a longer name off, and so would mean another one. */
+/** PostgreSQL cuts a longer name off, which makes it another name. */
 const MAX_NAME_BYTES = 63;
 
 /**
@@ -23,12 +23,12 @@ export function quoteTable(table: string): string {
   return String(table).split('.').map(quoteName).join('.');
 }
 
-/** Where a table of marks is whose name says nothing of it. */
+/** The schema of a table of marks whose name has none. */
 const SCHEMA_OF_MARKS = 'public';
 
 /**
- * Never by the search path: that differs from one connection to the next, and a temporary table comes first in it. With two
- * tables of one name there are two marks, and each writer is the newest to one of them.
+ * The name of a table of marks with its schema, so that no search path decides: the path differs between connections, and a
+ * temporary table comes first in it. With two tables of one name there are two marks, and each writer is the newest in one.
  * @throws LockConfigurationError
  */
 export function quoteMarksTable(table: string): string {

@@ -66,15 +66,15 @@ async function inTransaction<T>(
     state.broken ??= error;
     reject(error);
   };
-  // Nobody may be waiting for it at that moment.
+  // Nobody may be waiting for `cut` when it rejects.
   cut.catch(() => undefined);
   client.on('error', onError);
   try {
-    // A process that is paused in here must not keep the row locked for longer than that.
+    // A process that is paused in the transaction must not keep the row locked for longer than this.
     await orBroken(state, client.query(`BEGIN; SET LOCAL idle_in_transaction_session_timeout = ${idleTimeoutMs}`));
     const result = await rollingBack(client, state, async () => {
       const transaction = await guarded.claim(client);
-      // Work that waits for something else, a connection of a pool that is used up, would not notice.
+      // Work that waits for something else, such as a connection of a pool that is used up, would not notice the cut.
       const done = await Promise.race([guarded.work(client), cut]);
       if (!(await isStillIn(client, transaction))) throw guardWasOpen();
       return done;
@@ -91,25 +91,25 @@ async function rollingBack<T>(client: PostgresClient, state: ConnectionState, wo
   try {
     return await work();
   } catch (error) {
-    // What went wrong in the work is told, not what followed from it.
+    // The error of the work is told, not one that followed from it.
     if (state.broken === undefined) await orBroken(state, client.query('ROLLBACK')).catch(() => undefined);
     throw error;
   }
 }
 
-/** COMMIT and ROLLBACK let the row of the mark go, and PostgreSQL takes them from whoever sends them. */
+/** The work itself may have sent COMMIT or ROLLBACK, either of which unlocks the row of the mark. */
 async function isStillIn(client: PostgresClient, transaction: string): Promise<boolean> {
   try {
     const { rows } = await client.query<{ id: string }>(`SELECT ${TRANSACTION_ID} AS id`);
     return rows[0]?.id === transaction;
   } catch (error) {
-    // A statement had failed before, and the work went on: the answer to COMMIT tells.
+    // A statement had failed before, and the work went on: the answer to COMMIT will tell.
     if ((error as { code?: unknown }).code === IN_FAILED_TRANSACTION) return true;
     throw error;
   }
 }
 
-/** After a failure of these the connection may still be in the transaction. */
+/** For the statements after whose failure the connection may still be in the transaction. */
 async function orBroken<T>(state: ConnectionState, answer: Promise<T>): Promise<T> {
   try {
     return await answer;

@@ -1,11 +1,11 @@
 import { LockConfigurationError } from '../../lock/errors.js';
 import { type RedisClient, send } from './redis-client.js';
 
-/** What Redis must be told so that it does not forget a mark that it has acknowledged. */
+/** The settings of a Redis that does not forget a mark after it has acknowledged it. */
 const NEEDED: Readonly<Record<string, string>> = {
   appendonly: 'yes',
   appendfsync: 'always',
-  // With yes nothing is synced while the log is rewritten.
+  // With `yes` Redis syncs nothing while it rewrites its log.
   'no-appendfsync-on-rewrite': 'no',
   'maxmemory-policy': 'noeviction',
 };
@@ -25,12 +25,12 @@ export async function checkDurabilityOf(client: RedisClient): Promise<void> {
   if (inactive !== undefined) throw forgetful(inactive);
 }
 
-/** A server that is told to keep a log does not keep one yet, or not any more, in each of these cases. */
+/** Why a server that is told to keep a log does not keep one yet, or not any more. */
 function whyInactive(facts: ReadonlyMap<string, string>): string | undefined {
   if (facts.get('aof_enabled') !== '1') {
     return `It is told to keep an append-only file and keeps none (aof_enabled:${facts.get('aof_enabled')}): look at its log`;
   }
-  // What is written before the first whole log is there goes to a temporary file, which no start reads.
+  // Before the first whole log is there, Redis writes to a temporary file, which no start reads.
   const isBeingWritten = facts.get('aof_rewrite_in_progress') === '1' || facts.get('aof_rewrite_scheduled') === '1';
   if (isBeingWritten && facts.get('aof_base_size') === '0') {
     return 'Its append-only file was just turned on and is still being made: ask again when that is done';
@@ -48,7 +48,7 @@ async function persistence(client: RedisClient): Promise<ReadonlyMap<string, str
 
 async function configValue(client: RedisClient, name: string): Promise<string> {
   const answer = await asked(client, 'config', ['GET', name], name);
-  // Name and value, as a list or, in the newer protocol, as a map.
+  // The answer is name and value, as a list or, in the newer protocol, as a map.
   const [, value] = (answer instanceof Map ? [...answer].flat() : answer) as unknown[];
   return textOf(value);
 }

@@ -1,6 +1,6 @@
-/** What is asked of a connection to Redis; a `Redis` and a `Cluster` of the package `ioredis` are such. */
+/** A connection to Redis: a `Redis` or a `Cluster` of the package `ioredis` fits. */
 export interface RedisClient {
-  /** Sends one command; what is text in the answer comes as bytes. */
+  /** Sends one command. Texts in the answer come as bytes. */
   callBuffer(command: string, parameters: (string | Buffer)[]): Promise<unknown>;
 }
 
@@ -8,7 +8,7 @@ type Command = 'config' | 'eval' | 'evalsha' | 'info';
 type OwnMethod = (...parameters: (string | Buffer)[]) => Promise<unknown>;
 
 /**
- * By the method that `ioredis` has for the command, though its types do not tell of it: with `enableAutoPipelining` its
+ * Sends a command by the method that `ioredis` has for it, of which its types do not tell. With `enableAutoPipelining` its
  * `callBuffer` throws where nobody can catch it, and never answers.
  */
 export function send(client: RedisClient, command: Command, parameters: (string | Buffer)[]): Promise<unknown> {

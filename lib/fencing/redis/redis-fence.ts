@@ -28,13 +28,13 @@ export interface RedisValue {
 interface Content {
   readonly value: Buffer | undefined;
   readonly token: bigint | undefined;
-  /** The name of the last change; '': there was none. */
+  /** The name of the last change; empty where there was none. */
   readonly revision: string;
 }
 
 interface Answer {
   readonly outcome: string;
-  /** Of what is stale: why. */
+  /** The highest token that was seen, where the outcome is `stale`. */
   readonly highest: bigint;
 }
 
@@ -123,7 +123,7 @@ export class RedisFence {
   }
 
   /**
-   * Whether this Redis is told to keep what it acknowledges: `appendonly yes`, `appendfsync always` (in rewrites
+   * Makes sure that this Redis is told to keep what it acknowledges: `appendonly yes`, `appendfsync always` (in rewrites
    * of the log, too), `noeviction`. It says nothing about failovers. Of a cluster one node is asked.
    * @throws LockConfigurationError that says what to change
    */
@@ -131,7 +131,7 @@ export class RedisFence {
     return checkDurabilityOf(this.#client);
   }
 
-  /** The same, by the name under which `FencingModule` asks its marks at boot. */
+  /** `checkDurability`, under the name by which `FencingModule` checks its marks at boot. */
   check(): Promise<void> {
     return this.checkDurability();
   }

@@ -24,8 +24,8 @@ if highest and ARGV[1] < highest then return {'stale', highest} end
 `;
 
 /**
- * Clients send a command again when its answer was lost. What was carried out the first time is answered as done, also
- * where a newer holder has come since, who has seen it; and it is not done again over what others have written since.
+ * Clients send a command again when its answer was lost. A change that was carried out the first time is answered as done,
+ * also where a newer holder has come since: that one has seen it. It is not done again over what others have written since.
  */
 const CHANGE = `
 local revisions = redis.call('HGET', KEYS[1], 'revisions') or ''
@@ -66,18 +66,18 @@ redis.call('HDEL', KEYS[1], 'value')
 return {'done'}
 `);
 
-/** A script also for this: what clients of a cluster take for a write is asked of the primary, never of a replica. */
+/** Reading is a script, too: a client of a cluster takes scripts for writes, and never sends a write to a replica. */
 export const READ = script(`
 local found = redis.call('HMGET', KEYS[1], 'value', 'token', 'revisions')
 return {found[1], found[2], (found[3] or ''):sub(1, ${REVISION_LENGTH - 1})}
 `);
 
-/** The name of one change. */
+/** Makes a name for one change. */
 export function newRevision(): string {
   return randomBytes(REVISION_BYTES).toString('base64url');
 }
 
-/** Sends the script's name only; the whole of it where Redis does not know it (yet, or any more). */
+/** Sends the script's name only, and the whole script where Redis does not know it yet, or not any more. */
 export async function run(
   client: RedisClient,
   { text, sha1 }: Script,

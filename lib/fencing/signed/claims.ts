@@ -4,19 +4,19 @@ import { parseMembers } from './compact.js';
 
 /** What a signed token says, and what its signature stands for. */
 export interface VerifiedToken {
-  /** Of the lock. */
+  /** The key of the lock. */
   readonly key: string;
   /** The fencing token. */
   readonly token: bigint;
-  /** As what the lock was held; only `exclusive` and `write` give a right to write. */
+  /** The mode in which the lock was held; only `exclusive` and `write` give a right to write. */
   readonly mode: LockMode;
   readonly issuedAt: Date;
   readonly issuer: string;
-  /** Which key signed it. */
+  /** The id of the key that signed the token. */
   readonly keyId: string;
 }
 
-/** What a `Date` reaches to, in seconds. */
+/** The last second that a `Date` can have. */
 const MAX_SECONDS = 8_640_000_000_000;
 const MS_PER_SECOND = 1000;
 
@@ -26,7 +26,7 @@ export function claimsOf({ key, token, mode, issuedAt, issuer }: Claims): object
   return { key, token: String(token), mode, iat: Math.floor(issuedAt.getTime() / MS_PER_SECOND), iss: issuer };
 }
 
-/** Undefined for what no signer of fencing tokens says. */
+/** Undefined for a payload that no signer of fencing tokens makes. */
 export function parseClaims(payload: Buffer): Claims | undefined {
   const members = parseMembers(payload, ['key', 'token', 'mode', 'iat', 'iss']);
   if (members === undefined) return undefined;

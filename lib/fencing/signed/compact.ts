@@ -9,11 +9,11 @@ export interface CompactToken {
   readonly signed: string;
 }
 
-/** Below what HTTP servers take as all headers together. */
+/** Less than HTTP servers take for all headers together. */
 export const MAX_TOKEN_LENGTH = 8 * 1024;
 const THREE_PARTS = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 
-/** Undefined for what is none. Each token has one text: bits that say nothing must be 0. */
+/** Takes a token apart; undefined for a text that is none. Each token has one text: bits that carry nothing must be 0. */
 export function parseCompact(text: string): CompactToken | undefined {
   if (text.length > MAX_TOKEN_LENGTH || !THREE_PARTS.test(text)) return undefined;
   const parts = text.split('.');
@@ -32,8 +32,8 @@ export function encodePart(members: object): string {
 const STRINGS = /"(?:[^"\\]|\\.)*"(\s*:)?/g;
 
 /**
- * A JSON object of exactly these members, none of them an object or a list. Undefined for any other, and for one that
- * says a member twice: which of the two counts depends on who reads it.
+ * Parses a JSON object of exactly these members, none of them an object or a list; undefined for any other. An object that
+ * has a member twice is refused, too: parsers differ in which of the two counts.
  */
 export function parseMembers<Name extends string>(
   bytes: Buffer,

@@ -3,9 +3,9 @@ import { bytesOf } from '../new-content.js';
 import { checkPath } from '../../session/paths.js';
 import { onOneLine } from '../on-one-line.js';
 
-/** Nodes of queues, and those of the sessions themselves. */
+/** The names of nodes in queues, and of the nodes of the sessions themselves. */
 const RESERVED = /^(?:\.sessions|.*(?:lock-|__)\d{10})$/;
-/** A request takes a megabyte, with the paths and all. */
+/** A request takes a megabyte, its paths included. */
 const MAX_DATA_BYTES = 1_000_000;
 const EXAMPLE = 'It is absolute, such as "/settings", without empty, "." or ".." segments, control characters or emoji';
 

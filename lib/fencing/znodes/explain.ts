@@ -1,7 +1,7 @@
 import { LockConfigurationError, LockUnavailableError } from '../../lock/errors.js';
 import { SessionError } from '../../session/errors.js';
 
-/** What the servers answered that trying again does not change. Anything else comes out as it is. */
+/** The error for an answer that another try does not change. What is no answer of the servers comes out as it is. */
 export function refusal(error: unknown, path: string): unknown {
   if (!(error instanceof SessionError)) return error;
   const cause = { cause: error };

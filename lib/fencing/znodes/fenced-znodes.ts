@@ -18,7 +18,7 @@ import { ZnodeConflictError } from './znode-conflict-error.js';
 export type ZnodeFence = LockHandle | LockTicket;
 
 export interface FencedZnodesOptions extends FenceSettings {
-  /** Injected, or made by `createLockService`; what is kept goes over its connection, under its namespace. */
+  /** Injected, or made by `createLockService`. The data goes over its connection, under its namespace. */
   readonly locks: LockService;
   /**
    * Where the data is, under the namespace: `/settings` keeps `prices` as `write('/prices', ...)`. No lock of any process may
@@ -33,7 +33,7 @@ export interface ZnodeValue {
   readonly version: number;
 }
 
-/** For a lock service that would not wait for a busy lock at all. */
+/** The time for an answer where the lock service does not wait for a busy lock at all (`waitMs: 0`). */
 const ANSWER_WITHIN_MS = 15_000;
 
 /**
@@ -72,7 +72,7 @@ export class FencedZnodes {
     await guarded.send([]);
   }
 
-  /** What the leader has; undefined: no such node. */
+  /** Reads what the leader has; undefined where there is no such node. */
   async read(path: string): Promise<ZnodeValue | undefined> {
     const { access, fullPath } = this.#place(path);
     const found = await this.#link(access, path)

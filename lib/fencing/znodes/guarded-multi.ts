@@ -30,7 +30,7 @@ export class GuardedMulti {
     this.#standingOf = standingOf;
   }
 
-  /** @throws StaleFencingTokenError; for all that trying again does not change */
+  /** @throws StaleFencingTokenError, and the error for an answer that another try does not change */
   async send(parts: readonly MultiPart[]): Promise<Sent> {
     const { nodePath } = this.#right;
     const kind = parts.length === 0 ? 'look' : 'write';
@@ -56,7 +56,7 @@ export class GuardedMulti {
     }
   }
 
-  /** Who holds goes on holding until its node is gone, so that one look is enough. */
+  /** A holder holds until its node is gone, so one look is enough. */
   async #verify(): Promise<void> {
     if (this.#isVerified || this.#right.shownAs === 'handle') return;
     await verifyTicket(this.link, this.#right, this.path, this.#standingOf);

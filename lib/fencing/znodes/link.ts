@@ -34,7 +34,7 @@ export class Link {
     const timeIsUp = new Subject<void>();
     const timer = clock.setTimer(remainingMs, () => timeIsUp.next());
     try {
-      // Completes without a value when the session is closed.
+      // `state$` completes without a value when the session is closed.
       const found = await firstValueFrom(state$.pipe(filter(isUp), takeUntil(timeIsUp)), { defaultValue: undefined });
       if (found !== undefined) return;
     } finally {
@@ -65,7 +65,7 @@ export class Link {
     throw this.#unavailable();
   }
 
-  /** What the leader has; undefined: no such node. */
+  /** Reads what the leader has; undefined where there is no such node. */
   async read(path: string): Promise<NodeData | undefined> {
     for (;;) {
       await this.untilUp();

@@ -11,10 +11,10 @@ export interface LockTicket {
   readonly fencingToken: string;
 }
 
-/** By what right somebody writes. */
+/** The right by which a writer writes. */
 export interface Right extends LockTicket {
   readonly token: bigint;
-  /** What it was shown as. A handle is believed, of a ticket the servers are asked. */
+  /** What the right was shown as. A handle is believed; for a ticket the servers are asked. */
   readonly shownAs: 'handle' | 'signed ticket' | 'ticket';
 }
 

@@ -6,9 +6,9 @@ import { refusal } from './explain.js';
 import type { Link } from './link.js';
 import type { Right } from './ticket.js';
 
-/** Of a token: the transaction that created the contender's node, without the bits above. */
+/** The bits of a token that are the transaction which created the contender's node. */
 const TRANSACTION = (1n << 52n) - 1n;
-/** For the removal of a node by a session that has given its lock back already; no more than half of the time there is. */
+/** A session that gave its lock back may take this long to remove its node; at most half of the time that the call has. */
 const REMOVAL_WITHIN_MS = 1_000;
 
 interface Look {
@@ -17,8 +17,8 @@ interface Look {
 }
 
 /**
- * Asks the servers whether the node of a ticket is the one that its token tells of. What is signed was signed over a lock that was
- * held; what is not might name any contender, so that it must be the one that holds, as a writer.
+ * Asks the servers whether the node of a ticket is the one that its token tells of. A signed token is that of a lock that was
+ * held. A token without a signature may be that of any contender, so its node must be the one that holds, as a writer.
  * @throws InvalidFencingTokenError, StaleFencingTokenError, LockUnavailableError
  */
 export async function verifyTicket(
@@ -38,7 +38,7 @@ export async function verifyTicket(
     if (shownAs === 'signed ticket') return;
     const standing = standingOf(names, name);
     if (standing.kind === 'holds') return;
-    // Gone between the two looks.
+    // The node went between the looks.
     if (!names.includes(name)) continue;
     if (standing.kind === 'is no writer') throw ticketOfReader(right, path);
     const ahead = `${queuePath}/${standing.behind}`;
@@ -52,7 +52,7 @@ export async function verifyTicket(
 async function look(link: Link, right: Right, path: string, queuePath: string): Promise<Look> {
   for (;;) {
     await link.untilUp();
-    // Who handed the ticket over may be ahead of the server here.
+    // The process that handed the ticket over may be ahead of the server that is asked here.
     const requests = [sync(right.nodePath), exists(right.nodePath), list(queuePath)] as const;
     const [synced, stat, children] = await link.send(requests, 'look');
     const error = [synced, stat, children].find((answer): answer is SessionError => {
@@ -68,7 +68,7 @@ async function look(link: Link, right: Right, path: string, queuePath: string): 
   }
 }
 
-/** Also where it is gone by now: then there is something new to see. */
+/** Whether a node is of this session. A node that is gone by now counts as such: then there is something new to see. */
 async function isOfSession(link: Link, path: string, session: bigint): Promise<boolean> {
   await link.untilUp();
   const [stat] = await link.send([exists(path)], 'look');

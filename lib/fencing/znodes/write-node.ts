@@ -51,9 +51,9 @@ export async function removeNode(guarded: GuardedMulti, fullPath: string, expect
 }
 
 /**
- * After a lost answer. What was to be written may stand there because another who has the same lock has written the same.
- * That is as good where any version would have done. Where one was expected two would be told that they made the step
- * from it, and two increments would count as one.
+ * Looks, after a lost answer, whether the write was carried out. The same data may also have come from another writer with
+ * the same lock. Where any version would have done, that is as good. Where one version was expected, two writers would be
+ * told that they made the step from it, and two increments would count as one.
  * @returns the version, if what was to be written stands there; undefined: it has to be sent again
  */
 async function settle(
@@ -69,7 +69,7 @@ async function settle(
     if (isUntouched(found, expected)) return undefined;
     throw notKnown('write', path);
   }
-  // Writing it once more does no harm while the lock is held, and nothing after that.
+  // Another write of the same does no harm while the lock is held, and does nothing after that.
   return found !== undefined && Buffer.compare(found.data, data) === 0 ? found.stat.version : undefined;
 }
 
