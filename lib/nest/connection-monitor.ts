@@ -10,7 +10,7 @@ import { EventLoopWatch } from './event-loop-watch.js';
 import { countAsLogged } from './log-lock-error.js';
 import { WaitingStart } from './waiting-start.js';
 
-/** What is looked at of a lock service that has been opened. */
+/** The parts of an opened lock service that the monitor looks at. */
 interface Monitored {
   readonly service: Pick<LockService, 'events$'>;
   readonly session: {
@@ -21,7 +21,7 @@ interface Monitored {
   };
 }
 
-/** Tells the log what an operator should know; nothing that happens at every acquire. */
+/** Tells the log what an operator should know, but nothing that happens at every acquire. */
 export class ConnectionMonitor {
   readonly #logger = new Logger('LockService');
   readonly #connection: string;
@@ -43,7 +43,7 @@ export class ConnectionMonitor {
     session.state$.subscribe((state) => {
       if (state === 'lost' && !this.#hasBeenUp) this.#tellUnreached(session.describeFailures());
       else this.#tellState(state, session.identity?.timeoutMs);
-      // Before a new watch takes the place of the one that has seen the block.
+      // The lag is told before a new watch takes the place of the one that has seen the block.
       this.#tellLag();
       if (state !== 'connected' && state !== 'reconnected') return;
       this.#hasBeenUp = true;
@@ -62,7 +62,7 @@ export class ConnectionMonitor {
     });
   }
 
-  /** Once, at the start of the application: what works, and may not be what was meant. */
+  /** Warns once, at the start of the application, of options that work and may not be what was meant. */
   judgeOptions(): void {
     const { auth, tls, isInMemory } = this.#options;
     if (isInMemory) return this.#tellNobodyIsExcluded();
@@ -80,7 +80,7 @@ export class ConnectionMonitor {
     );
   }
 
-  /** The start of the application waits for the first connection, until the returned function is called. */
+  /** Call it when the start of the application begins to wait for the first connection, and the returned function at its end. */
   startWaits({ session }: Monitored): () => void {
     const { connect, connectTimeoutMs } = this.#options;
     const start = new WaitingStart(connectTimeoutMs, (leftMs) => {
@@ -129,7 +129,7 @@ export class ConnectionMonitor {
     }
   }
 
-  /** Once, where the first connection is not made: callers and states tell of the same. */
+  /** Tells once that the first connection is not made: the state of the session and failing calls both say so. */
   #tellUnreached(what: string): void {
     if (this.#hasBeenUp || this.#hasToldOfFailures) return;
     this.#hasToldOfFailures = true;
@@ -163,12 +163,12 @@ export class ConnectionMonitor {
         this.#hasToldOfFailures = false;
         return;
       case 'released':
-        // Once or twice a call, and Nest's logger prints the level debug, too, unless told otherwise: `events$` has them.
+        // They come once or twice a call, and Nest's logger prints the level debug, too, by default. `events$` has them.
         return;
     }
   }
 
-  /** Once for each time that ZooKeeper is away: there may be thousands. */
+  /** Warns once for each time that ZooKeeper is away: there may be thousands of such locks. */
   #tellDegraded({ key, label }: LockEvent): void {
     const text = `${this.#connection}: ZooKeeper cannot be reached, so ${key} is locked in this process only${by(label)}`;
     if (this.#hasToldOfDegradedLocks) return this.#logger.debug(text);
@@ -176,7 +176,7 @@ export class ConnectionMonitor {
     this.#logger.warn(`${text}. Until it is back, further locks like this are logged at debug level only`);
   }
 
-  /** What the servers said, which no caller from outside is told; once for each time that ZooKeeper is away. */
+  /** Tells what the servers said, which callers from outside are not told; once for each time that ZooKeeper is away. */
   #tellFailed({ error, label }: Extract<LockEvent, { type: 'failed' }>): void {
     if (!(error instanceof LockUnavailableError) || this.#options.whenUnavailable === 'local') return;
     countAsLogged(error);
@@ -199,8 +199,8 @@ export class ConnectionMonitor {
   }
 
   /**
-   * Who asks `isHeld()` behind a block learns of the loss before the loop has turned, and the watch with it. Its timer is
-   * due in the turn between the two.
+   * A caller that asks `isHeld()` behind a block finds the loss before the event loop has turned, and so before the timer of
+   * the watch has measured the block. That timer runs within two turns.
    */
   #tellLagSoon(): void {
     if (this.#isLookingSoon) return;
@@ -223,7 +223,7 @@ export class ConnectionMonitor {
   }
 }
 
-/** Whether it stopped because of the loss: what ran failed with it, or as `node:` APIs do with the signal's reason. */
+/** Whether the work stopped because of the loss: it failed with the loss itself, or with the AbortError of a `node:` API. */
 function hasObeyed({ key, error }: Extract<LockEvent, { type: 'late-result' }>): boolean {
   const { cause, reason } = (error ?? {}) as { readonly cause?: unknown; readonly reason?: unknown };
   const isAbort = (error as Partial<Error> | undefined)?.name === 'AbortError';

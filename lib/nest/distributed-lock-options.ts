@@ -4,7 +4,7 @@ import { type DistributedLockOptions, type ResolvedOptions, resolveOptions } fro
 
 const EXTRAS = ['name', 'isGlobal'] as const;
 
-/** What the module was given, by `forRoot` or by a factory, as resolved options; the error says which option is wrong. */
+/** Resolves the options that `forRoot` or a factory gave. @throws LockConfigurationError that says which option is wrong */
 export function resolveModuleOptions(name: string, options: DistributedLockOptions): ResolvedOptions {
   const where = `DistributedLockModule '${name}'`;
   checkIsObject(options, where, "{ connect: 'zk1:2181,zk2:2181,zk3:2181' }");
@@ -32,7 +32,7 @@ export function checkIsObject(options: unknown, where: string, example: string):
 
 const MAKERS = ['useFactory', 'useClass', 'useExisting'] as const;
 
-/** @throws LockConfigurationError unless exactly one of them says where the options come from */
+/** @throws LockConfigurationError unless exactly one of the makers says where the options come from */
 export function checkHasOneFactory(options: object): void {
   const where = 'DistributedLockModule.forRootAsync';
   const given = MAKERS.filter((maker) => (options as Record<string, unknown>)[maker] !== undefined);
@@ -47,13 +47,13 @@ export function checkHasOneFactory(options: object): void {
   throw new LockConfigurationError(`${where}: ${maker}: must be ${expected}, not ${shown(value)}`);
 }
 
-/** @throws LockConfigurationError unless it says yes or no */
+/** @throws LockConfigurationError for anything but true and false */
 export function checkIsGlobal(isGlobal: unknown): void {
   if (typeof isGlobal === 'boolean') return;
   throw new LockConfigurationError(`DistributedLockModule: isGlobal: must be true or false, not ${shown(isGlobal)}`);
 }
 
-/** @throws LockConfigurationError unless it can name a connection */
+/** @throws LockConfigurationError for what cannot name a connection */
 export function checkConnectionName(name: unknown): string {
   if (typeof name === 'string' && name !== '') return name;
   throw new LockConfigurationError(`DistributedLockModule: name: must be a non-empty string, not ${shown(name)}`);

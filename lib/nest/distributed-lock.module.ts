@@ -23,7 +23,7 @@ import { IdleConnections } from './idle-connections.js';
 import { LockedExplorer } from './locked-explorer.js';
 import { ManagedLockService } from './managed-lock-service.js';
 
-/** What stands beside the options: it must be known before they are. */
+/** What stands beside the options, as Nest must know it before it has them. */
 export interface DistributedLockExtras {
   /** Whether every module may inject the lock service without importing this one. @default true */
   readonly isGlobal?: boolean;
@@ -66,7 +66,7 @@ export class DistributedLockModule extends ConfigurableModuleClass implements On
     super();
   }
 
-  /** Nest would open a session for each request, and close none. */
+  /** Refuses a factory that depends on the request: Nest would open a session for each request, and close none. */
   onModuleInit(): void {
     const perRequest = this.discovery
       .getProviders()
@@ -84,7 +84,7 @@ export class DistributedLockModule extends ConfigurableModuleClass implements On
    * @throws LockConfigurationError, when the application starts, for an option that makes no sense or that there is not
    */
   static override forRoot(options: DistributedLockOptions & DistributedLockExtras): DynamicModule {
-    // Nest's own takes the options apart before anybody could look at them.
+    // Nest's own `forRoot` takes the options apart, and fails with a text of its own where they are no object.
     checkIsObject(options, 'DistributedLockModule.forRoot', "{ connect: 'zk1:2181,zk2:2181,zk3:2181' }");
     return super.forRoot(options);
   }

@@ -1,6 +1,6 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 
-/** Looks often enough to see a block that matters, rarely enough to cost nothing. */
+/** So many looks see every block that matters, and cost next to nothing. */
 const LOOKS_PER_SESSION_TIMEOUT = 20;
 const NOTICEABLE_PART = 1 / 4;
 const NANOSECONDS_PER_MILLISECOND = 1e6;
@@ -22,9 +22,9 @@ export class EventLoopWatch {
     this.#delays.enable();
   }
 
-  /** The longest block since the last one told of; undefined when there was none to speak of. */
+  /** The longest block since the last one that was told; undefined when there was none to speak of. */
   takeNoticeableLagMs(): number | undefined {
-    // What is measured is the time between two looks, so an idle loop already shows the interval.
+    // Node measures the time between two looks, so an idle loop already shows the interval.
     const lagMs = this.#delays.max / NANOSECONDS_PER_MILLISECOND - this.#lookEveryMs;
     if (!(lagMs >= this.#noticeableMs)) return undefined;
     this.#delays.reset();

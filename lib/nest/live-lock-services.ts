@@ -9,7 +9,7 @@ interface LiveLockServices {
 
 const SHARED_AS = Symbol.for('nestjs-zookeeper-lock.live-lock-services');
 
-/** One list in a process, even where the package was loaded twice. */
+/** All copies of the package in a process share one list. */
 const { byName: live, started } = ((globalThis as { [SHARED_AS]?: LiveLockServices })[SHARED_AS] ??= {
   byName: new Map<string, Set<LockService>>(),
   started: new WeakSet<LockService>(),
@@ -20,7 +20,7 @@ export function addLiveLockService(name: string, service: LockService): void {
   live.set(name, services.add(service));
 }
 
-/** Its application got as far as starting it: one that failed before leaves services that nobody will ever use, or close. */
+/** Marks a service whose application started it. One that failed before leaves services that nobody will use, or close. */
 export function startedLiveLockService(service: LockService): void {
   started.add(service);
 }
@@ -31,7 +31,7 @@ export function removeLiveLockService(name: string, service: LockService): void 
   if (services?.size === 0) live.delete(name);
 }
 
-/** What a test has in the place of a lock service that needs servers, as texts name it. */
+/** How texts name what a test has in the place of a lock service that needs servers. */
 export function standIn(name: string): string {
   const option = name === DEFAULT_CONNECTION ? '' : `{ name: '${name}' }`;
   return `...provideLockTesting(${option}) from nestjs-zookeeper-lock/testing`;

@@ -10,7 +10,7 @@ import { type Observable, throwError } from 'rxjs';
 import { LockError } from '../lock/errors.js';
 import { logRefusal } from './log-lock-error.js';
 
-/** What both Express and Fastify responses have. */
+/** The members that responses of both Express and Fastify have. */
 interface HttpResponse {
   readonly headersSent?: boolean;
   readonly sent?: boolean;
@@ -20,7 +20,7 @@ interface HttpResponse {
   status(code: number): { send(body: object): unknown };
 }
 
-/** A socket of Socket.IO, or of `ws`, which has an `emit` too, but that stays here. */
+/** A socket of Socket.IO, or of `ws`. That one has an `emit`, too, but only for listeners in this process. */
 interface WebSocketClient {
   readonly readyState?: number;
   send(text: string): unknown;
@@ -49,8 +49,8 @@ export class LockExceptionFilter implements ExceptionFilter<LockError> {
   }
 
   /**
-   * Tells the log, once, what the answer does not say: for filters of your own. What others do, or callers get wrong, is at the
-   * level debug; a server that is not to be had a warning, a lock that is not used as it must be an error.
+   * Tells the log, once, what the answer does not say: for filters of your own. A busy lock, or a mistake of the caller, is told
+   * at the level debug; an unavailable server is a warning, a lock that is misused an error.
    */
   static logDetails(error: LockError): void {
     logRefusal(error);
@@ -73,7 +73,7 @@ export class LockExceptionFilter implements ExceptionFilter<LockError> {
     }
   }
 
-  /** What may be shown to the outside. */
+  /** The part of the error that the outside may see. */
   protected bodyOf(error: LockError): { statusCode: number; code: string; message: string } {
     const message = error.expose ? error.message : 'Internal server error';
     return { statusCode: error.status, code: error.code, message };
@@ -86,7 +86,7 @@ export class LockExceptionFilter implements ExceptionFilter<LockError> {
   }
 
   #answer(error: LockError, response: HttpResponse): void {
-    // Too late for a status: a stream had begun.
+    // A stream has begun, so it is too late for a status.
     if (response.headersSent === true || response.sent === true) return void (response.raw?.end() ?? response.end?.());
     if (error.status === SERVICE_UNAVAILABLE) response.header('Retry-After', String(this.#retryAfterSeconds));
     response.status(error.status).send(this.bodyOf(error));

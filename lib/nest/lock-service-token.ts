@@ -3,7 +3,7 @@ import { LockService } from '../engine/lock-service.js';
 
 export const DEFAULT_CONNECTION = 'default';
 
-/** What to inject for one of several connections; the default one's token is the class `LockService` itself. */
+/** The token by which one of several connections is injected. That of the default one is the class `LockService` itself. */
 export function getLockServiceToken(name: string = DEFAULT_CONNECTION): InjectionToken<LockService> {
   return name === DEFAULT_CONNECTION ? LockService : `LockService(${name})`;
 }

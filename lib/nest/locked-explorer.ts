@@ -13,8 +13,8 @@ import { chainOf, prototypesOf } from './metadata.js';
 type NestModule = NonNullable<InstanceWrapper['host']>;
 
 /**
- * Looks at every class of the application once, at its start. It locks nothing: that was done when the classes were
- * defined. It refuses what could not work, and serves the objects that Nest did not build itself (`useFactory`, `useValue`).
+ * Looks at every class of the application once, at its start. It wraps no method: the decorators did that when the classes
+ * were defined. It refuses what could not work, and serves the objects that Nest did not build itself (`useFactory`, `useValue`).
  */
 export class LockedExplorer implements OnModuleInit {
   constructor(
@@ -23,7 +23,7 @@ export class LockedExplorer implements OnModuleInit {
     private readonly name: string,
   ) {}
 
-  /** What can be told from the modules and classes alone, before anything connects. */
+  /** Checks what the modules and classes alone can tell, before anything connects. */
   check(): void {
     this.#checkThatItIsTheOnlyOne();
     for (const { metatype } of this.#all()) {
@@ -58,11 +58,11 @@ export class LockedExplorer implements OnModuleInit {
     return [...this.discovery.getProviders(), ...this.discovery.getControllers()];
   }
 
-  /** Nest would silently give some classes the one, some the other: two ensembles, two namespaces, no exclusion. */
+  /** With two global modules of one name, Nest would silently give some classes the one and some the other: no exclusion. */
   #checkThatItIsTheOnlyOne(): void {
     const { name } = this;
     const token = getLockServiceToken(name);
-    // Which objects there will be is not known yet, but which modules.
+    // The modules are known already; the objects in them are not.
     const all = this.discovery
       .getProviders()
       .filter((one) => one.token === LockedExplorer && one.host?.isGlobal === true && one.host.providers.has(token));
@@ -74,16 +74,16 @@ export class LockedExplorer implements OnModuleInit {
     }
   }
 
-  /** Which modules may inject this connection: what they were given by a factory must not get another's. */
+  /** Tells the modules that may inject this connection: an object of any other module must not be served by it. */
   #reach(): (module: NestModule | undefined) => boolean {
     const token = getLockServiceToken(this.name);
-    // Not by the explorer itself: what Nest has in its place may be a Proxy around it.
+    // The explorer is found by its token and not by itself: Nest may have a Proxy around it in its place.
     const own = this.discovery
       .getProviders()
       .find(
         (one) => one.token === token && one.instance === this.service && one.host?.providers.has(LockedExplorer),
       )?.host;
-    // Each module is looked at once: they may import each other in circles.
+    // Each module is looked at once: modules may import each other in circles.
     const isInReach = (module: NestModule | undefined, seen: Set<NestModule>): boolean =>
       module === own ||
       [...(module?.imports ?? [])].some((one) => {
@@ -98,7 +98,7 @@ export class LockedExplorer implements OnModuleInit {
     if (this.#isOfOurs(lockedMethodsOf(prototype))) offerService(instance, this.name, this.service);
   }
 
-  /** Nest says so by itself of what it builds; not of what a factory made. */
+  /** Refuses an object of a factory whose connection does not exist. Nest itself refuses such a class that it builds. */
   #checkConnections(instance: object, prototype: object): void {
     const missing = lockedMethodsOf(prototype).find(
       ({ name, method }) =>
@@ -144,8 +144,8 @@ export class LockedExplorer implements OnModuleInit {
 }
 
 /**
- * Whether a stub's own method, or that of a class in between, stands in front of it. Looked up without reading it: a Proxy
- * that `instrument` has put around the instance gives another function for each.
+ * Whether a stub's own method, or that of a class in between, stands in front of the method of this prototype. The method is
+ * not read: a Proxy that `instrument` has put around the instance gives another function each time.
  */
 function isHidden(instance: object, prototype: object, method: string | symbol): boolean {
   for (const at of chainOf(instance)) {
@@ -155,7 +155,7 @@ function isHidden(instance: object, prototype: object, method: string | symbol):
   return false;
 }
 
-/** By its token, or with the module that has it. */
+/** Whether a module exports the connection: by its token, or with the module that has it. */
 function passesOn(module: NestModule, own: NestModule | undefined, token: InjectionToken): boolean {
   return module.exports.has(token) || (own !== undefined && module.exports.has(own.metatype));
 }

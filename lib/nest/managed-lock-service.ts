@@ -30,11 +30,11 @@ export class ManagedLockService
   extends LockService
   implements OnModuleInit, BeforeApplicationShutdown, OnApplicationShutdown
 {
-  /** Goes on when nobody is told any more. */
+  /** The current state, also when subscribers are told no more of it. */
   #state: LockService['connectionState'] = 'connecting';
   readonly #states = new BehaviorSubject(this.#state);
   readonly #events = new Subject<LockEvent>();
-  /** Is told behind the end of all that the application is told. @internal */
+  /** Emits when the service is closed, also after the streams for the application have ended. @internal */
   readonly closed$ = new ReplaySubject<'closed'>(1);
   readonly #endOfWatches = new ReplaySubject<void>(1);
   readonly #monitor: ConnectionMonitor;
@@ -123,15 +123,17 @@ export class ManagedLockService
   }
 
   /**
-   * The servers of the application still answer: those who wait for a lock are told to go elsewhere, holders have the
-   * grace to finish. It begins here, and nobody waits for it here: next Nest closes the servers, which wait for every
-   * response that is open, and that of a stream under a lock may end with the lock alone. A stream of what is told here has
-   * no end of its own, so it ends now; that of the events tells of the holders first.
+   * The servers of the application still answer: calls that wait for a lock are told to go elsewhere, and holders have the
+   * grace to finish.
    */
   beforeApplicationShutdown(): void {
     this.#isClosing = true;
+    // An open response may be a stream of states or snapshots, which has no end of its own: it ends now. The stream of events
+    // tells of the holders first.
     this.#states.complete();
     this.#endOfWatches.next();
+    // Nobody waits for it here. Next, Nest closes the servers, which wait for every open response, and the response of a
+    // stream under a lock may end with the lock alone.
     void this.#endHolders();
   }
 
@@ -140,7 +142,7 @@ export class ManagedLockService
     this.#events.complete();
   }
 
-  /** The servers of the application are closed by now, so all answers have been given: what is left of the grace, then the end. */
+  /** The servers of the application are closed by now, so all answers have been given. The rest of the grace passes, then all ends. */
   async onApplicationShutdown(): Promise<void> {
     await this.#close(this.options.shutdownGraceMs);
   }
@@ -165,7 +167,7 @@ export class ManagedLockService
     }
   }
 
-  /** Nest does not log such an error where it answers with it, and callers from outside are not told what it is. */
+  /** Logs a misuse of the service: Nest does not log an error that it answers with, and the answer does not say what it is. */
   async #tellingMisuse<T>(call: (opened: Opened) => Promise<T>): Promise<T> {
     try {
       return await call(this.#open());
@@ -178,7 +180,7 @@ export class ManagedLockService
   #open(): Opened {
     if (this.#opened !== undefined) return this.#opened;
     if (this.#isClosing) throw new LockClosedError('The lock service is closed: the application has shut down');
-    // It outlives the call that happens to be the first, and must keep nothing of it.
+    // The session outlives the call that happens to be the first, and must keep nothing of its async context.
     return outsideCalls(() => this.#openNow());
   }
 
@@ -192,13 +194,13 @@ export class ManagedLockService
     return opened;
   }
 
-  /** Nest runs no hook of an application that fails to start: a connection that is up would keep the process alive. */
+  /** Closes all connections: Nest runs no hooks of an application that fails to start, and they would keep the process alive. */
   async abandonStart(): Promise<void> {
     const others = this.connections().filter((one) => one instanceof ManagedLockService);
     await Promise.all([this.closeNow(), ...others.map((one) => one.closeNow())]);
   }
 
-  /** Without a grace for holders. @internal */
+  /** Closes without a grace for holders. @internal */
   closeNow(): Promise<void> {
     return this.#close(0);
   }

@@ -1,6 +1,6 @@
 import { systemClock, type Timer } from '../lock/clock.js';
 
-/** Whoever watches a start must see that it goes on, and not be told more often than that. */
+/** A person who watches a start must see that it goes on, and wants no more lines than that. */
 const AGAIN_AFTER_MS = 5_000;
 
 /** When to tell of a start that waits for ZooKeeper: once all servers were tried, and every five seconds. */
@@ -13,7 +13,7 @@ export class WaitingStart {
   constructor(withinMs: number, tell: (leftMs: number) => void) {
     this.#endsAt = systemClock.now() + withinMs;
     this.#tell = tell;
-    // Servers that neither accept nor refuse make a round long.
+    // Servers that neither accept nor refuse make the first round long, so the timer does not wait for its end.
     this.#timer = this.#setTimer();
   }
 

@@ -10,13 +10,13 @@ import { describeUnbound } from './unbound-placeholder.js';
 export interface KnownParameters {
   readonly notes: readonly ParameterNote[];
   readonly routes: readonly RouteParameter[];
-  /** None where they must not count. */
+  /** The names of the parameters; none where names must not count. */
   readonly names: readonly NamedParameter[];
-  /** What the method takes where an argument is missing, by place. */
+  /** The default values, by the place of their parameters. */
   readonly defaults: readonly (DefaultValue | undefined)[];
-  /** Whether what is decorated is not the method as it was written. */
+  /** Whether another decorator has replaced the method as it was written. */
   readonly isReplaced: boolean;
-  /** By place, as far as the compiler left a trace of them. */
+  /** The types of the parameters by their places, as far as the compiler left a trace of them. */
   readonly types: readonly unknown[];
 }
 
@@ -24,18 +24,18 @@ export type ArgumentReader = (args: readonly unknown[]) => unknown;
 
 interface Source {
   readonly index: number;
-  /** As the error lists it. */
+  /** How an error names the source. */
   readonly shown: string;
   readonly read: ArgumentReader;
-  /** Whether it is the whole argument, of the parameter's type. */
+  /** Whether the value is the whole argument, of the parameter's type. */
   readonly isArgument: boolean;
 }
 
-/** Of which no path leads on. */
+/** Types into whose values no dotted placeholder can lead. */
 const HAVE_NO_PARTS: readonly unknown[] = [String, Number, Boolean, BigInt];
 
 /**
- * One reader for each placeholder.
+ * Makes one reader for each placeholder.
  * @throws LockConfigurationError for a placeholder that binds to nothing, or to several things
  */
 export function bindPlaceholders(template: KeyTemplate, known: KnownParameters, where: string): ArgumentReader[] {
@@ -72,7 +72,7 @@ function checkCanBeKeyValue(
   );
 }
 
-/** What may be meant, the surest first. */
+/** The sources that a placeholder may mean, in groups, the surest group first. */
 function inOrder(head: string, isDotted: boolean, known: KnownParameters): readonly Source[][] {
   const { notes, routes, names } = known;
   return [
@@ -107,7 +107,7 @@ function ofName(named: NamedParameter, known: KnownParameters): Source {
   return { index, shown, read: withDefault(read, defaultValue, shown), isArgument: false };
 }
 
-/** As the method itself reads it: the lock is taken before its default values are there. */
+/** Reads what the method itself will read: its default values are made when the lock is taken already. */
 function withDefault(read: ArgumentReader, defaultValue: DefaultValue | undefined, shown: string): ArgumentReader {
   if (defaultValue === undefined) return read;
   return (args) => {

@@ -3,10 +3,10 @@ import { isClass } from './is-class.js';
 import type { NamedParameter } from './parameter-names.js';
 import type { ParameterNote } from './parameter-notes.js';
 
-/** What `emitDecoratorMetadata` leaves of the type of a parameter. */
+/** The trace that `emitDecoratorMetadata` leaves of the type of a parameter. */
 type DeclaredType = unknown;
 
-/** What the compiler writes where it cannot tell, and for a class that was imported by `import type`. */
+/** The compiler writes these where it cannot tell the type, and for a class that was imported by `import type`. */
 const OF_ANYTHING: readonly string[] = ['Object', 'Function'];
 const OF_KEY_VALUES: readonly string[] = ['String', 'Number', 'BigInt'];
 const NEVER_A_HANDLE: readonly string[] = ['String', 'Number', 'Boolean', 'BigInt', 'Date', 'Array'];
@@ -29,7 +29,7 @@ export function typeOfNoKeyValue(type: DeclaredType): string | undefined {
   return misfit(type, (name) => !OF_KEY_VALUES.includes(name));
 }
 
-/** @throws LockConfigurationError for a parameter whose type is not that of what the lock fills it with */
+/** @throws LockConfigurationError for a parameter whose type does not fit the value with which the lock fills it */
 export function checkFilledTypes(
   notes: readonly ParameterNote[],
   types: readonly DeclaredType[],

@@ -1,11 +1,11 @@
 import { InvalidLockKeyError } from '../../lock/errors.js';
 
-/** What a placeholder may stand for. */
+/** A value that a placeholder may stand for. */
 export type KeyValue = string | number | bigint;
 
 /**
- * Makes a value a part of one path segment. A missing value must never become the text "undefined": all callers who lack
- * it would share one lock, and callers who should would not.
+ * Makes a value a part of one path segment. A missing value must never become the text "undefined": all callers without the
+ * value would share one lock.
  * @throws InvalidLockKeyError
  */
 export function encodeKeyValue(value: unknown, name: string, path: string): string {
@@ -36,7 +36,7 @@ function isKeyValue(value: unknown): value is string | number | bigint {
   }
 }
 
-/** Past 2^53 several integers are one number: the ids of several rows would be one lock. */
+/** Past 2^53 several integers are one number: several rows would share one lock. */
 function isInexact(value: number): boolean {
   return Number.isInteger(value) && !Number.isSafeInteger(value);
 }

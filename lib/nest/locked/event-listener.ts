@@ -6,14 +6,15 @@ import type { LockedPlan } from './locked-call.js';
 
 /** Where `@OnEvent` of `@nestjs/event-emitter` notes what a method listens to. The key is part of what that package exports. */
 const LISTENED_TO = 'EVENT_LISTENER_METADATA';
-/** Where `@EventPattern` and `@MessagePattern` of `@nestjs/microservices` note which of the two a handler is, and what the first notes. */
+/** Where `@EventPattern` and `@MessagePattern` of `@nestjs/microservices` note which of the two a handler has. */
 const HANDLER_KIND = 'microservices:handler_type';
+/** The note of `@EventPattern`. */
 const OF_EVENTS = 2;
 
 /**
- * The event emitter logs the `message` of an error, which names neither key nor method, and tells nobody else; of an event that
- * came over RPC Nest tells nobody anything. So this tells the log, unless a listener's `suppressErrors: false` has the publisher
- * given the error.
+ * Tells the log of a call for an event that failed: its caller learns nothing. The event emitter logs only the `message` of an
+ * error, which names neither key nor method. Of an event that came over RPC Nest tells nobody anything. Not told is the error
+ * of a listener with `suppressErrors: false`: the publisher gets it.
  */
 export function tellOfEvent(error: unknown, instance: unknown, plan: LockedPlan, hasRun: boolean): void {
   if (!(error instanceof LockError) || !listensAlone(instance, plan.method)) return;

@@ -1,6 +1,6 @@
 /**
- * What other languages mean as a place for a value, and what here is text, the same for every call: one lock for the whole
- * fleet. Only templates are looked at, which developers write: a key that was computed may hold a value that looks so.
+ * Placeholders as other languages write them. Here they are text, the same for every call: one lock for the whole fleet. Only
+ * templates are looked at, which developers write; a computed key may have a value in it that looks like one of these.
  */
 const FOREIGN: readonly RegExp[] = [
   // {id}, ${id}, #{id}, {{id}}, {}, {id:int}
@@ -18,11 +18,11 @@ const FOREIGN: readonly RegExp[] = [
   // $id; a placeholder may lead to such a name, as in :body._id.$oid.
   /(?<![\w$:]|:[A-Za-z_$][\w$.]*)\$([A-Za-z_][\w.]*)/,
 ];
-/** A whole segment: *, **, *rest. */
+/** A whole segment that is a wildcard elsewhere: *, **, *rest. */
 const WILDCARD = /(?<=\/)\*{1,2}[\w$]*(?=\/|$)/;
 /**
- * Behind a placeholder, up to the end of its segment: what a route would take for a rule on the value. A bracket with a placeholder
- * in it is none, but `?:` begins a group of a regular expression.
+ * A placeholder with what a route would take for a rule on its value, up to the end of the segment. A bracket with a placeholder
+ * in it is no such rule, but `?:` begins a group of a regular expression.
  */
 const ROUTE_PATTERN = /(:[A-Za-z_$][\w$.]*)(\((?![^/]*(?<!\?):[A-Za-z_$])[^/]*\)[?*+]?|[?*+])(?=\/|$)/;
 const NAME = /^[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)*$/;
@@ -47,7 +47,7 @@ export function foreignPlaceholder(path: string): string | undefined {
   return `${JSON.stringify(rule)} behind "${placeholder}" is no rule as in a route, but text in every key. Write "${placeholder}" alone`;
 }
 
-/** Some put the type of the value beside its name: `{id:int}`, `<int:id>`. */
+/** The name of the value, beside which some languages put its type: `{id:int}`, `<int:id>`. */
 function nameIn(found: string, inside: string): string {
   const parts = inside.split(':');
   const name = (found.startsWith('<') ? parts.at(-1) : parts[0])?.trim() ?? '';

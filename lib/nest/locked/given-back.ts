@@ -1,6 +1,6 @@
 import { LockAbortedError } from '../../lock/errors.js';
 
-/** The lock was had, and its wait ended by nobody: it went back because what was made under it was not taken up in time. */
+/** The lock was taken, and given back because the stream or iteration under it was not taken up in time. Nobody aborted the wait. */
 abstract class GivenBackError extends LockAbortedError {
   override readonly name = LockAbortedError.name;
 }

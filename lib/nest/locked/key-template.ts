@@ -4,17 +4,17 @@ import { encodeKeyValue } from './encode-key-value.js';
 import { foreignPlaceholder } from './foreign-placeholders.js';
 
 const PLACEHOLDER = /:([A-Za-z_$][\w$.]*)/g;
-/** Meant as a placeholder, surely: it would be one key for all. A colon elsewhere, as in `12:30`, is a character like others. */
+/** A colon without a name was surely meant as a placeholder. A colon elsewhere, as in `12:30`, is a character like others. */
 const NAMELESS = /\/:/;
-/** What `encodeURIComponent` lets through, and the sign it escapes with: none of these tells two values apart. */
+/** Characters that an encoded value may have: between two placeholders they do not tell where the one value ends. */
 const MAY_STAND_IN_A_VALUE = /^[\w\-.!~*'()%]*$/;
 
 /** `/locks/:tenant/:id` taken apart. */
 export interface KeyTemplate {
   readonly path: string;
-  /** What stands before, between and behind the placeholders: one more than there are. */
+  /** The texts before, between and behind the placeholders: one more than there are placeholders. */
   readonly literals: readonly string[];
-  /** In the order in which they stand; a name may come twice. */
+  /** The names, in the order in which they stand; one may come twice. */
   readonly placeholders: readonly string[];
 }
 
@@ -47,7 +47,7 @@ export function parseKeyTemplate(path: string, where: string): KeyTemplate {
     checkKey(literals.join('x'));
   } catch (error) {
     if (!(error instanceof InvalidLockKeyError)) throw error;
-    // The one that was checked has a sample of a value in each place.
+    // The key that was checked has a sample value in each place; the error shows the path instead.
     const message = error.details.replace(JSON.stringify(error.key), JSON.stringify(path));
     throw new LockConfigurationError(`${where}: ${message}`, undefined, { cause: error });
   }

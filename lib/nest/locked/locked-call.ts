@@ -22,7 +22,7 @@ export interface LockedPlan {
   readonly options: ResolvedLockedOptions;
 }
 
-/** What took the place of a call that found its lock busy. */
+/** The result that took the place of a call whose lock was busy. */
 export class BusyInstead {
   constructor(readonly result: unknown) {}
 }
@@ -54,10 +54,10 @@ export async function runLocked<T>(
       signal === undefined ? options.acquire : { ...options.acquire, signal },
     );
   } catch (error) {
-    // Inside, a time-out is of another lock, and the body's own business.
+    // A time-out inside the lock is that of another lock, and the body's own business.
     if (isInside || !(error instanceof LockTimeoutError) || options.onBusy === 'throw') {
       tellOfEvent(error, instance, plan, isInside);
-      // Who is in the way stands in no answer, and Nest logs none that has a status.
+      // No answer says who is in the way, and Nest does not log an error that has a status.
       if (!isInside && error instanceof LockTimeoutError) logRefusal(error);
       else logLockError(error);
       throw error;
@@ -68,7 +68,7 @@ export async function runLocked<T>(
   }
 }
 
-/** Ends work that is over now: well, or, where its lock was lost before, with that loss. */
+/** Ends work that is over now. If its lock was lost before, the work fails with that loss. */
 export function settleAs(lock: LockHandle, end: () => void, fail: (loss: unknown) => void): void {
   try {
     lock.assertHeld();
@@ -78,14 +78,14 @@ export function settleAs(lock: LockHandle, end: () => void, fail: (loss: unknown
   end();
 }
 
-/** What a caller sent in the place of a token is overwritten: it proves nothing. */
+/** Fills the parameters. What a caller sent in the place of a token is overwritten: it proves nothing. */
 function fill(args: readonly unknown[], filled: readonly ParameterNote[], lock: LockHandle): unknown[] {
   const all = [...args];
   for (const { kind, index } of filled) all[index] = kind === 'fence' ? lock.fencingToken : lock;
   return all;
 }
 
-/** Whose hook has run for a loss. */
+/** The methods whose hook has run for a loss. */
 const plansTold = new WeakMap<LockEvent, Set<LockedPlan>>();
 
 function listenForLoss(
@@ -107,10 +107,10 @@ function listenForLoss(
   };
   const ownToken = lock.scope === 'fleet' ? lock.fencingToken : undefined;
   const subscription = service.events$.subscribe((event) => {
-    // Others in this process may hold the same key, as readers, and lose it.
+    // Other readers in this process may hold the same key, and lose it: the token tells whose loss this is.
     if (event.type !== 'lost' || event.key !== lock.key || event.token !== ownToken) return;
-    // Locks of this process have no token: ours is lost when its handle says so. To ask it may be what finds that out;
-    // then the event that tells of it has been here within the question.
+    // A lock of this process alone has no token: it is lost when its handle says so. The question itself may find the loss;
+    // then the event for it has come, and was handled, while `isHeld()` ran.
     if (ownToken === undefined && (lock.isHeld() || subscription.closed)) return;
     subscription.unsubscribe();
     // Calls of one method that share the lock (by recursion, or side by side in one caller) lose it once.

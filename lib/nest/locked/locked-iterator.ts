@@ -7,15 +7,16 @@ type Step = Promise<IteratorResult<unknown, unknown>>;
 
 /** What an iteration and its iterator tell each other. */
 export class IterationStage {
-  /** Aborted by who leaves: it ends the wait for the lock. */
+  /** Aborted when the consumer leaves, which ends the wait for the lock. */
   readonly leaving = new AbortController();
-  /** Of the lock, once it is there; not where something else took the place of a busy call. */
+  /** The key of the lock, once it is held; undefined also where something else took the place of a busy call. */
   key: string | undefined;
 }
 
 /**
- * What a decorated generator's caller is given. A generator of the language has two ways to keep a lock for ever: told to
- * return it first finishes the step that waits for the lock, and it stays as it is when nobody asks for a step again.
+ * The iterator that the caller of a decorated generator is given. A generator of the language could keep a lock for ever in two
+ * ways: when it is told to return, it first finishes the step that waits for the lock; and it stays as it is when nobody
+ * asks for a step again.
  */
 export class LockedIterator implements Steps {
   readonly [Symbol.toStringTag] = 'AsyncGenerator';
@@ -24,7 +25,7 @@ export class LockedIterator implements Steps {
   readonly #stage: IterationStage;
   #underWay = 0;
   #timer: NodeJS.Timeout | undefined;
-  /** What who asks for a step after all is told, once. */
+  /** The error for a consumer that asks for a step too late, which it gets once. */
   #forgotten: Promise<unknown> | undefined;
 
   constructor(plan: LockedPlan, steps: Steps, stage: IterationStage) {
@@ -78,7 +79,7 @@ export class LockedIterator implements Steps {
     this.#timer = setTimeout(() => {
       this.#forgotten = this.#steps.return(undefined).then(
         () => new NotAskedForError(by, options.subscribeWithinMs, key),
-        // It was lost meanwhile, or the method failed to close.
+        // The lock was lost meanwhile, or the method failed to close.
         (error: unknown) => error,
       );
     }, options.subscribeWithinMs).unref();

@@ -1,11 +1,11 @@
 import { MethodNotes } from '../metadata.js';
 
-/** One `@Locked`, as the explorer checks it. */
+/** One `@Locked`, with what the explorer checks. */
 export interface LockedMethod {
   readonly method: string | symbol;
   /** `OrdersService.pay` */
   readonly by: string;
-  /** The connection. */
+  /** The name of the connection. */
   readonly name: string;
   readonly placeholders: readonly string[];
 }
@@ -17,7 +17,7 @@ export function addLockedMethod(prototype: object, method: LockedMethod): void {
   lockedMethods.set(prototype, method.method, [...before, method]);
 }
 
-/** Those that this class itself declares. */
+/** The decorated methods that this class itself declares. */
 export function lockedMethodsOf(prototype: object): readonly LockedMethod[] {
   return [...lockedMethods.of(prototype).values()].flat();
 }

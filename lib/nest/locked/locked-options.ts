@@ -34,7 +34,7 @@ export interface LockedOptions extends Omit<AcquireOptions, 'signal'> {
   readonly onBusy?: 'throw' | 'skip' | ((error: LockTimeoutError) => unknown);
   /**
    * Called once when the lock is lost while the method runs, for compensation. The caller gets its LockLostError without
-   * waiting for it; what it throws is logged.
+   * waiting for the hook; an error of the hook is logged.
    */
   readonly onLost?: (loss: LockLoss) => unknown;
   /** What the method returns, where the compiler leaves no trace of it (no `emitDecoratorMetadata`). */
@@ -49,7 +49,7 @@ export interface LockedOptions extends Omit<AcquireOptions, 'signal'> {
   readonly subscribeWithinMs?: number;
 }
 
-/** With every default in place. */
+/** The options with every default in place. */
 export interface ResolvedLockedOptions {
   readonly name: string;
   readonly acquire: Omit<AcquireOptions, 'signal'>;
@@ -62,11 +62,11 @@ export interface ResolvedLockedOptions {
 }
 
 const DEFAULT_SUBSCRIBE_WITHIN_MS = 10_000;
-/** Node takes a longer delay for 1 ms. */
+/** The longest delay of a timer: Node takes a longer one for 1 ms. */
 const MAX_TIMER_MS = 0x7fff_ffff;
 const RETURNS: readonly LockedReturn[] = ['promise', 'observable', 'async-iterable'];
 const MAX_LABEL_LENGTH = 200;
-/** The first of them are passed on to each acquire. */
+/** The known options. Those of the first row are passed on to each acquire. */
 const KNOWN = [
   ...['mode', 'waitMs', 'leaseMs', 'reentrant', 'label'],
   ...['name', 'keys', 'onBusy', 'onLost', 'returns', 'paramNames', 'subscribeWithinMs'],

@@ -1,7 +1,7 @@
 import type { KeyValue } from './encode-key-value.js';
 import type { LockedOptions } from './locked-options.js';
 
-/** What a decorated method may return: a lock takes time, so nothing that is there at once. */
+/** What a decorated method may return. A lock takes time, so no value that is there at once is among it. */
 export type Lockable =
   PromiseLike<unknown> | { subscribe(...args: never[]): { unsubscribe(): void } } | AsyncIterable<unknown>;
 
@@ -10,13 +10,13 @@ type Method = (...args: never[]) => unknown;
 /** A method that can be decorated. */
 export type LockableMethod = (...args: never[]) => Lockable;
 
-/** What a method takes: the type of the arguments of `keys`, where they have none of their own. */
+/** The arguments of a method, which give `keys` its types where it has none of its own. */
 type ArgumentsOf<Target> = Target extends (...args: infer Arguments) => unknown ? Arguments : never;
 
 /** A path with `:placeholders`, or a function that computes the key from the method's arguments. */
 export type LockedPath<Target = Method> = string | ((...args: ArgumentsOf<Target>) => string);
 
-/** What the compiler can tell of a path that is written out. The rest is refused while the class is being defined. */
+/** What the compiler can tell of a path that is written out. Other mistakes are refused while the class is being defined. */
 type Judgement<Path> = Path extends string
   ? string extends Path | FirstOf<Path>
     ? 'fine'
@@ -42,9 +42,9 @@ interface Gate {
 }
 
 /**
- * The path; in the place of one that is wrong, which the compiler then shows beside it, what is wrong. Both are looked up, and not
- * conditional types: in a function with a type parameter for the path the compiler judges a look-up by the bound of the
- * parameter, where it takes nothing for a conditional type.
+ * The path, or a text that says what is wrong with it, which the compiler shows beside the path. Both are looked up in a table.
+ * Conditional types would not do: where the path is a type parameter, the compiler judges a look-up by the bound of the
+ * parameter, and accepts nothing for a conditional type.
  */
 export type CheckedPath<Path> = (Path & Gate[Judgement<Path>]) | Mistakes<Path>[Judgement<Path>];
 
@@ -76,7 +76,7 @@ export interface LockedOptionsFor<Path, Target = Method> extends Omit<LockedOpti
   readonly keys?: (...args: ArgumentsOf<Target>) => KeysOf<Path>;
 }
 
-/** What an editor shows of the options. A type that the compiler infers from what is written has no texts. */
+/** The options with the texts that an editor shows. The type that the compiler infers of the options has no texts. */
 export interface OptionTexts extends Omit<LockedOptions, 'keys'> {
   /** Computes the placeholders from the arguments, instead of binding them one by one: `(order) => ({ id: order.id })`. */
   readonly keys?: unknown;
@@ -86,7 +86,7 @@ type IsAny<Type> = 0 extends 1 & Type ? true : false;
 
 type UnknownOption<Options> = Exclude<keyof Options, keyof LockedOptions>;
 
-/** What the compiler lets pass in an object whose type it infers: options that do not exist, and keys too many. */
+/** Refuses what the compiler lets pass in an object whose type it infers: options that do not exist, and keys too many. */
 type Checked<Path, Options> = (IsAny<Options> extends true
   ? unknown
   : [UnknownOption<Options>] extends [never]
@@ -127,7 +127,7 @@ type BusyTo<OnBusy, Target extends Method> = OnBusy extends 'skip'
       : Refused<'onBusy returns what the method does not', Awaited<Result>>
     : unknown;
 
-/** What has been compared already where the decorator is written above a method, as `Known`. */
+/** Compares the decorator with the method. Where `Known` is the method, the compiler has compared path and keys already. */
 type Fits<Path, Options, Known, Target extends Method> = (LockableMethod extends Known
   ? Accepts<Path, Target, 'the path function does not take what the method does'> &
       (Options extends { readonly keys: infer Keys }

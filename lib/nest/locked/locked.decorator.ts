@@ -32,7 +32,7 @@ import { wrapPromise } from './wrap-promise.js';
 
 type AnyMethod = (...args: unknown[]) => unknown;
 
-/** What a wrapper was put around: the parameter names are there. */
+/** The method that each wrapper was put around, which has the names of the parameters. */
 const originals = new WeakMap<object, AnyMethod>();
 
 /**
@@ -90,7 +90,7 @@ function lockMethod(
   originals.set(wrapper, original);
   openServiceSlot(prototype, options.name);
   addLockedMethod(prototype, { method, by, name: options.name, placeholders });
-  // Not a new descriptor: what a decorator returns is dropped by Nest's `applyDecorators`.
+  // The descriptor is changed, not replaced: Nest's `applyDecorators` drops what a decorator returns.
   (descriptor as PropertyDescriptor).value = wrapper;
 }
 
@@ -176,15 +176,15 @@ function keyFunction(
   return { placeholders, keyOf: keyBuilder(template, bindPlaceholders(template, known, where)) };
 }
 
-/** Not those that are inherited: an override that was compiled without them may take something else. */
+/** Inherited types do not count: an override that was compiled without types may take something else. */
 function declaredTypesOf(prototype: object, method: string | symbol): readonly unknown[] {
   return (Reflect.getOwnMetadata('design:paramtypes', prototype, method) as unknown[] | undefined) ?? [];
 }
 
-/** What a function makes of a value that is missing, or is no text. */
+/** The texts that a function makes of a value that is missing, or is no text. */
 const ACCIDENTS: readonly string[] = ['undefined', 'null', 'NaN', '[object Object]'];
 
-/** @throws InvalidLockKeyError for a key that looks like an accident: it would be shared by all who have it */
+/** @throws InvalidLockKeyError for a key that looks like an accident: all calls with the same accident would share a lock */
 function checkComputed(key: unknown, where: string): string {
   const accident = typeof key === 'string' ? key.split('/').find((segment) => ACCIDENTS.includes(segment)) : undefined;
   if (accident === undefined) return key as string;
@@ -214,7 +214,7 @@ function wrap(plan: LockedPlan, returns: LockedReturn): AnyMethod {
   }
 }
 
-/** Routes, guards, patterns, cron jobs: other decorators keep what they know on the method, and look at its name. */
+/** Gives the wrapper the name and the metadata of the method: decorators of routes, guards, cron jobs keep what they know there. */
 function makeLookLike(wrapper: AnyMethod, original: AnyMethod): void {
   for (const property of Reflect.ownKeys(original)) {
     if (property === 'prototype' || property === 'arguments' || property === 'caller') continue;
@@ -231,7 +231,7 @@ function innermost(method: AnyMethod): AnyMethod {
 }
 
 function describeMethod(target: object, method: string | symbol | { readonly name?: unknown } | undefined): string {
-  // Not a member, but a class, or what a standard decorator is given: the function itself, and its context.
+  // An object in the place of a name is the context that a standard decorator is given, beside the function itself.
   if (typeof method === 'object') return String(method.name);
   const name = typeof target === 'function' ? target.name : target.constructor.name;
   return method === undefined ? name : `${name}.${String(method)}`;

@@ -2,8 +2,8 @@ import { LockConfigurationError } from '../../lock/errors.js';
 import { isClass } from './is-class.js';
 
 /**
- * `@Locked method() {}`: the decorator was handed what it decorates in the place of a path. In JavaScript no compiler minds, and the
- * method would run without a lock.
+ * Refuses `@Locked method() {}`, where the decorator is handed the method in the place of a path. In JavaScript no compiler minds,
+ * and the method would run without a lock.
  * @throws LockConfigurationError
  */
 export function refuseMissingParentheses(first: unknown, second: unknown): void {
@@ -16,12 +16,12 @@ export function refuseMissingParentheses(first: unknown, second: unknown): void 
 }
 
 function whatIsDecorated(first: unknown, second: unknown): string | undefined {
-  // A member: its class, or the prototype, and its name.
+  // The decorator of a member is given the class or the prototype, and the name.
   if (typeof second === 'string' || typeof second === 'symbol') {
     const owner = typeof first === 'function' ? first : (first as object | null | undefined)?.constructor;
     return `${owner?.name ?? 'a class'}.${String(second)}`;
   }
-  // A standard decorator's context.
+  // A standard decorator is given a context.
   if (typeof second === 'object' && second !== null && 'kind' in second && 'name' in second) return String(second.name);
   return isClass(first) ? `the class ${first.name}` : undefined;
 }

@@ -1,15 +1,15 @@
 const OPENING = '([{';
 const CLOSING = ')]}';
-/** What an operand cannot end with, so that a slash behind it begins a regular expression. */
+/** No operand ends like this, so a slash behind it begins a regular expression. */
 const BEFORE_A_VALUE = /(?:^|[([{,=:?!&|<>*%^~;])\s*$/;
-/** What an operand ends with, so that a slash behind it divides. */
+/** An operand ends like this, so a slash behind it divides. */
 const BEHIND_A_VALUE = /[\w$)\].]\s*$/;
-/** Behind such a word a slash would begin a regular expression all the same: these end no operand. */
+/** These words end no operand, so a slash behind them begins a regular expression. */
 const WORD_BEFORE_A_VALUE = /\b(?:return|typeof|case|in|of|void|delete|instanceof|new|await|yield)\s*$/;
 const LITERAL = /'(?:[^'\\\n]|\\[\s\S])*'|"(?:[^"\\\n]|\\[\s\S])*"/y;
 const COMMENT = /\/\*[\s\S]*?\*\/|\/\/[^\n]*/y;
 const REGULAR_EXPRESSION = /\/(?:[^/\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\/\w*/y;
-/** What TypeScript makes of an async method with default values, for targets that have none. */
+/** The inner function that TypeScript makes of an async method with default values, for targets without async methods. */
 const INNER_FUNCTION = /\)\s*\{\s*return (?:\w+\.)?__awaiter\(this,\s*arguments,[^,()]*,\s*function\s*\*\s*\(/y;
 
 /** A piece of source text; `masked` is as long, with blanks for comments and zeros for what quotes enclose. */
@@ -29,13 +29,13 @@ export function parameterList(method: (...args: never[]) => unknown): readonly P
   return splitAtCommas(inner ?? list);
 }
 
-/** Whether it is written as the methods of classes are; what a decorator puts in the place of one seldom is. */
+/** Whether a function is written as the methods of classes are. A function that a decorator made seldom is. */
 export function isWrittenAsMethod(method: (...args: never[]) => unknown): boolean {
   const source = Function.prototype.toString.call(method);
   return openingOfList(source) !== undefined && !/^(?:async\s+)?function\b|^(?:async\s*)?\(/.test(source);
 }
 
-/** What the commas between the brackets' own members separate. */
+/** Splits at the commas that are not inside of further brackets. */
 export function splitAtCommas({ source, masked }: Piece): Piece[] {
   const pieces: Piece[] = [];
   let start = 0;
@@ -51,12 +51,12 @@ export function splitAtCommas({ source, masked }: Piece): Piece[] {
   return pieces;
 }
 
-/** Behind the method's name, which may itself be in brackets: `['a b'](id) {...}`. */
+/** Finds the list behind the method's name, which may itself be in brackets: `['a b'](id) {...}`. */
 function openingOfList(source: string): number | undefined {
   for (let at = 0; at < source.length;) {
     const opaque = opaqueAt(source, at, '');
     if (source.charAt(at) === '(') return at;
-    // An arrow with one parameter, or a body without a list.
+    // The source is an arrow with one parameter, or a body without a list.
     if (opaque === undefined || source.startsWith('=>', at) || source.charAt(at) === '{') return undefined;
     const inBrackets = source.charAt(at) === '[' ? bracketed(source, at) : undefined;
     if (source.charAt(at) === '[' && inBrackets === undefined) return undefined;
@@ -65,7 +65,7 @@ function openingOfList(source: string): number | undefined {
   return undefined;
 }
 
-/** What is between the bracket at this place and the one that closes it. */
+/** The text between the bracket at this place and the one that closes it. */
 function bracketed(source: string, opening: number): Piece | undefined {
   let masked = '';
   let depth = 0;
@@ -88,8 +88,8 @@ function bracketed(source: string, opening: number): Piece | undefined {
 }
 
 /**
- * What may hold brackets and commas that mean nothing, and begins here, as it is to be masked: '' where nothing of the kind
- * does; undefined where only a real parser could tell, as no name is better than a wrong one.
+ * The mask for a literal or comment that begins here, whose brackets and commas mean nothing; '' where none begins. Undefined
+ * where only a real parser could tell: no name is better than a wrong one.
  */
 function opaqueAt(source: string, at: number, before: string): string | undefined {
   switch (source.charAt(at)) {

@@ -5,16 +5,16 @@ const PROPERTY = /^([A-Za-z_$][\w$]*)\s*:\s*([A-Za-z_$][\w$]*)$/;
 /** Minifiers make names of one letter. */
 const MIN_NAME_LENGTH = 2;
 
-/** What a parameter is without its argument: a value that can be read off, or one that only the method itself makes. */
+/** The default value of a parameter: one that can be read off the source, or one that only the method itself makes. */
 export type DefaultValue =
   { readonly kind: 'literal'; readonly value: string | number | bigint } | { readonly kind: 'computed' };
 
-/** A name that the method's code has for an argument, or, where that is destructured, for a property of it. */
+/** A name that the method's code has for an argument, or for a property of an argument that it destructures. */
 export interface NamedParameter {
   readonly name: string;
   readonly index: number;
   readonly property: string | undefined;
-  /** Whether the method makes the whole argument itself where it is missing, and what is then in it cannot be told. */
+  /** Whether the whole argument has a default value whose properties cannot be told. */
   readonly isOfUnknownDefault: boolean;
   readonly defaultValue: DefaultValue | undefined;
 }
@@ -32,7 +32,7 @@ export function isNameChosen(name: string): boolean {
   return name.length >= MIN_NAME_LENGTH;
 }
 
-/** Of whole parameters; those of destructured ones belong to their names. */
+/** The default values of whole parameters, by place. Those inside of a destructured parameter belong to its names. */
 export function defaultsByPlace(names: readonly NamedParameter[]): (DefaultValue | undefined)[] {
   const defaults: (DefaultValue | undefined)[] = [];
   for (const { index, property, defaultValue } of names) if (property === undefined) defaults[index] = defaultValue;
@@ -56,7 +56,7 @@ function nameOfMember(member: Piece, index: number, isOfUnknownDefault: boolean)
   const text = target.masked.trim();
   const [, property = text, name = text] = PROPERTY.exec(text) ?? [];
   if (!IDENTIFIER.test(name)) return [];
-  // A minifier that renames the variable must leave the property.
+  // A minifier may rename the variable, and must leave the property.
   return [{ name: isNameChosen(name) ? name : property, index, property, isOfUnknownDefault, defaultValue }];
 }
 

@@ -29,12 +29,12 @@ export function addParameterNote(
   parameterNotes.set(target, method, [note, ...parameterNotesOf(target, method)]);
 }
 
-/** Of one method, as this class declares it. */
+/** The notes on the parameters of one method, as this class declares it. */
 export function parameterNotesOf(prototype: object, method: string | symbol): readonly ParameterNote[] {
   return parameterNotes.of(prototype).get(method) ?? [];
 }
 
-/** Of all methods that this class declares. */
+/** The notes of all methods that this class declares. */
 export function allParameterNotesOf(prototype: object): ReadonlyMap<string | symbol, readonly ParameterNote[]> {
   return parameterNotes.of(prototype);
 }

@@ -1,6 +1,6 @@
 import type { Refused } from './locked-types.js';
 
-/** The type of a method's parameter; unknown where the compiler does not show it: of private methods, and in JavaScript. */
+/** The type of a method's parameter; unknown where the compiler does not show it: in private methods, and in JavaScript. */
 type ParameterOf<Class, Method, Index> = Method extends keyof Class
   ? Class[Method] extends (...args: infer Arguments) => unknown
     ? Index extends keyof Arguments
@@ -9,7 +9,7 @@ type ParameterOf<Class, Method, Index> = Method extends keyof Class
     : unknown
   : unknown;
 
-/** What a pick is given: the parameter, or what the pick says where the compiler does not show the parameter. */
+/** The argument of a pick: the parameter, or what the pick says where the compiler does not show the parameter. */
 export type Picked<Class, Method, Index> =
   unknown extends ParameterOf<Class, Method, Index> ? never : ParameterOf<Class, Method, Index>;
 

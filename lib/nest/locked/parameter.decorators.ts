@@ -41,7 +41,7 @@ export function CurrentLock(): FillingDecorator<LockHandle, '@CurrentLock() fill
 }
 
 /**
- * The default of a parameter that `@Locked` fills: callers may leave it out, the body sees its type.
+ * The default value of a parameter that `@Locked` fills: callers may leave the argument out, and the body sees its type.
  * @throws LockConfigurationError when it is needed after all, which means that the method ran without its lock
  */
 export function injected<T>(): T {

@@ -4,9 +4,9 @@ import { Body, Param, Query } from '@nestjs/common';
 /** A parameter that Nest fills from the outside, as Nest's own decorators described it. */
 export interface RouteParameter {
   readonly index: number;
-  /** What of it: `id` for `@Param('id')`; undefined for all of it, as in `@Body()`. */
+  /** The part that Nest takes: `id` for `@Param('id')`; undefined for the whole, as in `@Body()`. */
   readonly property: string | undefined;
-  /** What the whole is called in a dotted placeholder: `:body.order.id`. */
+  /** The names of the whole in a dotted placeholder: `:body.order.id`. */
   readonly roots: readonly string[];
 }
 

@@ -4,22 +4,22 @@ import type { LockService } from '../../engine/lock-service.js';
 import { onlyLiveLockService, standIn } from '../live-lock-services.js';
 import { DEFAULT_CONNECTION, getLockServiceToken } from '../lock-service-token.js';
 
-/** Instances get no property of ours that a log or a comparison would show. */
+/** The service of each instance. It is kept here, so that an instance has no property of ours that a log would show. */
 const servicesByConnection = new Map<string, WeakMap<object, LockService>>();
-/** Of objects that Nest did not build: each application that has one in a module offers its service. */
+/** For objects that Nest did not build: each application that has such an object in a module offers its service. */
 const offersByConnection = new Map<string, WeakMap<object, readonly LockService[]>>();
 const slotsByPrototype = new WeakMap<object, Map<string, symbol>>();
 
 /**
- * A method on every prototype that has a slot. Nest's option `instrument` puts a Proxy around what Nest builds, before anything
- * is injected: the slot is filled on the Proxy, while methods may be called on what is behind it. That object shows itself
- * when this method is called as they are.
+ * The name of a method on every prototype that has a slot. Nest's option `instrument` puts a Proxy around what Nest builds,
+ * before anything is injected: the slot is filled on the Proxy, while methods may be called on the object behind it. Called on
+ * the Proxy as other methods are, this one shows that object.
  */
 const SHOW_YOURSELF = Symbol('what methods with @Locked are called on');
 
 /**
- * Some such Proxies bind methods by their names alone, so that this one, a symbol, is called on the Proxy. What is behind one
- * is then given something to be known by: a property that is defined on the Proxy comes to stand there.
+ * Some such Proxies bind only methods whose names are texts, so that the one above, a symbol, is called on the Proxy itself. The
+ * object behind it is then given a property to be known by: one that is defined on the Proxy comes to stand there.
  */
 const KNOWN_BY = Symbol('what methods with @Locked know their object by');
 
@@ -27,10 +27,10 @@ type Visit = (instance: object) => void;
 
 /** Has Nest inject the lock service of a connection into every instance of the class, by a slot on its prototype. */
 export function openServiceSlot(prototype: object, name: string): void {
-  // A subclass inherits what Nest is to inject.
+  // A subclass inherits the slot that Nest fills.
   if (slotOf(prototype, name) !== undefined) return;
   const option = name === DEFAULT_CONNECTION ? '' : `{ name: '${name}', ... }`;
-  // Nest prints it where it says what it cannot resolve.
+  // Nest prints this text where it says what it cannot resolve.
   const slot = Symbol(
     `lock service for @Locked (is DistributedLockModule.forRoot(${option}) imported in the root module, and global? In a ` +
       `test, add ${standIn(name)} to the providers)`,
@@ -58,7 +58,7 @@ export function fillServiceSlot(instance: object, name: string, service: LockSer
   forEachFace(instance, (face) => servicesOf(name).set(face, service));
 }
 
-/** The instance as it was given, and as its methods see it. */
+/** Visits the instance as it was given, and as its methods see it. */
 function forEachFace(instance: object, visit: Visit): void {
   visit(instance);
   let isShown = false;
@@ -75,7 +75,7 @@ function knownBy(instance: object): object | undefined {
   return Object.getOwnPropertyDescriptor(instance, KNOWN_BY)?.value as object | undefined;
 }
 
-/** For an object that Nest did not build itself, and so gave nothing. */
+/** Offers a service to an object that Nest did not build itself, and so gave nothing. */
 export function offerService(instance: object, name: string, service: LockService): void {
   const offers = offersByConnection.get(name) ?? new WeakMap<object, readonly LockService[]>();
   offersByConnection.set(name, offers);
@@ -98,7 +98,7 @@ function faceBehind(instance: unknown): object | undefined {
 }
 
 function serviceOf(instance: unknown, name: string): LockService | undefined {
-  // A WeakMap answers for what cannot be its key, too: a method without its object.
+  // The instance may be no object, as for a method that was called without one: a WeakMap answers for that, too.
   const own = servicesOf(name).get(instance as object) ?? readSlot(instance, name);
   if (own !== undefined) return own;
   const offered = offersByConnection.get(name)?.get(instance as object) ?? [];
@@ -106,7 +106,7 @@ function serviceOf(instance: unknown, name: string): LockService | undefined {
   return other === undefined ? only : undefined;
 }
 
-/** By way of the instance itself: a Proxy may have had what is behind it filled, and be what methods are called on. */
+/** Asks the instance itself: a Proxy on which methods are called may pass the slot of the object behind it on. */
 function readSlot(instance: unknown, name: string): LockService | undefined {
   if (typeof instance !== 'object' || instance === null) return undefined;
   const slot = slotOf(instance, name);

@@ -1,12 +1,12 @@
 import { Observable, type Observer, type Subscription } from 'rxjs';
 
-/** Runs what it is given in the async context in which it was made. */
+/** Runs work in the async context in which this function was made. */
 type Enter = <T>(work: () => T) => T;
 
 /**
- * Runs a source in the context of the lock, from its beginning to what it does when it is left, for as long as `subscription`
- * is open. The observer must see to the context of those it tells: a consumer that ran in that of the lock would share
- * the lock, as would everybody else who consumes the stream.
+ * Runs a source in the context of the lock, from its beginning to the work that it does when it is left, for as long as
+ * `subscription` is open. The observer must see to the context of its consumers: a consumer that ran in the context of the
+ * lock would share the lock.
  */
 export function subscribeInside(
   source: Observable<unknown>,
@@ -14,7 +14,7 @@ export function subscribeInside(
   subscription: Subscription,
   observer: Observer<unknown>,
 ): void {
-  // Added before the source begins: it may give all it has while it is being subscribed to.
+  // The teardown is added before the source begins: it may give all its values while it is being subscribed to.
   const relayed = new Observable<unknown>((inner) => {
     subscription.add(() => inside(() => inner.unsubscribe()));
     return source.subscribe(inner);

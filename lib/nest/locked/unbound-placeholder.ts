@@ -3,7 +3,7 @@ import { typeOfNoKeyValue } from './declared-types.js';
 import { isNameChosen } from './parameter-names.js';
 import type { RouteParameter } from './route-parameters.js';
 
-/** What people call the parts of a request, and what fills a parameter with such a part. */
+/** The names that people have for the parts of a request, and the decorator of a parameter for each part. */
 const DECORATORS: Readonly<Record<string, string>> = {
   params: '@Param()',
   param: '@Param()',
@@ -13,7 +13,7 @@ const DECORATORS: Readonly<Record<string, string>> = {
   args: '@Args()',
 };
 
-/** What is known of the method, what may have been meant, and what to write. */
+/** The text of the error: what is known of the method, what may have been meant, and what to write. */
 export function describeUnbound(where: string, placeholder: string, parameters: KnownParameters): string {
   const [head = placeholder] = placeholder.split('.');
   const type = unfitType(placeholder, parameters);
@@ -41,13 +41,13 @@ function nameTooShort(head: string, type: string | undefined, { names }: KnownPa
   return `${text} Nor would a longer name help: its type is ${type}, and a key takes a string, a number or a bigint.`;
 }
 
-/** The type of a whole parameter of that name that could be no value of a key, whatever the name. */
+/** The type of the whole parameter of that name, if no value of a key can have it. */
 function unfitType(placeholder: string, { names, types }: KnownParameters): string | undefined {
   const named = names.find(({ name, property }) => name === placeholder && property === undefined);
   return named === undefined ? undefined : typeOfNoKeyValue(types[named.index]);
 }
 
-/** `:params.id` where the method has `@Param('id')`: a path into the request, of which the method is not given the whole. */
+/** The hint for `:params.id` where the method has `@Param('id')`: it is given a part of the request, and not the whole. */
 function partOfRequest(placeholder: string, { routes, names }: KnownParameters): string | undefined {
   const [head = '', ...path] = placeholder.split('.');
   const decorator = DECORATORS[head];
@@ -69,7 +69,7 @@ function partOfRequest(placeholder: string, { routes, names }: KnownParameters):
   return needs + lead;
 }
 
-/** The same path where it names the part itself; else the part alone. */
+/** The path where it begins with the part; else the part alone. */
 function rest(part: string | undefined, path: readonly string[]): string {
   return part === path[0] ? path.join('.') : String(part);
 }

@@ -5,7 +5,7 @@ import type { LockHandle } from '../../lock/handle.js';
 import { BusyInstead, type LockedPlan, runLocked } from './locked-call.js';
 import { IterationStage, LockedIterator } from './locked-iterator.js';
 
-/** Runs a step of the iteration in the context of the lock; a generator would take that of whoever calls `next()`. */
+/** Runs a step of the iteration in the context of the lock; a generator by itself runs in that of the caller of `next()`. */
 type Enter = <T>(step: () => T) => T;
 
 interface Inside {
@@ -20,7 +20,7 @@ class IterationLock {
   #fail!: (error: unknown) => void;
   #onRefused: (error: unknown) => void = () => undefined;
   #handle: LockHandle | undefined;
-  /** The step that is not done yet. */
+  /** The step that runs now. */
   #step: Promise<unknown> | undefined;
   #isGoingOn = false;
   #running: Promise<void | BusyInstead> = Promise.resolve();
@@ -58,7 +58,7 @@ class IterationLock {
   /** Settles as the step does, or rejects when the lock is lost before. */
   untilDoneOrLost<T>(step: () => PromiseLike<T> | undefined): Promise<T | undefined> {
     return new Promise((resolve, reject) => {
-      // It may have been lost while nobody waited for a step.
+      // The lock may have been lost while nobody waited for a step.
       this.#handle?.assertHeld();
       this.#onRefused = reject;
       const running = Promise.resolve(step());
@@ -67,14 +67,14 @@ class IterationLock {
     });
   }
 
-  /** A step that goes on behind the loss of the lock is what the end of the iteration waits for. */
+  /** Ends the hold with an error. If a step goes on behind the loss of the lock, the iteration ends when the step does. */
   fail(error: unknown): void {
     this.#isGoingOn = this.#step !== undefined;
     if (this.#step === undefined) this.#fail(error);
     else this.#step.then(() => this.#end(), this.#fail);
   }
 
-  /** Gives the lock back. Rejects when it was lost before, or with what it failed with. */
+  /** Gives the lock back. Rejects when the lock was lost before, or with the error of `fail`. */
   async end(): Promise<void> {
     if (!this.#isGoingOn) this.#end();
     await this.#running;
@@ -101,7 +101,7 @@ function iteration(
       if (leaving.aborted) return undefined;
       throw error;
     });
-    // Left while it waited: no step of the method runs any more, though the lock may have come in that very moment.
+    // The consumer left while the call waited: no step of the method runs, though the lock may have come in that very moment.
     if (inside === undefined) return undefined;
     if (leaving.aborted) return void (await lock.end());
     if (inside instanceof BusyInstead) {
@@ -132,7 +132,7 @@ function iteration(
       lock.fail(error);
       throw error;
     } finally {
-      // Left in the middle: what the method does at its end still belongs under the lock, if that is there.
+      // The consumer left in the middle. What the method does at its end still belongs under the lock, if it is held.
       const close = (): Promise<unknown> | undefined => enter(() => iterator?.return?.());
       try {
         if (!isOver && lock.isLost) void quietly(close, plan.by);
@@ -153,7 +153,7 @@ async function quietly(close: () => Promise<unknown> | undefined, by: string): P
   }
 }
 
-/** As an iterator without `throw` answers what is thrown into it. */
+/** The answer of an iterator without `throw` to an error that is thrown into it. */
 async function rejected(error: unknown): Promise<never> {
   throw error;
 }

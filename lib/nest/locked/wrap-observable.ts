@@ -17,7 +17,7 @@ export function wrapObservable(plan: LockedPlan): (...args: unknown[]) => Observ
         (filled, lock) =>
           new Promise<void>((end, fail) => {
             if (subscriber.closed) return end();
-            // The one who leaves does not wait for the end. A stream that the loss has ended did not go on behind it.
+            // A consumer that leaves does not wait for the end. A stream that the loss has ended did not go on behind it.
             subscriber.add(() => settleAs(lock, end, fail));
             const source = from(plan.original.apply(this, filled) as ObservableInput<unknown>);
             const next = (value: unknown): void => outside(() => subscriber.next(value));

@@ -7,7 +7,7 @@ import { NotSubscribedError } from './given-back.js';
 import { BusyInstead, type LockedPlan, runLocked, settleAs } from './locked-call.js';
 import { subscribeInside } from './subscribe-inside.js';
 
-/** The lock is held until the promise settles; if it turns out to bring an Observable, until that has ended. */
+/** The lock is held until the promise settles. If it brings an Observable, the lock is held until that has ended. */
 export function wrapPromise(plan: LockedPlan): (...args: unknown[]) => Promise<unknown> {
   return function (this: unknown, ...args) {
     return new Promise((resolve, reject) => {
@@ -22,10 +22,10 @@ export function wrapPromise(plan: LockedPlan): (...args: unknown[]) => Promise<u
 }
 
 /**
- * Hands a stream to the caller and keeps the lock until it has ended. Nobody may ever subscribe (the client of an SSE
- * handler has left meanwhile): then the lock goes back after a while.
+ * Hands a stream to the caller and keeps the lock until it has ended. If nobody ever subscribes (the client of an SSE handler has
+ * left meanwhile), the lock goes back after a while.
  *
- * @param givenBack settles when the lock went back, with what the stream came to: who is told of the end may end the process
+ * @param givenBack settles, as the stream did, when the lock went back: a consumer that is told of the end may end the process
  */
 function untilStreamEnds(
   { by, options: { subscribeWithinMs } }: LockedPlan,
@@ -68,7 +68,7 @@ function untilStreamEnds(
   });
 }
 
-/** It would run after the lock has gone back. A stream of bytes would, too; but that is what downloads are made of. */
+/** An iterator would run after the lock has gone back. So would a stream of bytes, but downloads are made of those. */
 function refuseIterator({ by }: LockedPlan, result: unknown): unknown {
   if (!isLazy(result)) return result;
   throw new LockConfigurationError(
@@ -80,6 +80,6 @@ function refuseIterator({ by }: LockedPlan, result: unknown): unknown {
 function isLazy(result: unknown): boolean {
   if (typeof result !== 'object' || result === null) return false;
   if (Object.prototype.toString.call(result) === '[object Generator]') return true;
-  // Not what only can be iterated: a page of results may offer that beside its data.
+  // An object that can only be iterated is no iterator: a page of results may offer that beside its data.
   return Symbol.asyncIterator in result && 'next' in result && typeof result.next === 'function';
 }
