@@ -67,8 +67,8 @@ function lockKeyOf(resource: string, { lockKey }: FenceSettings): string {
   return lockKey === undefined ? resource : lockKey(resource);
 }
 
-/** Types refuse a handle on several locks, but JavaScript has no types, and code may lose them on the way. */
 function refuseSeveral(fence: unknown, resource: string): void {
+  // The types refuse such a handle, but JavaScript has no types, and code may lose them on the way.
   if (!(fence instanceof MultiLockHandle)) return;
   const keys = fence.locks.map(({ key }) => key);
   throw handleOfSeveralLocks(keys, resource);

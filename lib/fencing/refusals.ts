@@ -25,7 +25,8 @@ export function staleToken(
   written = 'Nothing was written.',
 ): StaleFencingTokenError {
   return new StaleFencingTokenError(
-    `${onOneLine(resource)} has seen the fencing token ${highest}, so ${token} comes too late: that lock is over. ${written} ${REPEAT}`,
+    `${onOneLine(resource)} has seen the fencing token ${highest}, so ${token} comes too late: that lock is over. ` +
+      `${written} ${REPEAT}`,
     resource,
   );
 }

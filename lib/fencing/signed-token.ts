@@ -80,6 +80,7 @@ export function verifyToken(text: string, keys: VerificationKeys, expected: Expe
   if (compact === undefined || header === undefined) return malformed();
   const { alg, kid, typ } = header;
   if (typeof alg !== 'string' || typeof kid !== 'string' || typ !== TYPE) return malformed();
+  // Only our own key says which algorithm counts. A token that chose it could have a public key taken for a secret.
   const key = keys.find(kid);
   if (key === undefined)
     return refuse(`names the key ${shown(kid)}, which is unknown here: rotated away, or not yet handed out`);
@@ -99,8 +100,8 @@ export function verifyToken(text: string, keys: VerificationKeys, expected: Expe
   return misaged === undefined ? { ...claims, keyId: kid } : refuse(misaged);
 }
 
-/** A token from the future would be accepted for too long, so it may not be ahead by more than `maxAgeMs` either. */
 function whyNotOfThisAge(issuedAt: Date, { maxAgeMs, now = new Date() }: ExpectedToken): string | undefined {
+  // A token from the future would be accepted for too long, so it may not be ahead by more than `maxAgeMs` either.
   const ageMs = now.getTime() - issuedAt.getTime();
   if (maxAgeMs === undefined || Math.abs(ageMs) <= maxAgeMs) return undefined;
   return ageMs < 0

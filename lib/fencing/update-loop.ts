@@ -39,8 +39,8 @@ export function readMakeWrite<Seen, Written>(
     },
     () =>
       givenUp(
-        `${onOneLine(resource.name)} was changed under the same token during each of ${MAX_ATTEMPTS} attempts to update it. This update ` +
-          'wrote nothing. Does the function that makes the new content write to it as well?',
+        `${onOneLine(resource.name)} was changed under the same token during each of ${MAX_ATTEMPTS} attempts to update it. ` +
+          'This update wrote nothing. Does the function that makes the new content write to it as well?',
       ),
   );
 }

@@ -66,12 +66,13 @@ export class DistributedLockModule extends ConfigurableModuleClass implements On
     super();
   }
 
-  /** Refuses a factory that depends on the request: Nest would open a session for each request, and close none. */
+  /** Refuses a factory that depends on the request. */
   onModuleInit(): void {
     const perRequest = this.discovery
       .getProviders()
       .find((one) => one.token === LockedExplorer && !one.isDependencyTreeStatic());
     if (perRequest === undefined) return;
+    // Nest would open a session for each request, and close none.
     throw new LockConfigurationError(
       'DistributedLockModule.forRootAsync: the factory of the options depends on the request (it injects REQUEST, or a provider ' +
         'that does). A connection lives as long as the application: choose by request among several, each with its name',

@@ -58,7 +58,6 @@ export class LockedExplorer implements OnModuleInit {
     return [...this.discovery.getProviders(), ...this.discovery.getControllers()];
   }
 
-  /** With two global modules of one name, Nest would silently give some classes the one and some the other: no exclusion. */
   #checkThatItIsTheOnlyOne(): void {
     const { name } = this;
     const token = getLockServiceToken(name);
@@ -66,6 +65,7 @@ export class LockedExplorer implements OnModuleInit {
     const all = this.discovery
       .getProviders()
       .filter((one) => one.token === LockedExplorer && one.host?.isGlobal === true && one.host.providers.has(token));
+    // Nest would silently give some classes the one and some the other: two ensembles, two namespaces, no exclusion.
     if (all.length > 1) {
       refuse(
         `DistributedLockModule '${name}' is imported ${all.length} times as a global module. Call forRoot once for each ` +

@@ -167,11 +167,11 @@ export class ManagedLockService
     }
   }
 
-  /** Logs a misuse of the service: Nest does not log an error that it answers with, and the answer does not say what it is. */
   async #tellingMisuse<T>(call: (opened: Opened) => Promise<T>): Promise<T> {
     try {
       return await call(this.#open());
     } catch (error) {
+      // Nest does not log an error that it answers with, and the answer does not say what is misused.
       if (error instanceof LockConfigurationError) logLockError(error);
       throw error;
     }

@@ -169,6 +169,7 @@ export class FencedFileStore implements AsyncDisposable {
   /** Resolves when all calls made before are done. Later calls are refused. */
   async close(): Promise<void> {
     this.#isClosed = true;
+    // A call waits for its lock outside of the turns of its file, so the files alone do not tell what is under way.
     await Promise.allSettled(this.#underWay);
     await this.#files.close();
   }
@@ -190,7 +191,7 @@ export class FencedFileStore implements AsyncDisposable {
 
   async #run<T>(operation: () => Promise<T>, resource?: string): Promise<T> {
     if (this.#isClosed) {
-      throw new LockClosedError('This FencedFileStore is closed; what was asked for was not done', resource);
+      throw new LockClosedError('This FencedFileStore is closed. The call did nothing', resource);
     }
     const running = operation();
     this.#underWay.add(running);
@@ -217,8 +218,9 @@ export class FencedFileStore implements AsyncDisposable {
   }
 }
 
-/** Content that is too large is refused before it is copied. */
+/** A copy of the content. @throws LockConfigurationError */
 function bytesToKeep(content: NewContent, resource: string, source: string): Buffer {
+  // Content that is too large is refused before it is copied.
   const isKnown = typeof content === 'string' || types.isUint8Array(content);
   if (isKnown) assertFits(resource, Buffer.byteLength(content));
   return bytesOf(content, resource, source);

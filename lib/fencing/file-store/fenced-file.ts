@@ -109,11 +109,7 @@ export class FencedFile {
     }
   }
 
-  /**
-   * The journal that is the file now. As long as a journal is in its place and not sealed, it has no successor: a look at its
-   * end is enough, without one at the folder. A sealed journal is still the file until it has a successor, so it is good
-   * enough for a look where there is no room for a successor.
-   */
+  /** The journal that is the file now; undefined where there is none yet. */
   async #current(purpose: 'look' | 'change'): Promise<Journal | undefined> {
     for (let looks = 0; looks < MAX_LOOKS; looks += 1) {
       const journal = (this.#journal ??= await this.generations.open());
@@ -124,8 +120,10 @@ export class FencedFile {
         continue;
       }
       this.#assertRemembers(journal);
+      // A journal gets a successor only behind its seal. So this one is the file, and the folder need not be looked at.
       if (!journal.state.isSealed) return journal;
       const obstacle = await this.#replace(journal);
+      // Without a successor the sealed journal is still the file, which is good enough for a look.
       if (obstacle !== undefined && purpose === 'look') return journal;
       if (obstacle !== undefined) throw obstacle;
       await this.close();
@@ -135,7 +133,7 @@ export class FencedFile {
 
   /**
    * Refuses a change whose journal was moved or removed with its folder, possibly while the record was added: nobody will read
-   * it. A journal that was replaced is fine: its successor began with all that counted.
+   * it.
    */
   async #assertKept(journal: Journal): Promise<void> {
     if (await journal.isInPlace()) return;
@@ -143,6 +141,7 @@ export class FencedFile {
     if (journal.state.isSealed) {
       await this.close();
       this.#journal = await this.generations.open();
+      // The journal was replaced, not moved: its successor began with all that counted.
       if (this.#journal !== undefined && this.#journal.generation > journal.generation) return;
     }
     throw movedAway(this.resource, this.generations.folder);
@@ -159,9 +158,10 @@ export class FencedFile {
     }
   }
 
-  /** Refuses a journal that lacks a token which was read in it before. Another file in its place was put there, and counts. */
+  /** Refuses a journal that lacks a token which was read in it before. */
   #assertRemembers({ identity: { ino, dev }, state, path }: Journal): void {
     const known = this.#known;
+    // Another file in the place of the damaged one is what somebody has put there, and counts.
     if (known?.ino !== ino || known.dev !== dev || state.mark >= known.mark) return;
     throw forgotten(path, state.mark, known.mark);
   }
@@ -172,20 +172,23 @@ export class FencedFile {
     this.#known = { ino, dev, mark: before > state.mark ? before : state.mark };
   }
 
-  /** After an error in the middle of reading a journal, nothing that is known of it may be used but its highest token. */
+  /** Lets go of the journal after an error, so that the next call reads it anew. */
   async #orStartOver<T>(operation: () => Promise<T>): Promise<T> {
     try {
       return await operation();
     } catch (error) {
+      // The error may have come in the middle of a read: only the highest token that was read can still be relied on.
       if (error instanceof LockConfigurationError && this.#journal !== undefined) this.#remember(this.#journal);
+      // A stale token says nothing against the journal, and stale writers must not cost a new start each time.
       if (!(error instanceof StaleFencingTokenError)) await this.close();
       throw this.#named(error);
     }
   }
 
-  /** The error of a journal names its folder. This one names the resource instead: outsiders are not told of folders. */
+  /** Gives the error of a journal the name of its resource, and tells the listener for damage. */
   #named(error: unknown): unknown {
     if (!(error instanceof LockConfigurationError) || error.key !== undefined) return error;
+    // With the resource as its key, the error keeps its details, which name a folder, from those who call from outside.
     const text = `${onOneLine(this.resource)}: ${error.details}`;
     const named = new LockConfigurationError(text, this.resource, { cause: error });
     try {

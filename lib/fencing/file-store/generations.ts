@@ -78,6 +78,7 @@ export class Generations {
     await this.room.assertFor(bytes.length);
     try {
       await writeDurably(temporary, bytes, this.modes.file);
+      // The first rule: only after the temporary file is complete does it count that the sealed journal is still there.
       if (!(await sealed.isInPlace())) return;
       await unlessCode(['EEXIST', 'ENOENT'], link(temporary, this.#path(next)));
     } finally {
@@ -138,6 +139,7 @@ export class Generations {
     const isLeftOver = (name: string): boolean => (generationOf(TEMPORARY, name) ?? Infinity) <= generation;
     const older = journalsIn(names).filter((one) => one < generation);
     for (const one of older) {
+      // The second rule: the journal below goes first, then the temporary files, and this one last.
       await this.#remove(`journal.${one - 1}`);
       // The folder is listed again: a temporary file counts that was there when the journal below was gone.
       const left = ((await this.#names()) ?? []).filter((name) => isLeftOver(name));
@@ -151,11 +153,12 @@ export class Generations {
     await unlessMissing(unlink(join(this.folder, name)));
   }
 
-  /** The names in the folder; undefined where there is none. A link to elsewhere is refused: the store makes none. */
+  /** The names in the folder; undefined where there is none. */
   async #names(): Promise<string[] | undefined> {
     const folder = await unlessMissing(lstat(this.folder));
     if (folder === undefined) return undefined;
     if (folder.isDirectory()) return unlessMissing(readdir(this.folder));
+    // The store makes no links, so this one leads to a place that somebody else has chosen.
     throw new LockConfigurationError(
       `${this.folder} must be a folder of FencedFileStore, and is a link or a file. It was not followed. Stop ` +
         'all writers, then move it away',

@@ -88,16 +88,17 @@ export class Journal {
   }
 
   /**
-   * Adds a record and looks where it came to stand: nothing else tells whether it counts. When this resolves, it and all
-   * before it outlast a power failure.
+   * Adds a record, and reads whether it counts. When this resolves, the record and all before it outlast a power failure.
    */
   async append(record: Omit<JournalRecord, 'id' | 'seen'>): Promise<Outcome> {
     const id = randomUUID();
     const bytes = encodeRecord({ ...record, id, seen: this.#soundness.seenTo(this.#lines.readTo) });
     if (bytes.length > LARGE_RECORD_BYTES) await this.room.assertFor(bytes.length);
+    // One call writes the whole record: the file is open for appending, so the kernel puts no other record in between.
     const { bytesWritten } = await this.file.write(bytes, 0, bytes.length, null);
     if (bytesWritten < bytes.length) throw cutShort(this.path, bytesWritten, bytes.length);
     await this.file.datasync();
+    // Others may have added records first. Only the journal itself tells where this one came to stand.
     let outcome: Outcome | undefined;
     for await (const line of this.#lines.newLines(bytes.length + 1)) {
       const read = this.#apply(line);
@@ -131,14 +132,15 @@ export class Journal {
 function cutShort(path: string, bytesWritten: number, length: number): Error {
   return new Error(
     `Only ${bytesWritten} of ${length} bytes could be added to ${path}: the disk is full, or a quota or the limit for the ` +
-      'size of a file is reached. Nothing was written: what is there of the record counts for nobody. Make room, then repeat it',
+      'size of a file is reached. Nothing was written: the part of the record that is there counts for nobody. ' +
+      'Make room, then repeat it',
   );
 }
 
 function notFound(path: string): LockConfigurationError {
   return new LockConfigurationError(
-    `What was added to ${path} is not there: something else changes the file, or its file system does not keep what several ` +
-      'processes append (network file systems do not). Whether it was written is not known. Use a local disk',
+    `The record that was added to ${path} is not there: something else changes the file, or its file system does not keep what ` +
+      'several processes append (network file systems do not). Whether it was written is not known. Use a local disk',
   );
 }
 

@@ -45,6 +45,7 @@ export class OpenFiles {
   async #closeSome(): Promise<void> {
     for (const [resource, { file, turns }] of this.#entries) {
       if (this.#entries.size <= this.maxOpen) return;
+      // A file that is in use is not closed under its user: more files than the limit stay open until then.
       if (!turns.isIdle) continue;
       this.#entries.delete(resource);
       await file.close();

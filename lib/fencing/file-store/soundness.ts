@@ -14,7 +14,7 @@ const NOTHING_SEEN: Seen = { to: 0, records: 0 };
 /**
  * Tells a journal that was damaged from one in which a writer was cut off. A crash leaves the beginning of a record, or, after a
  * power failure, anything at all at the end. Damage to a record that was whole shows in two ways. Its bytes are not the
- * beginning of a record, and whole records follow whose writers had read them differently. And each record tells how many
+ * beginning of a record, and whole records follow whose writers had not read them like this. And each record tells how many
  * records its writer had read, and how far: a reader that counts differently has another journal before it.
  */
 export class Soundness {
@@ -38,10 +38,12 @@ export class Soundness {
   add({ startsAt, endsAt }: Line, seen: Seen = NOTHING_SEEN): Span | undefined {
     const doubt = this.#doubt;
     this.#doubt = undefined;
+    // The writer had read up to `seen.to`, and found so many records there. Another count is that of another journal.
     const isOther = seen.to >= (this.#ends[0] ?? Infinity) && seen.records !== this.#recordsUpTo(seen.to);
     this.#records += 1;
     this.#ends.push(endsAt);
     if (this.#ends.length >= 2 * ENDS_KEPT) this.#ends = this.#ends.slice(-ENDS_KEPT);
+    // Only a writer that had read past the doubtful bytes shows that they were like this already when it went on.
     if (doubt !== undefined && seen.to < doubt.to) return doubt;
     return isOther ? { from: 0, to: Math.min(seen.to, startsAt) } : undefined;
   }

@@ -32,11 +32,11 @@ export class FenceExplorer implements OnModuleInit {
     }
   }
 
-  /** With two global modules, Nest would silently give some controllers the marks of the one, some those of the other. */
   #checkThatItIsTheOnlyOne(): void {
     const all = this.discovery
       .getProviders()
       .filter(({ instance }: { instance: unknown }) => instance instanceof FenceExplorer && instance.fencing.isGlobal);
+    // Nest would silently give some controllers the marks of the one module, some those of the other.
     if (all.length > 1) {
       refuse(`FencingModule is imported ${all.length} times as a global module. Call forRoot once, in the root module`);
     }
@@ -66,9 +66,9 @@ export class FenceExplorer implements OnModuleInit {
     }
   }
 
-  /** Another decorator may have put a new function in place of the fenced one, or replaced its guards. */
   #checkThatItWasKept(name: string, handler: object, controller: Class, plan: FencePlan | 'none' | undefined): void {
     const remembered = rememberedPlanOf(controller.prototype, name);
+    // Another decorator may have put a new function, without the plan, in place of the fenced one.
     if (remembered !== undefined && ownFencePlanOf(handler) === undefined) {
       refuse(
         `${remembered.where} is lost on the way to the route ${controller.name}.${name}: another decorator replaces the ` +
@@ -76,6 +76,7 @@ export class FenceExplorer implements OnModuleInit {
           'overriding method; lift it there with @WithoutFence() if that is meant',
       );
     }
+    // Another decorator may have replaced the guards.
     if (isPlan(plan) && !isGuarded(handler, controller)) {
       refuse(
         `${plan.where}: its guard was taken off ${controller.name}.${name} by another decorator: put it above that`,

@@ -38,12 +38,12 @@ export class FenceGuard implements CanActivate {
   async #admit(request: FencedRequest, plan: FencePlan): Promise<bigint> {
     const params = joined(request.params ?? {});
     const key = plan.template.keyOf(plan.keys === undefined ? params : { ...plan.keys(params) });
+    // The token is verified before the claim: the mark must not rise for a token that proves nothing.
     const token = this.#verify(shownToken(request, key, this.fencing.keys !== undefined), key, plan);
     await this.#claim(key, token);
     return token;
   }
 
-  /** Comes before the claim: the mark must not rise for a token that proves nothing. */
   #verify(text: string, key: string, { rules, where }: FencePlan): bigint {
     const { keys, rules: moduleRules } = this.fencing;
     // A rule whose value is undefined counts as not given: it must not lift a rule of the module.

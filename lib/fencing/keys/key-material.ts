@@ -79,11 +79,11 @@ function parsable(input: unknown, refuse: Refuse): Parsable {
   return { key: input, format: 'jwk' };
 }
 
-/** The error of Node is dropped: some of its texts have values of the JWK. */
 function parse(input: Parsable, read: (input: Parsable) => KeyObject, refuse: Refuse): KeyObject {
   try {
     return read(input);
   } catch {
+    // The error of Node is dropped: some of its texts have values of the JWK.
     return refuse(
       'cannot be read. Is it whole? One with a passphrase goes through crypto.createPrivateKey({ key, passphrase })',
     );

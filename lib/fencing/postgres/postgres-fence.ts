@@ -139,6 +139,7 @@ export class PostgresFence {
     const once = async (): Promise<number | undefined> => {
       const { rowCount } = await this.#pool.query(write.text, write.values);
       if (rowCount !== null && rowCount > 0) return rowCount;
+      // Either there is no such row, or its token is higher. Where the row changed since, neither is so: once more.
       const { rows } = await this.#pool.query<{ matched: string; highest: string }>(look.text, look.values);
       const [seen] = rows;
       if (seen === undefined || seen.matched === '0') return 0;
@@ -178,8 +179,9 @@ export class PostgresFence {
     return tokenToCompare(fence, resource, this.#settings);
   }
 
-  /** On a single connection a statement must not slip into the transaction of another caller's `guarded`. */
   #inTurn<T>(run: () => Promise<T>): Promise<T> {
+    // On a single connection a statement must not slip into the transaction of another caller's `guarded`. Inside of such a
+    // transaction it must not wait for its end.
     return isPool(this.#pool) || this.#around.resources.length > 0 ? run() : this.#turns.run(run);
   }
 
@@ -193,11 +195,12 @@ export class PostgresFence {
   }
 }
 
-/** Names that do not become short when they are compressed do not all fit into an index. */
+/** Turns the error for a name that does not fit into the index into one that says so. */
 async function orTooLong<T>(resource: string, answer: Promise<T>): Promise<T> {
   try {
     return await answer;
   } catch (error) {
+    // PostgreSQL compresses the entries of an index: whether a long name fits shows only when it is written.
     if ((error as { code?: unknown }).code !== LIMIT_EXCEEDED) throw error;
     throw new LockConfigurationError(
       `PostgreSQL cannot keep a name of ${Buffer.byteLength(resource)} bytes in its index: up to 2 600 fit always. Nothing ` +

@@ -80,6 +80,7 @@ async function inTransaction<T>(
       return done;
     });
     const { command } = await orBroken(state, client.query('COMMIT'));
+    // Where a statement had failed before, PostgreSQL answers a COMMIT with ROLLBACK, and with no error.
     if (command !== 'COMMIT') throw notCommitted(command);
     return result;
   } finally {
@@ -97,8 +98,9 @@ async function rollingBack<T>(client: PostgresClient, state: ConnectionState, wo
   }
 }
 
-/** The work itself may have sent COMMIT or ROLLBACK, either of which unlocks the row of the mark. */
+/** Whether the connection is still in the transaction that began with the claim. */
 async function isStillIn(client: PostgresClient, transaction: string): Promise<boolean> {
+  // PostgreSQL takes COMMIT and ROLLBACK from the work, too, and unlocks the row of the mark: the guard would be open.
   try {
     const { rows } = await client.query<{ id: string }>(`SELECT ${TRANSACTION_ID} AS id`);
     return rows[0]?.id === transaction;
@@ -109,11 +111,12 @@ async function isStillIn(client: PostgresClient, transaction: string): Promise<b
   }
 }
 
-/** For the statements after whose failure the connection may still be in the transaction. */
+/** Marks the connection as broken where one of the statements fails that begin and end the transaction. */
 async function orBroken<T>(state: ConnectionState, answer: Promise<T>): Promise<T> {
   try {
     return await answer;
   } catch (error) {
+    // The connection may still be in the transaction, so nobody else may be given it.
     state.broken ??= error instanceof Error ? error : new Error(String(error));
     throw error;
   }
@@ -126,7 +129,6 @@ function isOpenAlready(): LockConfigurationError {
   );
 }
 
-/** PostgreSQL answers a COMMIT with ROLLBACK, and no error, where a statement had failed before. */
 function notCommitted(command: string): LockConfigurationError {
   return new LockConfigurationError(
     `PostgreSQL answered ${command} to COMMIT, so nothing was written: a statement of the work failed and the work went ` +

@@ -57,9 +57,13 @@ async function asked(client: RedisClient, command: 'config' | 'info', args: stri
   try {
     return await send(client, command, args);
   } catch (error) {
-    throw new LockConfigurationError(`Redis does not tell its ${what}: ask those who run it`, undefined, {
-      cause: error,
-    });
+    throw new LockConfigurationError(
+      `Redis does not tell its ${what} to this client: ask the people who run it`,
+      undefined,
+      {
+        cause: error,
+      },
+    );
   }
 }
 

@@ -42,10 +42,12 @@ export class GuardedMulti {
       if (outcome.outcomeUnknown) {
         this.link.isInDoubt ||= kind === 'write';
         if (outcome.code === 'CLOSED') throw this.link.closed();
+        // A look has no effect, so it is sent again. A write may have been carried out: the caller finds that out.
         if (kind === 'look') continue;
         await this.link.untilUp();
         return { kind: 'in-doubt' };
       }
+      // The first part that fails gives its path to the error: here the check of the contender's node.
       if (outcome.path === nodePath && outcome.code === 'NO_NODE') {
         throw lockIsOver(this.#right, this.path, this.link.isInDoubt);
       }
@@ -56,10 +58,11 @@ export class GuardedMulti {
     }
   }
 
-  /** A holder holds until its node is gone, so one look is enough. */
+  /** Asks the servers, for a ticket, whether its lock is held. */
   async #verify(): Promise<void> {
     if (this.#isVerified || this.#right.shownAs === 'handle') return;
     await verifyTicket(this.link, this.#right, this.path, this.#standingOf);
+    // A holder holds until its node is gone, which each transaction checks: one look is enough.
     this.#isVerified = true;
   }
 }

@@ -61,6 +61,7 @@ export class Link {
     } finally {
       timer.cancel();
     }
+    // The write is on its way, and may be carried out after this call has ended.
     this.isInDoubt ||= kind === 'write';
     throw this.#unavailable();
   }
@@ -69,6 +70,7 @@ export class Link {
   async read(path: string): Promise<NodeData | undefined> {
     for (;;) {
       await this.untilUp();
+      // The server of this session may be behind the leader: the sync makes it catch up before it reads.
       const [synced, found] = await this.send([sync(path), get(path)], 'look');
       const error = synced instanceof SessionError ? synced : found;
       if (!(error instanceof SessionError)) return error;

@@ -34,6 +34,7 @@ export async function verifyTicket(
   const removedBy = clock.now() + Math.min(REMOVAL_WITHIN_MS, link.remainingMs / 2);
   for (;;) {
     const { stat, names } = await look(link, right, path, queuePath);
+    // A node of the same name may have been made again; its token is another one.
     if (stat.czxid !== (token & TRANSACTION)) throw ticketOfAnotherNode(right);
     if (shownAs === 'signed ticket') return;
     const standing = standingOf(names, name);

@@ -27,10 +27,12 @@ export async function writeNode(
       const version = await settle(guarded, fullPath, data, expected);
       if (version !== undefined) return version;
     } else if (sent.code === 'NO_NODE' && isNew) {
+      // A create found no parent.
       await makeParents(guarded, fullPath);
     } else if (sent.code === 'BAD_VERSION' || expected !== undefined) {
       throw conflict(guarded.path, expected, sent.code, sent.error);
     } else {
+      // Any version would do, so the other kind of write follows: a create for a missing node, a set for one that is there.
       isNew = sent.code === 'NO_NODE';
     }
   }
@@ -42,6 +44,7 @@ export async function removeNode(guarded: GuardedMulti, fullPath: string, expect
     const sent = await guarded.send([remove(fullPath, expected)]);
     if (sent.kind === 'done') return true;
     if (sent.kind === 'refused') {
+      // The first try may have removed the node, or another writer may have come first: the refusal does not tell.
       if (wasSent && expected !== undefined) throw notKnown('removal', guarded.path);
       // Gone, after a try whose answer was lost: there was one.
       if (sent.code === 'NO_NODE') return wasSent;

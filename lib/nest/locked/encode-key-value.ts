@@ -4,11 +4,11 @@ import { InvalidLockKeyError } from '../../lock/errors.js';
 export type KeyValue = string | number | bigint;
 
 /**
- * Makes a value a part of one path segment. A missing value must never become the text "undefined": all callers without the
- * value would share one lock.
+ * Makes a value a part of one path segment.
  * @throws InvalidLockKeyError
  */
 export function encodeKeyValue(value: unknown, name: string, path: string): string {
+  // A missing value must never become the text "undefined": all callers without the value would share one lock.
   if (!isKeyValue(value)) {
     throw new InvalidLockKeyError(
       `The lock key ${path} needs a value for ":${name}": a non-empty string, a finite number or a bigint, ` +
@@ -17,6 +17,7 @@ export function encodeKeyValue(value: unknown, name: string, path: string): stri
   }
   try {
     const encoded = encodeURIComponent(String(value));
+    // A segment of dots leads elsewhere in a path, and encodeURIComponent lets dots through.
     return encoded === '.' || encoded === '..' ? encoded.replaceAll('.', '%2E') : encoded;
   } catch (error) {
     if (!(error instanceof URIError)) throw error;

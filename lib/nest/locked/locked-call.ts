@@ -78,8 +78,8 @@ export function settleAs(lock: LockHandle, end: () => void, fail: (loss: unknown
   end();
 }
 
-/** Fills the parameters. What a caller sent in the place of a token is overwritten: it proves nothing. */
 function fill(args: readonly unknown[], filled: readonly ParameterNote[], lock: LockHandle): unknown[] {
+  // What a caller sent in the place of a token is overwritten: it proves nothing.
   const all = [...args];
   for (const { kind, index } of filled) all[index] = kind === 'fence' ? lock.fencingToken : lock;
   return all;

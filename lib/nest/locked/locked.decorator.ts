@@ -176,8 +176,8 @@ function keyFunction(
   return { placeholders, keyOf: keyBuilder(template, bindPlaceholders(template, known, where)) };
 }
 
-/** Inherited types do not count: an override that was compiled without types may take something else. */
 function declaredTypesOf(prototype: object, method: string | symbol): readonly unknown[] {
+  // Inherited types do not count: an override that was compiled without types may take something else.
   return (Reflect.getOwnMetadata('design:paramtypes', prototype, method) as unknown[] | undefined) ?? [];
 }
 
@@ -214,8 +214,9 @@ function wrap(plan: LockedPlan, returns: LockedReturn): AnyMethod {
   }
 }
 
-/** Gives the wrapper the name and the metadata of the method: decorators of routes, guards, cron jobs keep what they know there. */
+/** Gives the wrapper the name, the properties and the metadata of the method. */
 function makeLookLike(wrapper: AnyMethod, original: AnyMethod): void {
+  // Decorators of routes, guards, patterns and cron jobs keep what they know on the method, and some look at its name.
   for (const property of Reflect.ownKeys(original)) {
     if (property === 'prototype' || property === 'arguments' || property === 'caller') continue;
     Object.defineProperty(wrapper, property, Object.getOwnPropertyDescriptor(original, property) ?? {});

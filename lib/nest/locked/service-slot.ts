@@ -103,6 +103,7 @@ function serviceOf(instance: unknown, name: string): LockService | undefined {
   if (own !== undefined) return own;
   const offered = offersByConnection.get(name)?.get(instance as object) ?? [];
   const [only, other] = offered.length > 1 ? offered.filter((one) => !isClosed(one)) : offered;
+  // Two applications offer their services: neither may be chosen by chance.
   return other === undefined ? only : undefined;
 }
 

@@ -135,6 +135,7 @@ function iteration(
       // The consumer left in the middle. What the method does at its end still belongs under the lock, if it is held.
       const close = (): Promise<unknown> | undefined => enter(() => iterator?.return?.());
       try {
+        // The caller has been told of the loss, and does not wait for the method, which may be stuck.
         if (!isOver && lock.isLost) void quietly(close, plan.by);
         else if (!isOver) await lock.untilDoneOrLost(close);
       } finally {
@@ -144,7 +145,7 @@ function iteration(
   };
 }
 
-/** After a loss nobody waits for the method, which may be stuck: its caller has been told of the loss. */
+/** Closes the method's iterator after a loss; a failure goes to the log. */
 async function quietly(close: () => Promise<unknown> | undefined, by: string): Promise<void> {
   try {
     await close();

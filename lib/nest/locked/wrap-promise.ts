@@ -68,8 +68,8 @@ function untilStreamEnds(
   });
 }
 
-/** An iterator would run after the lock has gone back. So would a stream of bytes, but downloads are made of those. */
 function refuseIterator({ by }: LockedPlan, result: unknown): unknown {
+  // An iterator would run after the lock has gone back. So would a stream of bytes, but downloads are made of those.
   if (!isLazy(result)) return result;
   throw new LockConfigurationError(
     `${by} returned an iterator, which would run without the lock. Make the method itself an async generator ` +
