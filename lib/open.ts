@@ -11,8 +11,8 @@ import { parseConnectString } from './session/connect-string.js';
 import { isUp } from './session/connection-state.js';
 import { DialerOnDemand } from './session/core/dialer-on-demand.js';
 import { SessionClient } from './session/core/session-client.js';
-import type { Server } from './session/core/link.js';
-import type { SessionSettings } from './session/options.js';
+import type { Dialer, Server } from './session/core/link.js';
+import type { Acl } from './session/requests.js';
 import { SocketDialer } from './session/wire/socket-dialer.js';
 
 /** A lock service that is its maker's to close. */
@@ -43,13 +43,34 @@ export async function createLockService(options: DistributedLockOptions): Promis
   return service;
 }
 
-/** Starts a lock service; it connects in the background, and is no part of the call that needed it first. */
-export function openLockService(options: ResolvedOptions): { service: ZookeeperLockService; session: SessionClient } {
-  return outsideCalls(() => buildLockService(options));
+/**
+ * What a lock service stands on: a way to the servers, a clock, and chance. Usually these are the network's and the machine's
+ * own; the simulator and the stand-in for tests bring theirs.
+ */
+export interface Surroundings {
+  readonly servers: readonly Server[];
+  /** @param acl for creates that name none */
+  readonly dialer: (acl: readonly Acl[]) => Dialer;
+  readonly clock: Clock;
+  /** In [0, 1). */
+  readonly random: () => number;
+  readonly randomUuid: () => string;
+  /** @default this machine, and the process's own number */
+  readonly machine?: { readonly host: string; readonly pid: number };
+  /** An ensemble that nobody else can reach, for locks of this process alone. `stop` is called when it is not needed any more. */
+  readonly alone: () => Surroundings & { stop(): void };
 }
 
-function buildLockService(options: ResolvedOptions): ReturnType<typeof openLockService> {
-  const session = openSession(options);
+/** Starts a lock service; it connects in the background, and is no part of the call that needed it first. */
+export function openLockService(
+  options: ResolvedOptions,
+  surroundings = surroundingsFor(options),
+): { service: ZookeeperLockService; session: SessionClient } {
+  return outsideCalls(() => buildLockService(options, surroundings));
+}
+
+function buildLockService(options: ResolvedOptions, around: Surroundings): ReturnType<typeof openLockService> {
+  const session = buildSession(options, around);
   const settings: EngineSettings = {
     scope: 'fleet',
     namespace: options.namespace,
@@ -58,32 +79,49 @@ function buildLockService(options: ResolvedOptions): ReturnType<typeof openLockS
     shutdownGraceMs: options.shutdownGraceMs,
     onSuspended: options.onSuspended,
     lockDelayMs: options.lockDelayMs,
-    randomUuid: randomUUID,
-    random: Math.random,
+    randomUuid: around.randomUuid,
+    random: around.random,
+    machine: around.machine,
   };
   if (options.whenUnavailable === 'reject') return { session, service: new ZookeeperLockService(session, settings) };
   const service = new ZookeeperLockService(session, settings, (shared) => {
-    return new ZookeeperLockService(openSessionAlone(), { ...settings, scope: 'process' }, undefined, shared);
+    return new ZookeeperLockService(openSessionAlone(around), { ...settings, scope: 'process' }, undefined, shared);
   });
   return { session, service };
 }
 
 /** Starts a session; it connects in the background. The only place that knows which kinds of session there are. */
 export function openSession(options: ResolvedOptions): SessionClient {
-  return outsideCalls(() => buildSession(options));
+  return outsideCalls(() => buildSession(options, surroundingsFor(options)));
 }
 
-function buildSession(options: ResolvedOptions): SessionClient {
-  const target = parseConnectString(options.connect);
-  if (target.kind === 'ensemble') {
-    const settings = sessionSettings(options, target.chroot, systemClock);
-    const dialer = new SocketDialer({ tls: options.tls, acl: settings.acl, random: settings.random });
-    return new SessionClient({ ...settings, servers: target.servers }, dialer);
+function buildSession(options: ResolvedOptions, { servers, dialer, clock, random }: Surroundings): SessionClient {
+  const { chroot } = parseConnectString(options.connect);
+  const { sessionTimeoutMs, serverTickMs, namespace, auth, acl } = options;
+  const settings = { servers, chroot, sessionTimeoutMs, serverTickMs, namespace, auth, acl, clock, random };
+  return new SessionClient(settings, dialer(acl));
+}
+
+/** A session over an ensemble of its own, which is gone when the session is closed. */
+function openSessionAlone(around: Surroundings): SessionClient {
+  const alone = around.alone();
+  const options = resolveOptions({ connect: 'memory:', memory: { allowInProduction: true } });
+  const session = buildSession(options, alone);
+  session.state$.subscribe({ complete: () => alone.stop() });
+  return session;
+}
+
+function surroundingsFor({ connect, tls }: ResolvedOptions): Surroundings {
+  const target = parseConnectString(connect);
+  if (target.kind === 'memory') {
+    return surroundingsInMemory(loadSimulator().then(({ embeddedEnsemble }) => embeddedEnsemble(target.name)));
   }
-  return openEmbedded(
-    sessionSettings(options, target.chroot, restingClock),
-    loadSimulator().then(({ embeddedEnsemble }) => embeddedEnsemble(target.name)),
-  );
+  return {
+    ...ON_THIS_MACHINE,
+    servers: target.servers,
+    clock: systemClock,
+    dialer: (acl) => new SocketDialer({ tls, acl, random: Math.random }),
+  };
 }
 
 /** The ensemble in memory is a fifth of the package's code: only who uses it loads it. */
@@ -92,34 +130,28 @@ type EmbeddedEnsemble = InstanceType<Awaited<ReturnType<typeof loadSimulator>>['
 /** As the ensemble in memory calls the one server that it has. */
 const IN_MEMORY: readonly Server[] = [{ host: 'simulated-1', port: 2181 }];
 
-/** A session over an ensemble of its own, which nobody else can name and which is gone when the session is closed. */
-function openSessionAlone(): SessionClient {
-  const making = loadSimulator().then(({ EmbeddedEnsemble }) => new EmbeddedEnsemble());
-  const options = resolveOptions({ connect: 'memory:', memory: { allowInProduction: true } });
-  const session = openEmbedded(sessionSettings(options, '', restingClock), making);
-  // The session's own log of attempts says why nothing could be loaded.
-  const stop = () => void making.then((ensemble) => ensemble.stop()).catch(() => undefined);
-  session.state$.subscribe({ complete: stop });
-  return session;
-}
-
-function openEmbedded(settings: Omit<SessionSettings, 'servers'>, ensemble: Promise<EmbeddedEnsemble>): SessionClient {
-  const dialer = new DialerOnDemand(ensemble.then((made) => made.dialer(settings.acl)));
-  return new SessionClient({ ...settings, servers: IN_MEMORY }, dialer);
-}
-
-function sessionSettings(options: ResolvedOptions, chroot: string, clock: Clock): Omit<SessionSettings, 'servers'> {
+/** @param loading the ensemble, as soon as its code is there */
+export function surroundingsInMemory(loading: Promise<EmbeddedEnsemble>): Surroundings {
   return {
-    chroot,
-    sessionTimeoutMs: options.sessionTimeoutMs,
-    serverTickMs: options.serverTickMs,
-    namespace: options.namespace,
-    auth: options.auth,
-    acl: options.acl,
-    clock,
-    random: Math.random,
+    ...ON_THIS_MACHINE,
+    servers: IN_MEMORY,
+    clock: restingClock,
+    dialer: (acl) => new DialerOnDemand(loading.then((ensemble) => ensemble.dialer(acl))),
   };
 }
+
+function aloneInMemory(): ReturnType<Surroundings['alone']> {
+  const loading = loadSimulator().then(({ EmbeddedEnsemble }) => new EmbeddedEnsemble());
+  // The session's own log of attempts says why nothing could be loaded.
+  const stop = (): void => void loading.then((ensemble) => ensemble.stop()).catch(() => undefined);
+  return { ...surroundingsInMemory(loading), stop };
+}
+
+const ON_THIS_MACHINE: Pick<Surroundings, 'random' | 'randomUuid' | 'alone'> = {
+  random: Math.random,
+  randomUuid: randomUUID,
+  alone: aloneInMemory,
+};
 
 /** Resolves when the session is up; rejects, and leaves the session as it is, when it is not within the time. */
 export function whenUp(session: SessionClient, withinMs: number): Promise<void> {

@@ -36,7 +36,7 @@ export function buildContext(
     doorway,
     clock: session.clock,
     identifiers: new Identifiers(settings.randomUuid()),
-    client: { clientId: settings.randomUuid(), host: hostname(), pid: process.pid },
+    client: { clientId: settings.randomUuid(), ...(settings.machine ?? { host: hostname(), pid: process.pid }) },
     interrupts: new Interrupts(alarms),
     // A key with a lock-delay remembers its last holder between holds.
     parents: new Parents(settings.lockDelayMs > 0 ? 'persistent' : 'container'),

@@ -31,6 +31,8 @@ export interface EngineSettings {
   readonly randomUuid: () => string;
   /** In [0, 1). */
   readonly random: () => number;
+  /** Where this process says that it runs. @default this machine, and the process's own number */
+  readonly machine?: Pick<ClientIdentity, 'host' | 'pid'> | undefined;
 }
 
 /** What the parts of one lock service share. */

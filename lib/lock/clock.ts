@@ -24,6 +24,13 @@ export interface Clock {
    * timer is to bring. Undefined where timers do so by themselves.
    */
   readonly keepAwake?: () => Timer;
+  /** Milliseconds since 1970, for what people read. Nothing is decided by it. @default Date.now */
+  readonly wallNow?: () => number;
+}
+
+/** The date as this clock has it: in the simulator that of the simulation. */
+export function wallNow(clock: Clock): number {
+  return clock.wallNow?.() ?? Date.now();
 }
 
 /** Node takes a longer delay for 1 ms. */

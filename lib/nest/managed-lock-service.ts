@@ -20,7 +20,7 @@ import { ConnectionMonitor } from './connection-monitor.js';
 import { addLiveLockService, removeLiveLockService, startedLiveLockService } from './live-lock-services.js';
 import { logFailedStart, logLockError } from './log-lock-error.js';
 
-type Opened = ReturnType<typeof openLockService>;
+export type Opened = ReturnType<typeof openLockService>;
 
 /**
  * The lock service as Nest keeps it: opened when the application starts, or by the first lock that is asked for (another
@@ -184,8 +184,12 @@ export class ManagedLockService
     return outsideCalls(() => this.#openNow());
   }
 
+  protected openService(): Opened {
+    return openLockService(this.options);
+  }
+
   #openNow(): Opened {
-    const opened = openLockService(this.options);
+    const opened = this.openService();
     this.#opened = opened;
     startedLiveLockService(this);
     opened.service.connectionState$.subscribe((state) => this.#setState(state));

@@ -20,14 +20,14 @@ export interface ContenderFacts {
 const beginnings = new WeakMap<ClientIdentity, string>();
 
 /** What a contender says of itself, for people who look at the queue. Nothing is decided by it. */
-export function encodeContender(client: ClientIdentity, facts: ContenderFacts): Uint8Array {
+export function encodeContender(client: ClientIdentity, facts: ContenderFacts, askedAt = Date.now()): Uint8Array {
   let beginning = beginnings.get(client);
   if (beginning === undefined) {
     beginning = JSON.stringify(client).slice(0, -1);
     beginnings.set(client, beginning);
   }
   const { owner, mode, label, leaseMs, lockDelayMs, holdMs } = facts;
-  let text = `${beginning},"owner":"${owner}","mode":"${mode}","askedAt":${Date.now()}`;
+  let text = `${beginning},"owner":"${owner}","mode":"${mode}","askedAt":${askedAt}`;
   if (label !== undefined) text += `,"label":${JSON.stringify(label)}`;
   if (leaseMs !== undefined) text += `,"leaseMs":${leaseMs}`;
   if (lockDelayMs !== undefined) text += `,"lockDelayMs":${lockDelayMs}`;

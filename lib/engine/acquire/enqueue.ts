@@ -1,3 +1,4 @@
+import { wallNow } from '../../lock/clock.js';
 import { LockConfigurationError, LockUnavailableError } from '../../lock/errors.js';
 import { namePrefix } from '../../queue/node-name.js';
 import { failedWith, isAboutTheLink, SessionError } from '../../session/errors.js';
@@ -79,13 +80,13 @@ export function tellRequeued(
 }
 
 function contender(
-  { settings, client, history }: EngineContext,
+  { settings, client, clock, history }: EngineContext,
   { key, queuePath, mode, owner, options: { label, leaseMs } }: LockRequest,
   id: string,
 ): CreateRequest {
   const lockDelayMs = settings.lockDelayMs || undefined;
   const holdMs = history.averageMs(key);
-  const data = encodeContender(client, { owner, mode, label, leaseMs, lockDelayMs, holdMs });
+  const data = encodeContender(client, { owner, mode, label, leaseMs, lockDelayMs, holdMs }, wallNow(clock));
   return create(`${queuePath}/${namePrefix(mode, id)}`, 'ephemeral-sequential', data);
 }
 

@@ -1,3 +1,4 @@
+import { wallNow } from '../../lock/clock.js';
 import { type ContenderSnapshot, contenderSnapshot, type LockSnapshot, lockSnapshot } from '../../lock/snapshot.js';
 import { fencingToken } from '../../lock/token.js';
 import { readQueue } from '../../queue/decide.js';
@@ -86,7 +87,7 @@ async function readNodes(
 }
 
 function describe(
-  { history }: EngineContext,
+  { clock, history }: EngineContext,
   key: string,
   queuePath: string,
   nodes: readonly QueueNode[],
@@ -103,7 +104,8 @@ function describe(
     if (holds) isHeld = true;
     else queueLength += 1;
     const data = found.get(node.name);
-    if (data !== undefined && data !== 'left') (holds ? holders : queue).push(describeContender(queuePath, node, data));
+    if (data !== undefined && data !== 'left')
+      (holds ? holders : queue).push(describeContender(queuePath, node, data, wallNow(clock)));
   }
   const averageMs = medianHoldMs([...holders, ...queue]) ?? history.averageMs(key);
   const elapsedMs = holders[0]?.ageMs ?? 0;
@@ -117,14 +119,19 @@ function describe(
   });
 }
 
-function describeContender(queuePath: string, { name, mode }: QueueNode, { stat, data }: NodeData): ContenderSnapshot {
+function describeContender(
+  queuePath: string,
+  { name, mode }: QueueNode,
+  { stat, data }: NodeData,
+  nowMs: number,
+): ContenderSnapshot {
   return contenderSnapshot({
     nodePath: `${queuePath}/${name}`,
     mode,
     fencingToken: fencingToken(stat.czxid),
     sessionId: sessionIdText(stat.ephemeralOwner),
     since: new Date(stat.ctime),
-    ageMs: Math.max(0, Date.now() - stat.ctime),
+    ageMs: Math.max(0, nowMs - stat.ctime),
     client: decodeContender(data),
   });
 }

@@ -1,4 +1,5 @@
-import { ManagedLockService } from '../../nest/managed-lock-service.js';
+import { ManagedLockService, type Opened } from '../../nest/managed-lock-service.js';
+import { openLockService } from '../../open.js';
 import type { ResolvedOptions } from '../../options.js';
 import { TestingWorld } from './testing-world.js';
 
@@ -13,6 +14,10 @@ export class TestingLockService extends ManagedLockService {
 
   /** Whoever asks for locks in memory by this module knows that they exclude nobody else. */
   protected override judgeOptions(): void {}
+
+  protected override openService(): Opened {
+    return openLockService(this.options, this.world.surroundings);
+  }
 
   override async abandonStart(): Promise<void> {
     await super.abandonStart();

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { resolveModuleOptions } from '../../nest/distributed-lock-options.js';
 import { DEFAULT_CONNECTION } from '../../nest/lock-service-token.js';
 import type { DistributedLockOptions, ResolvedOptions } from '../../options.js';
@@ -31,12 +30,12 @@ const TICKS_PER_SESSION = 5;
 /** Somebody else is to stand in the same queues, credentials or none. */
 const ANYONE: ResolvedOptions['acl'] = [{ permissions: 31, scheme: 'world', id: 'anyone' }];
 
-/** What the lock service of one application under test is opened with: an ensemble of a name that nobody else has. */
+/** What the lock service of one application under test is opened with. Its ensemble is handed in: the name does not count. */
 export function resolveTestingOptions({ name = DEFAULT_CONNECTION, ...options }: LockTestingOptions): ResolvedOptions {
   const { sessionTimeoutMs = SESSION_TIMEOUT_MS, waitMs = WAIT_MS } = options;
   return resolveModuleOptions(name, {
     ...options,
-    connect: `memory:${randomUUID()}`,
+    connect: 'memory:',
     // Where tests are run, NODE_ENV may be what it is in production: nobody takes this module for the other by accident.
     memory: { allowInProduction: true },
     sessionTimeoutMs,

@@ -1,9 +1,12 @@
-import type { DistributedLockOptions, ResolvedOptions } from '../../options.js';
-import { type ClosableLockService, createLockService } from '../../open.js';
-import { EmbeddedEnsemble, nameEmbeddedEnsemble } from '../../session/simulator/embedded.js';
+import { openLockService, type Surroundings, surroundingsInMemory, whenUp } from '../../open.js';
+import type { LockService } from '../../engine/lock-service.js';
+import { type ResolvedOptions, resolveOptions } from '../../options.js';
+import { EmbeddedEnsemble } from '../../session/simulator/embedded.js';
 
 /** Somebody else's patience: within the time that a test may take, so that the test fails with a reason. */
 const WAIT_MS = 4_000;
+
+type Others = ReturnType<typeof openLockService>;
 
 /**
  * One server in memory and two ways to it: the application comes in by the one that faults are made at, everybody else
@@ -12,39 +15,34 @@ const WAIT_MS = 4_000;
 export class TestingWorld {
   /** Where the application comes in. */
   readonly entrance: EmbeddedEnsemble;
+  /** What the application's lock service stands on. */
+  readonly surroundings: Surroundings;
   readonly #options: ResolvedOptions;
-  readonly #othersConnect: string;
-  readonly #forgetNames: readonly (() => void)[];
-  #others: Promise<ClosableLockService> | undefined;
+  #others: Others | undefined;
 
   constructor(options: ResolvedOptions) {
     this.#options = options;
     this.entrance = new EmbeddedEnsemble({ tickMs: options.serverTickMs });
-    this.#othersConnect = `${options.connect}-others`;
-    this.#forgetNames = [
-      nameEmbeddedEnsemble(nameOf(options.connect), this.entrance),
-      nameEmbeddedEnsemble(nameOf(this.#othersConnect), this.entrance.secondEntrance()),
-    ];
+    this.surroundings = surroundingsInMemory(Promise.resolve(this.entrance));
   }
 
   /** Another process with the same options; it connects when first asked for. */
-  others(): Promise<ClosableLockService> {
-    this.#others ??= createLockService(this.#optionsOfOthers());
-    return this.#others;
+  async others(): Promise<LockService> {
+    this.#others ??= this.#openOthers();
+    await whenUp(this.#others.session, WAIT_MS);
+    return this.#others.service;
   }
 
   /** Takes everybody else away, and the server with them. */
   async close(): Promise<void> {
-    const others = await this.#others;
-    await others?.close(0);
+    await this.#others?.service.close(0);
     this.entrance.stop();
-    for (const forget of this.#forgetNames) forget();
   }
 
-  #optionsOfOthers(): DistributedLockOptions {
+  #openOthers(): Others {
     const { sessionTimeoutMs, serverTickMs, namespace, acl, lockDelayMs } = this.#options;
-    return {
-      connect: this.#othersConnect,
+    const itsOptions = resolveOptions({
+      connect: 'memory:',
       memory: { allowInProduction: true },
       sessionTimeoutMs,
       serverTickMs,
@@ -52,10 +50,7 @@ export class TestingWorld {
       acl,
       lockDelayMs,
       waitMs: WAIT_MS,
-    };
+    });
+    return openLockService(itsOptions, surroundingsInMemory(Promise.resolve(this.entrance.secondEntrance())));
   }
-}
-
-function nameOf(connect: string): string {
-  return connect.slice('memory:'.length);
 }

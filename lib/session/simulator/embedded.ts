@@ -89,9 +89,3 @@ export function embeddedEnsemble(name: string): EmbeddedEnsemble {
   ensembles.set(name, ensemble);
   return ensemble;
 }
-
-/** Has a name lead to this ensemble, until the returned function is called. */
-export function nameEmbeddedEnsemble(name: string, ensemble: EmbeddedEnsemble): () => void {
-  ensembles.set(name, ensemble);
-  return () => ensembles.delete(name);
-}

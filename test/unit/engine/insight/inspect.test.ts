@@ -176,7 +176,7 @@ describe('inspect()', () => {
     // Held for longer than usual by now, with one in front.
     await engine.settle(other.locks.acquire(KEY));
     const waiting = rejection(other.locks.acquire(KEY, { waitMs: 500 }));
-    await engine.runFor(50);
+    await engine.runFor(150);
     expect((await inspect()).waitEstimateMs).toBe(100);
     await engine.settle(waiting);
     expect((await inspect(other)).waitEstimateMs).toBeUndefined();

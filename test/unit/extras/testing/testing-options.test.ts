@@ -1,12 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
+import { TestingLockService } from '../../../../lib/extras/testing/testing-lock-service.js';
 import { resolveTestingOptions } from '../../../../lib/extras/testing/testing-options.js';
 
 describe('the options of locks under test', () => {
-  it('lead to a server that nobody else has', () => {
-    const [one, other] = [resolveTestingOptions({}), resolveTestingOptions({})];
+  it('lead to a server that nobody else has', async () => {
+    const services = ['one', 'other'].map((name) => new TestingLockService(name, resolveTestingOptions({})));
+    const held = await Promise.all(services.map((locks) => locks.acquire('/a')));
 
-    expect(one.connect).toMatch(/^memory:.+/);
-    expect(one.connect).not.toBe(other.connect);
+    expect(held.map((lock) => lock.isHeld())).toEqual([true, true]);
+    await Promise.all(services.map((locks) => locks.onApplicationShutdown()));
   });
 
   it('do not connect where the application does', () => {

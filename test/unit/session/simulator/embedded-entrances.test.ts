@@ -1,16 +1,11 @@
 import { createHook } from 'node:async_hooks';
-import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import { firstValueFrom, filter } from 'rxjs';
 import { systemClock } from '../../../../lib/lock/clock.js';
 import { SessionClient } from '../../../../lib/session/core/session-client.js';
 import type { ConnectionState } from '../../../../lib/session/connection-state.js';
-import {
-  EmbeddedEnsemble,
-  embeddedEnsemble,
-  nameEmbeddedEnsemble,
-} from '../../../../lib/session/simulator/embedded.js';
+import { EmbeddedEnsemble } from '../../../../lib/session/simulator/embedded.js';
 
 function open(ensemble: EmbeddedEnsemble, sessionTimeoutMs = 10_000): SessionClient {
   const settings = {
@@ -98,14 +93,5 @@ describe('the entrances of an embedded ensemble', () => {
 
     expect(session.identity?.timeoutMs).toBe(300);
     await session.close();
-  });
-
-  it('have the names they were given, for as long', () => {
-    const [name, entrance] = [randomUUID(), new EmbeddedEnsemble()];
-    const forget = nameEmbeddedEnsemble(name, entrance);
-    expect(embeddedEnsemble(name)).toBe(entrance);
-
-    forget();
-    expect(embeddedEnsemble(name)).not.toBe(entrance);
   });
 });
