@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { SessionClient } from '../../lib/session/core/session-client.js';
 import { isUp } from '../../lib/session/connection-state.js';
-import { SimulatedWorld } from '../../lib/session/simulator/world.js';
+import { SimulatedWorld } from '../support/simulation/simulated-world.js';
 import { closeOpenSessions, openWire, untilUp } from '../support/sessions/wire-session.js';
 import { type StandaloneServer, startZooKeeper } from '../support/zookeeper/start-zookeeper.js';
 import { transcript } from './likeness/transcript.js';

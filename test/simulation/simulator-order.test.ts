@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { create, remove } from '../../lib/session/requests.js';
-import { SimulatedWorld } from '../../lib/session/simulator/world.js';
+import { SimulatedWorld } from '../support/simulation/simulated-world.js';
 import { RawClient } from '../unit/session/simulator/support/raw-client.js';
 
 /** Found by schedules: seeds break the simulator as well as what runs on it. */

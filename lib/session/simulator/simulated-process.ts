@@ -40,6 +40,16 @@ export class SimulatedProcess {
     return new SimulatedDialer(this.#ensemble, this.#host, this.network);
   }
 
+  /** To an ensemble that is a part of this process: no fault of the network comes in between. */
+  dialerInside(ensemble: Ensemble): Dialer {
+    return new SimulatedDialer(ensemble, this.#host, new ClientNetwork(`${this.name} alone`));
+  }
+
+  get state(): 'running' | 'paused' | 'killed' {
+    if (!this.#host.alive) return 'killed';
+    return this.#host.paused ? 'paused' : 'running';
+  }
+
   /** The servers that it is connected to by now. */
   get connectedTo(): number[] {
     return [...this.network.links].map((link) => link.server.id);

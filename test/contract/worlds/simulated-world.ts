@@ -1,7 +1,7 @@
 import { SessionClient } from '../../../lib/session/core/session-client.js';
 import { Leader } from '../../../lib/session/simulator/server/leader.js';
 import type { SimulatedProcess } from '../../../lib/session/simulator/simulated-process.js';
-import { SimulatedWorld } from '../../../lib/session/simulator/world.js';
+import { SimulatedWorld } from '../../support/simulation/simulated-world.js';
 import { TappedDialer } from '../../support/sessions/tapped-dialer.js';
 import { ContractClient } from './contract-client.js';
 import type { ClientLink, ClientOptions, HarmableWorld, SentRequest } from './contract-world.js';

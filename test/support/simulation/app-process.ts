@@ -3,7 +3,7 @@ import { ZookeeperLockService } from '../../../lib/engine/zookeeper-lock-service
 import { SessionClient } from '../../../lib/session/core/session-client.js';
 import type { SimulatedProcess } from '../../../lib/session/simulator/simulated-process.js';
 import { SeededRandom } from '../../../lib/session/simulator/time/random.js';
-import type { SimulatedWorld } from '../../../lib/session/simulator/world.js';
+import type { SimulatedWorld } from './simulated-world.js';
 import { CountingClock } from './counting-clock.js';
 import { ObservedSession } from './observed-session.js';
 import type { Scenario } from './scenario.js';

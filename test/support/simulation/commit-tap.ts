@@ -1,4 +1,4 @@
-import type { SimulatedWorld } from '../../../lib/session/simulator/world.js';
+import type { SimulatedWorld } from './simulated-world.js';
 import type { Transaction } from '../../../lib/session/simulator/tree/transaction.js';
 import type { GrantBook } from './grant-book.js';
 import type { Journal } from './journal.js';

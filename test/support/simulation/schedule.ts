@@ -1,5 +1,5 @@
 import { SeededRandom } from '../../../lib/session/simulator/time/random.js';
-import { SimulatedWorld } from '../../../lib/session/simulator/world.js';
+import { SimulatedWorld } from './simulated-world.js';
 import type { SessionClient } from '../../../lib/session/core/session-client.js';
 import { AppProcess } from './app-process.js';
 import { CommitTap } from './commit-tap.js';

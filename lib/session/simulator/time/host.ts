@@ -21,7 +21,9 @@ export class Host {
     this.#runsOutsideCode = runsOutsideCode;
     this.clock = {
       now: () => timeline.now(),
+      wallNow: () => timeline.wallNow(),
       setTimer: (delayMs, callback) => this.setTimer(delayMs, callback),
+      ...(timeline.keepAwake === undefined ? {} : { keepAwake: timeline.keepAwake }),
     };
   }
 

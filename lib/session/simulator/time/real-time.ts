@@ -1,8 +1,11 @@
 import { performance } from 'node:perf_hooks';
-import { clearImmediate, clearTimeout, setImmediate, setTimeout } from 'node:timers';
-import type { Timer } from '../../../lock/clock.js';
+import { clearImmediate, setImmediate, setTimeout } from 'node:timers';
+import { restingClock, type Timer } from '../../../lock/clock.js';
 import { outsideCalls } from '../../../lock/outside-calls.js';
 import type { Timeline } from './timeline.js';
+
+/** How often `run` looks. */
+const POLL_MS = 2;
 
 /**
  * The machine's own time, also where a test has put fake timers in the place of the global ones. No timer here keeps the
@@ -20,17 +23,23 @@ export class RealTime implements Timeline {
   }
 
   after(delayMs: number, run: () => void): Timer {
-    return outsideCalls(() => this.#after(delayMs, run));
-  }
-
-  #after(delayMs: number, run: () => void): Timer {
-    if (delayMs <= 0) {
+    if (delayMs > 0) return restingClock.setTimer(delayMs, run);
+    return outsideCalls(() => {
       // Not `unref`: such an immediate does not wake an event loop that has nothing else to do.
       const immediate = setImmediate(run);
       return { cancel: () => clearImmediate(immediate) };
+    });
+  }
+
+  readonly keepAwake = restingClock.keepAwake;
+
+  /** Waits until `done` holds, and says whether it does at `limitAt`. */
+  async run(done: () => boolean, limitAt: number): Promise<boolean> {
+    while (!done()) {
+      if (this.now() >= limitAt) return false;
+      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
     }
-    const timeout = setTimeout(run, delayMs).unref();
-    return { cancel: () => clearTimeout(timeout) };
+    return true;
   }
 
   noteOutsideCall(): void {

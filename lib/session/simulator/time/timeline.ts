@@ -13,6 +13,8 @@ export interface Timeline {
    * names in a list); undefined where everything happens in the order in which it was asked for.
    */
   readonly chance: SeededRandom | undefined;
+  /** See `Clock`: undefined where no timer is the machine's. */
+  readonly keepAwake?: (() => Timer) | undefined;
   /** Code outside of the simulator was called: its promises must get their turn before the next event. */
   noteOutsideCall(): void;
 }

@@ -5,7 +5,7 @@ import type { LockEvent } from '../../../../lib/lock/events.js';
 import { SessionClient } from '../../../../lib/session/core/session-client.js';
 import type { SessionSettings } from '../../../../lib/session/options.js';
 import type { SimulatedProcess } from '../../../../lib/session/simulator/simulated-process.js';
-import { SimulatedWorld, type WorldSettings } from '../../../../lib/session/simulator/world.js';
+import { SimulatedWorld, type WorldSettings } from '../../../support/simulation/simulated-world.js';
 
 export const TICK_MS = 500;
 export const SESSION_TIMEOUT_MS = 4_000;

@@ -3,7 +3,7 @@ import { isUp } from '../../../../lib/session/connection-state.js';
 import { SessionClient } from '../../../../lib/session/core/session-client.js';
 import { WatchRegistry } from '../../../../lib/session/core/watch-registry.js';
 import { create, get, type WatchEvent } from '../../../../lib/session/requests.js';
-import { SimulatedWorld } from '../../../../lib/session/simulator/world.js';
+import { SimulatedWorld } from '../../../support/simulation/simulated-world.js';
 import { serve } from '../../support/serving.js';
 import { SessionWorld, settings, stat } from '../../support/session-world.js';
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { create, get, list, remove, set } from '../../../../lib/session/requests.js';
-import { SimulatedWorld } from '../../../../lib/session/simulator/world.js';
+import { SimulatedWorld } from '../../../support/simulation/simulated-world.js';
 import { RawClient } from './support/raw-client.js';
 
 const NO_AUTH = -102;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { create, exists, get, list, set, sync } from '../../../../lib/session/requests.js';
-import { SimulatedWorld, type WorldSettings } from '../../../../lib/session/simulator/world.js';
+import { SimulatedWorld, type WorldSettings } from '../../../support/simulation/simulated-world.js';
 import { RawClient, WATCH } from './support/raw-client.js';
 
 const NO_NODE = -101;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { create, list, remove } from '../../../../lib/session/requests.js';
 import { SeededRandom } from '../../../../lib/session/simulator/time/random.js';
-import { SimulatedWorld } from '../../../../lib/session/simulator/world.js';
+import { SimulatedWorld } from '../../../support/simulation/simulated-world.js';
 import { randomHistory } from './support/random-history.js';
 import { RawClient } from './support/raw-client.js';
 

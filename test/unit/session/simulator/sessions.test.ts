@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { create, exists, get } from '../../../../lib/session/requests.js';
-import { SimulatedWorld } from '../../../../lib/session/simulator/world.js';
+import { SimulatedWorld } from '../../../support/simulation/simulated-world.js';
 import { RawClient, WATCH } from './support/raw-client.js';
 
 const SESSION_EXPIRED = -112;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { check, create, exists, get, list, multi, remove, set } from '../../../../lib/session/requests.js';
-import { SimulatedWorld } from '../../../../lib/session/simulator/world.js';
+import { SimulatedWorld } from '../../../support/simulation/simulated-world.js';
 import { RawClient } from './support/raw-client.js';
 
 const bytes = (text: string) => Buffer.from(text);

@@ -1,7 +1,7 @@
 import { expect } from '@jest/globals';
 import { create, exists, list, remove, set, type Created } from '../../../../../lib/session/requests.js';
 import { SeededRandom } from '../../../../../lib/session/simulator/time/random.js';
-import { SimulatedWorld } from '../../../../../lib/session/simulator/world.js';
+import { SimulatedWorld } from '../../../../support/simulation/simulated-world.js';
 import { NEW_SESSION, RawClient } from './raw-client.js';
 
 const TICK_MS = 100;

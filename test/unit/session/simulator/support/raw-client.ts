@@ -9,7 +9,7 @@ import type {
 import { AUTH_XID, PING_XID, SET_WATCHES_XID } from '../../../../../lib/session/core/link.js';
 import type { Reply, ReplyTo, Request, WatchEvent, Watcher } from '../../../../../lib/session/requests.js';
 import type { SimulatedProcess } from '../../../../../lib/session/simulator/simulated-process.js';
-import type { SimulatedWorld } from '../../../../../lib/session/simulator/world.js';
+import type { SimulatedWorld } from '../../../../support/simulation/simulated-world.js';
 
 /** Asks for a watch; the events are in `RawClient.events`. */
 export const WATCH: Watcher = { onWatchEvent: () => undefined };

@@ -1,0 +1,109 @@
+import type { Server } from '../core/link.js';
+import { Faults } from './faults.js';
+import { addressesOf } from './network/simulated-dialer.js';
+import { Ensemble } from './server/ensemble.js';
+import { DEFAULT_SETTINGS, type EnsembleSettings } from './server/settings.js';
+import { SimulatedProcess } from './simulated-process.js';
+import { SeededRandom } from './time/random.js';
+import { RealTime } from './time/real-time.js';
+import type { Timeline } from './time/timeline.js';
+import { VirtualTime } from './time/virtual-time.js';
+
+export interface SimulationSettings extends Partial<EnsembleSettings> {
+  /** 'virtual': time passes only inside `drive`. @default 'virtual' */
+  readonly clock?: 'virtual' | 'real';
+  /**
+   * Chance decides the order of what happens at one instant, how frames fall into segments and how lists are sorted;
+   * the same seed decides the same. Without it everything happens in the order in which it was asked for.
+   */
+  readonly seed?: number | undefined;
+  /** Told of every message that reaches a client or a server. */
+  readonly trace?: ((line: string) => void) | undefined;
+}
+
+const START_WITHIN_MS = 60_000;
+
+/** An ensemble and the processes that are its clients, on one clock. */
+export class Simulation {
+  readonly ensemble: Ensemble;
+  readonly faults: Faults;
+  /** For choices of the caller's own: what it draws changes nothing of what the ensemble draws. */
+  readonly random: SeededRandom;
+  readonly #time: VirtualTime | RealTime;
+  readonly #settings: EnsembleSettings;
+  readonly #processes = new Map<string, SimulatedProcess>();
+
+  /** On the virtual clock the ensemble has its leader already, and time has hardly begun. */
+  constructor({ clock = 'virtual', seed, trace, ...settings }: SimulationSettings = {}) {
+    const random = new SeededRandom(seed ?? 0);
+    const chance = seed === undefined ? undefined : random.fork('schedule');
+    const time = clock === 'real' ? new RealTime() : new VirtualTime(chance);
+    this.random = random.fork('caller');
+    this.#time = time;
+    this.#settings = { ...DEFAULT_SETTINGS, ...settings };
+    this.ensemble = new Ensemble(time, this.#settings, random.fork('ensemble'), trace);
+    this.faults = new Faults(this.ensemble);
+    if (time instanceof VirtualTime) {
+      time.runAlone(() => this.ensemble.isServing && this.ensemble.isWhole, START_WITHIN_MS);
+    }
+  }
+
+  get timeline(): Timeline {
+    return this.#time;
+  }
+
+  now(): number {
+    return this.#time.now();
+  }
+
+  /** What a session's `servers` setting takes. */
+  get servers(): readonly Server[] {
+    return addressesOf(this.ensemble);
+  }
+
+  /** Who leads; undefined while nobody does. */
+  get leaderId(): number | undefined {
+    return this.ensemble.leader?.id;
+  }
+
+  get followerIds(): number[] {
+    return this.ensemble.servers.filter(({ role }) => role.name === 'following' && role.isServing).map(({ id }) => id);
+  }
+
+  /** The process of this name: made when first asked for. */
+  process(name: string): SimulatedProcess {
+    const process = this.#processes.get(name) ?? new SimulatedProcess(this.ensemble, name);
+    this.#processes.set(name, process);
+    return process;
+  }
+
+  /** One server on the same clock that only this process knows of, as it is a part of it. */
+  ensembleInside(process: SimulatedProcess): Ensemble {
+    const settings = { ...this.#settings, servers: 1, clientLatencyMs: 0, logMs: 0 };
+    return new Ensemble(this.#time, settings, this.random.fork(`inside ${process.name}`));
+  }
+
+  /**
+   * Lets time pass until `done` holds or `withinMs` are over, and says whether it holds. Code that waits for promises gets
+   * its turn before `done` is asked.
+   */
+  drive(done: () => boolean, withinMs: number): Promise<boolean> {
+    return this.#time.run(done, this.#time.now() + withinMs);
+  }
+
+  /** The names of what lies below a path: as the leader has it, if it is not said which server. */
+  children(path: string, serverId = this.leaderOrThrow()): string[] {
+    return [...(this.ensemble.server(serverId).tree.nodes.get(path)?.children ?? [])];
+  }
+
+  /** Over all servers. */
+  get watchCount(): number {
+    return this.ensemble.servers.reduce((sum, { watches }) => sum + watches.count, 0);
+  }
+
+  protected leaderOrThrow(): number {
+    if (this.leaderId === undefined)
+      throw new Error('Nobody leads the simulated ensemble now: say which server you mean.');
+    return this.leaderId;
+  }
+}
