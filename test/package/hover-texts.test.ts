@@ -9,6 +9,7 @@ const FILE = join(REPOSITORY, 'snippets', 'hover.ts');
 /** A cursor stands behind each `/*name*\/`, on what is hovered over. */
 const SOURCE = `
 import { type AcquireOptions, createLockService, DistributedLockModule, Locked, type LockedOptions, LockService } from 'nestjs-zookeeper-lock';
+import { type LockRecipe, LockSimulator, type LockSimulatorOptions, type SimulatedClient, type SimulatorFaults } from 'nestjs-zookeeper-lock/simulator';
 export const one = DistributedLockModule./*forRoot*/forRoot({ /*connect*/connect: 'zk:2181', /*name*/name: 'one' });
 export const two = DistributedLockModule./*forRootAsync*/forRootAsync({ /*useFactory*/useFactory: () => ({ connect: 'zk:2181' }) });
 export class Orders {
@@ -21,6 +22,12 @@ export type Service = LockService;
 export type OfOneCall = AcquireOptions;
 export type OfLocked = LockedOptions;
 export type Alone = typeof createLockService;
+export type Simulator = LockSimulator;
+export type OfSimulator = LockSimulatorOptions;
+export type Faults = SimulatorFaults;
+export type Client = SimulatedClient;
+export type Recipe = LockRecipe;
+new LockSimulator()./*plan*/plan([{ atMs: 1, fault: 'lagServer', /*with*/with: [1, 5] }]);
 `;
 
 const service = startLanguageService();
@@ -34,7 +41,7 @@ function textsOf(name: string): Map<string, string> {
   const members = checker.getTypeAtLocation(declaration).getProperties();
   return new Map(
     members
-      .filter((member) => !member.name.startsWith('__@'))
+      .filter((member) => !/^(?:__@|__#|#)/.test(member.name))
       .map((member) => [member.name, ts.displayPartsToString(member.getDocumentationComment(checker))]),
   );
 }
@@ -55,6 +62,11 @@ describe('an editor shows a text for', () => {
     ['Service', 10],
     ['OfOneCall', 6],
     ['OfLocked', 12],
+    ['Simulator', 12],
+    ['OfSimulator', 9],
+    ['Faults', 32],
+    ['Client', 6],
+    ['Recipe', 3],
   ])('each member of %s', (name, least) => {
     const texts = textsOf(name.charAt(0).toUpperCase() + name.slice(1));
 
@@ -71,6 +83,8 @@ describe('an editor shows a text for', () => {
     ['Locked', 'while a lock is held'],
     ['keys', 'placeholders'],
     ['onBusy', 'skip'],
+    ['plan', 'before anything happens'],
+    ['with', 'What the method is given'],
   ])('%s where it is written', (name, part) => {
     expect(hover(name).text).toContain(part);
   });

@@ -1,10 +1,14 @@
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { type AddressInfo, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { installPacked, runPacked, type ScriptRun, simulatorIn } from './support/loaded-modules.js';
 import { LEFTOVER, type PackedPackage, pack, root } from './support/pack.js';
+import { declarationsFrom, scriptsFrom } from './support/reached-from.js';
 
 const run = promisify(execFile);
 const folder = mkdtempSync(join(tmpdir(), 'packed-'));
@@ -27,6 +31,7 @@ const PAGES_FOR_USERS = [
   'neighbours.md',
   'production.md',
   'signed-tokens.md',
+  'simulator.md',
   'testing.md',
   'with-other-decorators.md',
 ];
@@ -57,26 +62,6 @@ function entries(): [name: string, entry: Entry & { readonly forRequire: Entry }
   return Object.entries(exports).flatMap(([name, entry]) =>
     typeof entry === 'string' ? [] : [[name, { ...entry.default, forRequire: entry.require }]],
   );
-}
-
-/** The declarations that are read with this one, itself included. */
-function declarationsFrom(path: string): Map<string, string> {
-  return reachedFrom(path, /(?:from|import\()\s*['"](\.[^'"]+)\.js['"]/g, '.d.ts');
-}
-
-/** The scripts that are loaded with this one, itself included: what `import()` loads later is not among them. */
-function scriptsFrom(path: string): Map<string, string> {
-  return reachedFrom(path, /(?:from|^import)\s*['"](\.[^'"]+)\.js['"]/gm, '.js');
-}
-
-function reachedFrom(path: string, imports: RegExp, ending: string, seen = new Map<string, string>()) {
-  if (seen.has(path)) return seen;
-  const text = readFileSync(path, 'utf8');
-  seen.set(path, text);
-  for (const [, specifier] of text.matchAll(imports)) {
-    reachedFrom(join(path, '..', `${specifier}${ending}`), imports, ending, seen);
-  }
-  return seen;
 }
 
 /** As GitHub and the registry make it of a heading. */
@@ -163,11 +148,75 @@ describe('the packed package', () => {
     expect(loaded).not.toContain('sourceMappingURL');
   });
 
-  it('loads nothing of the ensemble in memory with any entry but /testing', () => {
+  it('loads nothing of the ensemble in memory with any entry but /testing and /simulator', () => {
     for (const [name, entry] of entries()) {
-      const loaded = [...scriptsFrom(join(folder, 'package', entry.default)).values()].join('\n');
-      expect({ name, loads: loaded.includes('class EmbeddedEnsemble') }).toEqual({ name, loads: name === './testing' });
+      const scripts = [...scriptsFrom(join(folder, 'package', entry.default)).keys()];
+      const loads = simulatorIn(scripts).length > 0;
+      expect({ name, loads }).toEqual({ name, loads: name === './testing' || name === './simulator' });
     }
+  });
+
+  describe('as it runs', () => {
+    let silent: Server;
+
+    beforeAll(async () => {
+      installPacked(folder);
+      silent = createServer((socket) => socket.on('error', () => undefined)).listen(0, '127.0.0.1');
+      await once(silent, 'listening');
+    });
+
+    afterAll(() => void silent.close());
+
+    /** Asks for a lock at this address, or of what stands in for it. */
+    const askFor = (options: object): Promise<ScriptRun> =>
+      runPacked(
+        folder,
+        `import { createLockService } from 'nestjs-zookeeper-lock';
+        const locks = await createLockService(${JSON.stringify({ startup: 'lazy', ...options })});
+        await locks.withLock('/a', ({ scope }) => console.log(scope), { waitMs: 300 }).catch(({ code }) => console.log(code));
+        await locks.close(0);`,
+      );
+    const address = (): string => `127.0.0.1:${(silent.address() as AddressInfo).port}`;
+    const paths = (loaded: readonly string[]): string[] => loaded.map((path) => join(folder, 'package', path));
+
+    it('in production, it loads no module that has anything of the simulator', async () => {
+      const { stdout, loaded } = await askFor({ connect: address() });
+
+      expect(stdout).toBe('LOCK_UNAVAILABLE\n');
+      expect(loaded).toContain('dist/lib/index.js');
+      expect(loaded.length).toBeLessThan(15);
+      expect(loaded.filter((path) => path.startsWith('dist/cjs'))).toEqual([]);
+      expect(simulatorIn(paths(loaded))).toEqual([]);
+    });
+
+    it.each([
+      ['ES modules', `import { LockSimulator } from 'nestjs-zookeeper-lock/simulator';`],
+      [
+        'CommonJS',
+        `import { createRequire } from 'node:module';
+        const cjs = createRequire(process.cwd() + '/package/dist/cjs/')('./extras/simulator/index.js');
+        const { LockSimulator } = cjs;`,
+      ],
+    ])('its simulator works as %s', async (_kind, beginning) => {
+      const { stdout } = await runPacked(
+        folder,
+        `${beginning}
+        const simulator = new LockSimulator({ seed: 1, servers: 3 });
+        console.log(await simulator.run(() => simulator.client('a').locks.withLock('/a', ({ scope }) => scope)));
+        await simulator.close();`,
+      );
+      expect(stdout).toBe('fleet\n');
+    });
+
+    it.each([
+      ['memory: is connected to', { connect: 'memory:', memory: { allowInProduction: true } }, 'fleet\n'],
+      ['locks of the process are to stand in', { connect: '127.0.0.1:1', whenUnavailable: 'local' }, 'process\n'],
+    ])('it loads the simulator, and all of it that it needs, where %s', async (_when, options, expected) => {
+      const { stdout, loaded } = await askFor(options);
+
+      expect(stdout).toBe(expected);
+      expect(simulatorIn(paths(loaded))).toContain('class EmbeddedEnsemble');
+    });
   });
 
   // What an import takes goes by the number of files more than by what is in them.
@@ -187,7 +236,7 @@ describe('the packed package', () => {
       if (name !== '.') expect(typesVersions['*'][name.slice('./'.length)]).toEqual([entry.types]);
     }
     expect(entries().map(([name]) => name)).toEqual(
-      expect.arrayContaining(['.', './fencing', './grpc', './terminus', './testing']),
+      expect.arrayContaining(['.', './fencing', './grpc', './simulator', './terminus', './testing']),
     );
   });
 

@@ -68,7 +68,7 @@ export class EmbeddedEnsemble {
 
   /** For good: no timer of it is left. */
   stop(): void {
-    for (const { id } of this.#ensemble.servers) this.#ensemble.server(id).kill();
+    this.#ensemble.stop();
   }
 
   #setRefuses(refuses: boolean): void {

@@ -54,6 +54,7 @@ const MAY_IMPORT: Partial<Record<Zone, readonly Zone[]>> = {
   'extras/cli': ['extras/doctor', 'extras/grpc', 'extras/shards'],
   'extras/dashboard': ['extras/doctor'],
   'extras/grpc': ['nest'],
+  'extras/simulator': ['simulator', 'nest'],
   'extras/testing': ['simulator', 'nest'],
 };
 

@@ -105,6 +105,12 @@ export class Ensemble implements Electorate, Constituency {
     this.#onReachChanged();
   }
 
+  /** For good: no timer of it is left. */
+  stop(): void {
+    this.#election?.cancel();
+    for (const server of this.servers) server.kill();
+  }
+
   onPeerLink(link: PeerLink): void {
     for (const known of this.#peerLinks) {
       if (known.isFinished) this.#peerLinks.delete(known);

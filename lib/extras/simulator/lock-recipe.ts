@@ -1,0 +1,98 @@
+import { filter, firstValueFrom } from 'rxjs';
+import { type LockService, sessionAccess } from '../../engine/lock-service.js';
+import { LockConfigurationError } from '../../lock/errors.js';
+import { isUp } from '../../session/connection-state.js';
+import type { CheckCall } from './driven-lock-service.js';
+
+/**
+ * The recipe of a ZooKeeper lock by hand, one step a call, over the session of one client: for lessons, and for contenders that
+ * behave as no lock service does. They stand in the same queues as those of `locks`.
+ */
+export class LockRecipe {
+  readonly #locks: LockService;
+  readonly #check: CheckCall;
+
+  /** @internal */
+  constructor(locks: LockService, check: CheckCall) {
+    this.#locks = locks;
+    this.#check = check;
+  }
+
+  /**
+   * Creates an ephemeral sequential node under the key, and the key's own nodes where they are missing.
+   * @returns its path, `/locks/a/lock-0000000000`: the place in the queue until it is removed or the session ends
+   */
+  async createEphemeralSequential(key: string): Promise<string> {
+    this.#check('createEphemeralSequential');
+    if (typeof key !== 'string' || !/^(\/[^/]+)+$/.test(key)) {
+      throw new LockConfigurationError(`createEphemeralSequential: must be given an absolute path such as '/locks/a'`);
+    }
+    const { session, namespace } = this.#locks[sessionAccess]();
+    const path = namespace + key;
+    const names = path.slice(1).split('/');
+    const parents = names.map((_, index) => `/${names.slice(0, index + 1).join('/')}`);
+    await this.#whenUp();
+    // Those that are there already are refused; what is missing in the end is told by the create below.
+    await session.batch(parents.map((parent) => ({ op: 'create' as const, path: parent, mode: 'container' as const })));
+    const created = await session.request({ op: 'create', path: `${path}/lock-`, mode: 'ephemeral-sequential' });
+    return created.path;
+  }
+
+  /** Whether this node is the first in its queue, and so holds the lock. A node that is gone holds nothing. */
+  async isLockAcquired(nodePath: string): Promise<boolean> {
+    this.#check('isLockAcquired');
+    return (await this.#standing(nodePath))?.kind === 'holds';
+  }
+
+  /**
+   * Watches the one node that this one waits for, and calls `onDeleted` with its path when it is deleted, whoever did it:
+   * then it is time to look again.
+   * @returns the path that is watched; undefined when this node waits for nobody, and nothing is watched
+   */
+  async watchPredecessor(nodePath: string, onDeleted: (deletedPath: string) => void): Promise<string | undefined> {
+    this.#check('watchPredecessor');
+    const standing = await this.#standing(nodePath);
+    if (standing?.kind !== 'waits') return undefined;
+    const path = `${parentOf(nodePath)}/${standing.behind}`;
+    const { session } = this.#locks[sessionAccess]();
+    const set = (): Promise<unknown> => session.request({ op: 'get', path, watch: { onWatchEvent } });
+    const onWatchEvent = ({ type }: { readonly type: string }): void => {
+      if (type === 'deleted') onDeleted(path);
+      // A one-shot watch is used up by a change of the data, too. When it cannot be set again, the node or the session is gone.
+      if (type === 'changed') set().catch(() => onDeleted(path));
+    };
+    try {
+      await set();
+      return path;
+    } catch {
+      // It went away between the look and the watch, so another one is ahead by now, or nobody.
+      return this.watchPredecessor(nodePath, onDeleted);
+    }
+  }
+
+  /** Behind a sync, so that a server that lags does not show an old queue. */
+  async #standing(nodePath: string) {
+    const parent = parentOf(nodePath);
+    const { session, standingOf } = this.#locks[sessionAccess]();
+    await this.#whenUp();
+    const [, listed] = await session.batch([
+      { op: 'sync', path: parent },
+      { op: 'list', path: parent },
+    ]);
+    if (listed instanceof Error) {
+      if (listed.code === 'NO_NODE') return undefined;
+      throw listed;
+    }
+    const name = nodePath.slice(parent.length + 1);
+    return listed.children.includes(name) ? standingOf(listed.children, name) : undefined;
+  }
+
+  /** A client connects when it is made, which takes a moment. Of one that was closed its session tells by itself. */
+  async #whenUp(): Promise<void> {
+    await firstValueFrom(this.#locks.connectionState$.pipe(filter(isUp)), { defaultValue: undefined });
+  }
+}
+
+function parentOf(nodePath: string): string {
+  return nodePath.slice(0, Math.max(1, nodePath.lastIndexOf('/')));
+}

@@ -1,0 +1,184 @@
+import { LockConfigurationError } from '../../lock/errors.js';
+import { Simulation } from '../../session/simulator/simulation.js';
+import type { SimulatedProcess } from '../../session/simulator/simulated-process.js';
+import { resolveClientOptions, type SimulatedClientOptions } from './client-options.js';
+import { FaultArguments } from './fault-arguments.js';
+import { checkPlan, makeHappen, type PlannedFault } from './fault-plan.js';
+import { Runs } from './runs.js';
+import { SimulatedClient } from './simulated-client.js';
+import { SimulatorFaults } from './simulator-faults.js';
+import { describe, isMilliseconds, type LockSimulatorOptions, resolveSimulatorOptions } from './simulator-options.js';
+
+/** Ten minutes of simulated time, in which a lock is taken or given up for sure. */
+const WITHIN_MS = 600_000;
+
+/**
+ * A ZooKeeper ensemble in memory, and the clients of a fleet on it: what a lock does when links break, processes stand still and
+ * servers fail, in milliseconds and the same each time.
+ *
+ * On the virtual clock (the default) time passes inside `run` alone. What a test awaits there must come from the simulator or be
+ * ready at once: it is not slowed down for timers, sockets and files of the machine.
+ */
+export class LockSimulator implements AsyncDisposable {
+  /** What can go wrong, by name. */
+  readonly faults: SimulatorFaults;
+  readonly #simulation: Simulation;
+  readonly #tickMs: number;
+  readonly #runs: Runs;
+  readonly #arguments: FaultArguments;
+  readonly #processes = new Map<string, SimulatedProcess>();
+  readonly #clients = new Map<string, SimulatedClient>();
+  #isClosed = false;
+
+  /** @throws LockConfigurationError for options that make no sense */
+  constructor(options: LockSimulatorOptions = {}) {
+    const settings = resolveSimulatorOptions(options);
+    this.#simulation = new Simulation(settings);
+    this.#tickMs = this.#simulation.ensemble.settings.tickMs;
+    this.#runs = new Runs(this.#simulation, settings.clock === 'virtual', settings.seed);
+    this.#arguments = new FaultArguments(this.#simulation, this.#processes);
+    this.faults = new SimulatorFaults(this.#simulation, this.#processes, this.#arguments);
+  }
+
+  /**
+   * One process of the fleet: made when its name is first asked for, and the same one after that. It connects by itself.
+   * @param options of its locks; only where it is made
+   * @throws LockConfigurationError for options that make no sense
+   */
+  client(name: string, options?: SimulatedClientOptions): SimulatedClient {
+    const known = this.#clients.get(name);
+    if (known !== undefined) {
+      if (options === undefined) return known;
+      throw new LockConfigurationError(
+        `LockSimulator: client '${name}' has its options already: give them where it is made`,
+      );
+    }
+    this.#checkOpen('client');
+    if (typeof name !== 'string' || name === '') {
+      throw new LockConfigurationError(`LockSimulator: client: must be given a name, not ${describe(name)}`);
+    }
+    const resolved = resolveClientOptions(name, options ?? {}, this.#tickMs);
+    const process = this.#simulation.process(name);
+    const client = new SimulatedClient(this.#simulation, process, resolved, (what) => this.#checkCall(what));
+    this.#processes.set(name, process);
+    this.#clients.set(name, client);
+    return client;
+  }
+
+  /**
+   * Runs `work`, and lets time pass until what it returns has settled. Everything that takes time belongs in here: calls of
+   * locks, `sleep`, `until`, and the start of an application that uses them. Inside another `run` it is a part of that one.
+   * @param withinMs of simulated time, 600 000 by default
+   * @throws what `work` throws, or Error when it has not settled in time
+   */
+  run<T>(work: () => T | PromiseLike<T>, withinMs = WITHIN_MS): Promise<T> {
+    this.#checkOpen('run');
+    if (typeof work !== 'function') {
+      throw new LockConfigurationError('run: must be given a function: simulator.run(async () => { ... })');
+    }
+    return this.#runs.run(work, checkedMs('run', withinMs));
+  }
+
+  /** Resolves after so much simulated time. */
+  sleep(durationMs: number): Promise<void> {
+    this.#checkCall('sleep');
+    checkedMs('sleep', durationMs);
+    return new Promise((resolve) => this.#after(durationMs, resolve));
+  }
+
+  /**
+   * Resolves as soon as the condition holds: it is asked after each thing that happens.
+   * @param withinMs of simulated time, 600 000 by default
+   * @throws what the condition throws, or Error when it does not hold in time
+   */
+  until(condition: () => boolean, withinMs = WITHIN_MS): Promise<void> {
+    this.#checkCall('until');
+    return this.#runs.until(condition, checkedMs('until', withinMs));
+  }
+
+  /**
+   * Has faults happen by themselves, each at its time from now. All are checked first: a name that there is not, or a server or
+   * client that there is not, is told before anything happens. One that fails at its time fails the run.
+   * @throws LockConfigurationError that names the place in the list and the mistake
+   */
+  plan(faults: readonly PlannedFault[]): void {
+    this.#checkOpen('plan');
+    checkPlan(faults, this.#arguments);
+    for (const planned of faults) {
+      this.#after(planned.atMs, () => this.#runs.failing(() => makeHappen(this.faults, planned)));
+    }
+  }
+
+  /** Milliseconds since the beginning, on the simulator's clock. */
+  now(): number {
+    return this.#simulation.now();
+  }
+
+  /** In [0, 1), drawn from the seed: for choices of the test's own that are to be the same each time. */
+  random(): number {
+    return this.#simulation.random.next();
+  }
+
+  /** The id of the server that leads; undefined while none does. */
+  get leaderId(): number | undefined {
+    return this.#simulation.leaderId;
+  }
+
+  /** The ids of the servers that follow and serve clients. */
+  get followerIds(): readonly number[] {
+    return this.#simulation.followerIds;
+  }
+
+  /** How many watches the servers keep for all clients together. */
+  get watchCount(): number {
+    return this.#simulation.watchCount;
+  }
+
+  /**
+   * The nodes in the queue of a key in their order, as the servers have them now; the first one holds. The key with the namespace.
+   * @throws Error while nobody leads
+   */
+  queue(key: string): readonly string[] {
+    const numberOf = (name: string): number => Number(/-?\d+$/.exec(name)?.[0]);
+    return this.#simulation.children(key).sort((one, other) => numberOf(one) - numberOf(other));
+  }
+
+  /** Ends all faults, gives back what clients hold, and stops the servers. A test that closes leaves no timer behind. */
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.faults.endAll();
+    const living = [...this.#clients.values()].filter(({ state }) => state !== 'killed');
+    try {
+      await this.run(() => Promise.all(living.map(({ locks }) => locks.close(0))));
+    } finally {
+      this.#isClosed = true;
+      this.#simulation.ensemble.stop();
+    }
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  #after(delayMs: number, act: () => void): void {
+    const { timeline } = this.#simulation;
+    timeline.after(delayMs, () => {
+      timeline.noteOutsideCall();
+      act();
+    });
+  }
+
+  #checkCall(what: string): void {
+    this.#checkOpen(what);
+    this.#runs.checkDriven(what);
+  }
+
+  #checkOpen(what: string): void {
+    if (this.#isClosed) throw new LockConfigurationError(`${what}: this simulator is closed; make another one`);
+  }
+}
+
+function checkedMs(what: string, value: number): number {
+  if (isMilliseconds(value)) return value;
+  throw new LockConfigurationError(`${what}: must be given a number of milliseconds, not ${describe(value)}`);
+}

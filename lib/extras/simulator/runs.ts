@@ -1,0 +1,122 @@
+import { LockConfigurationError } from '../../lock/errors.js';
+import type { Simulation } from '../../session/simulator/simulation.js';
+
+/** Somebody who waits for something to be so. */
+interface Waiter {
+  readonly condition: () => boolean;
+  readonly limitAt: number;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** What keeps the time of a simulation going: the calls of `run` that have not settled. */
+export class Runs {
+  readonly #simulation: Simulation;
+  readonly #isVirtual: boolean;
+  readonly #seed: number | undefined;
+  #underWay = new Set<symbol>();
+  readonly #waiters = new Set<Waiter>();
+  #isDriving = false;
+  #failure: { readonly error: unknown } | undefined;
+
+  constructor(simulation: Simulation, isVirtual: boolean, seed: number | undefined) {
+    this.#simulation = simulation;
+    this.#isVirtual = isVirtual;
+    this.#seed = seed;
+  }
+
+  /** @throws LockConfigurationError where what is asked now would wait for ever */
+  checkDriven(what: string): void {
+    if (!this.#isVirtual || this.#underWay.size > 0) return;
+    throw new LockConfigurationError(
+      `${what}: the simulated clock stands still here, so nobody would ever answer. Call it inside ` +
+        '`await simulator.run(async () => { ... })`, which lets time pass until what is inside has settled; or make the ' +
+        "simulator with { clock: 'real' }",
+    );
+  }
+
+  async run<T>(work: () => T | PromiseLike<T>, withinMs: number): Promise<T> {
+    const mark = Symbol('run');
+    const isOuter = !this.#isDriving;
+    // What the work does at once is inside already.
+    this.#isDriving = true;
+    this.#underWay.add(mark);
+    const running = (async () => work())().finally(() => this.#underWay.delete(mark));
+    // The run around this one lets time pass for both.
+    if (!isOuter) return running;
+    // It is returned below, unless something else ends the run.
+    running.catch(() => undefined);
+    try {
+      await this.#drive(withinMs);
+    } finally {
+      this.#isDriving = false;
+      this.#underWay.clear();
+    }
+    return running;
+  }
+
+  until(condition: () => boolean, withinMs: number): Promise<void> {
+    const limitAt = this.#simulation.now() + withinMs;
+    return new Promise((resolve, reject) => {
+      const waiter = { condition, limitAt, resolve, reject };
+      this.#waiters.add(waiter);
+      // Without an event at that time, the clock would jump over it; on the real clock nobody else may be looking.
+      this.#simulation.timeline.after(withinMs, () => this.#simulation.timeline.noteOutsideCall());
+      if (!this.#isDriving) void this.#simulation.drive(() => this.#look(waiter), withinMs + 1);
+    });
+  }
+
+  /** Does what nobody awaits; its error is that of the run. */
+  failing(act: () => void): void {
+    try {
+      act();
+    } catch (error) {
+      this.#failure ??= { error };
+    }
+  }
+
+  async #drive(withinMs: number): Promise<void> {
+    const limitAt = this.#simulation.now() + withinMs;
+    for (;;) {
+      const inTime = await this.#simulation.drive(
+        () => this.#failure !== undefined || this.#underWay.size === 0 || this.#isAnySatisfied(),
+        Math.max(0, limitAt - this.#simulation.now()),
+      );
+      const failure = this.#failure;
+      this.#failure = undefined;
+      if (failure !== undefined) throw failure.error;
+      if (this.#underWay.size === 0) return;
+      if (!inTime) throw new Error(this.#notSettled(withinMs));
+      // Those who are told now get their turn before the next thing happens: each drive begins with it.
+    }
+  }
+
+  #isAnySatisfied(): boolean {
+    return [...this.#waiters].filter((waiter) => this.#look(waiter)).length > 0;
+  }
+
+  /** Whether this one waits no longer: it was told. */
+  #look(waiter: Waiter): boolean {
+    const isLate = this.#simulation.now() >= waiter.limitAt;
+    let settle: (() => void) | undefined;
+    try {
+      if (waiter.condition()) settle = waiter.resolve;
+      else if (isLate) settle = () => waiter.reject(new Error(`until: not so in time: ${waiter.condition.toString()}`));
+    } catch (error) {
+      settle = () => waiter.reject(error);
+    }
+    if (settle === undefined) return false;
+    this.#waiters.delete(waiter);
+    settle();
+    return true;
+  }
+
+  #notSettled(withinMs: number): string {
+    const seed = this.#seed === undefined ? '' : ` (seed ${this.#seed})`;
+    return (
+      `run: what is inside has not settled within ${withinMs} ms of simulated time${seed}. It waits for a lock that nobody gives ` +
+      'back, for a client that is paused or was killed, or for something that the simulator does not bring: a timer, a socket or ' +
+      "a file of the machine. For those take { clock: 'real' }"
+    );
+  }
+}
