@@ -29,18 +29,17 @@ export type CreateMode = 'persistent' | 'persistent-sequential' | 'ephemeral' | 
 
 /**
  * - `created`, `deleted`, `changed`, `children`: what happened to `path`
- * - `gap`: the link was away and a tree watch may have missed something: look again (one-shot watches miss nothing)
  * - `lost`: the session has ended or was closed, the watch with it
  */
 export interface WatchEvent {
-  readonly type: 'created' | 'deleted' | 'changed' | 'children' | 'gap' | 'lost';
+  readonly type: 'created' | 'deleted' | 'changed' | 'children' | 'lost';
   readonly path: string;
 }
 
 /**
- * Told once by a one-shot watch (`get`, `exists`, `list`), any number of times by a tree watch; one that is set several
- * times on a path is told of an event there once. It is called while replies are being read, possibly before the code that
- * awaits the request which set it runs on; it must not throw.
+ * Told once of each watch (`get`, `exists`, `list`); one that is set several times on a path is told of an event there once.
+ * It is called while replies are being read, possibly before the code that awaits the request which set it runs on; it must
+ * not throw.
  */
 export interface Watcher {
   onWatchEvent(event: WatchEvent): void;
@@ -107,26 +106,9 @@ export interface MultiRequest {
   readonly op: 'multi';
   readonly parts: readonly MultiPart[];
 }
-/**
- * A persistent watch on a node and all below it. Refused on a path where a one-shot watch stands, and the other way round:
- * servers before 3.9 would lose one of the two.
- */
-export interface WatchTreeRequest {
-  readonly op: 'watchTree';
-  readonly path: string;
-  readonly watch: Watcher;
-}
 
 export type Request =
-  | CreateRequest
-  | DeleteRequest
-  | SetRequest
-  | ExistsRequest
-  | GetRequest
-  | ListRequest
-  | SyncRequest
-  | MultiRequest
-  | WatchTreeRequest;
+  CreateRequest | DeleteRequest | SetRequest | ExistsRequest | GetRequest | ListRequest | SyncRequest | MultiRequest;
 
 export interface Created {
   readonly path: string;
@@ -159,7 +141,6 @@ interface ReplyByOp {
   list: Children;
   sync: undefined;
   multi: readonly MultiResult[];
-  watchTree: undefined;
 }
 export type Reply = ReplyByOp[keyof ReplyByOp];
 export type ReplyTo<R extends Request> = ReplyByOp[R['op']];
@@ -194,7 +175,4 @@ export function sync(path: string): SyncRequest {
 }
 export function multi(parts: readonly MultiPart[]): MultiRequest {
   return { op: 'multi', parts };
-}
-export function watchTree(path: string, watch: Watcher): WatchTreeRequest {
-  return { op: 'watchTree', path, watch };
 }

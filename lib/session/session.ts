@@ -3,7 +3,7 @@ import type { Clock } from '../lock/clock.js';
 import type { LockConfigurationError } from '../lock/errors.js';
 import type { ConnectionState } from './connection-state.js';
 import type { SessionError } from './errors.js';
-import type { Outcome, ReplyTo, Request, Watcher } from './requests.js';
+import type { Outcome, Request, Watcher } from './requests.js';
 
 /** One session at the ensemble. After an expiry the client opens another, with another identity object. */
 export interface SessionIdentity {
@@ -72,8 +72,6 @@ export interface Session {
    */
   proveLife(forMs?: number): Promise<void>;
 
-  /** Sends one request. Rejects with a `SessionError`. */
-  request<R extends Request>(request: R): Promise<ReplyTo<R>>;
   /**
    * Sends requests back to back in one write, with nothing in between, but for a list that has to wait (above). Never rejects:
    * each request has its own outcome, a reply or a `SessionError`.

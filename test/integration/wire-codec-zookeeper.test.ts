@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { create, exists, get, list, multi, remove, set, watchTree, type Acl } from '../../lib/session/requests.js';
+import { create, exists, get, list, multi, set, type Acl } from '../../lib/session/requests.js';
 import { SocketDialer } from '../../lib/session/wire/socket-dialer.js';
 import { createCertificates, type Certificates } from '../support/zookeeper/certificates.js';
 import { startZooKeeper, type StandaloneServer } from '../support/zookeeper/start-zookeeper.js';
@@ -81,22 +81,6 @@ describe('a link to a real server', () => {
     going = false;
     await noise;
     noisy.link.destroy();
-    client.link.destroy();
-  });
-
-  it('tells of everything below a tree watch until it is removed', async () => {
-    const client = await opened();
-    await client.request(create('/tree', 'persistent'));
-    await client.request(watchTree('/tree', watcher));
-    await client.request(create('/tree/a', 'persistent'));
-    await client.request(remove('/tree/a'));
-    await client.control({ op: 'removeWatches', path: '/tree', kind: 'any' });
-    await client.request(create('/tree/b', 'persistent'));
-
-    expect(client.events).toEqual([
-      { type: 'created', path: '/tree/a' },
-      { type: 'deleted', path: '/tree/a' },
-    ]);
     client.link.destroy();
   });
 

@@ -12,7 +12,7 @@ export type ClientReference = SimulatedClient | string;
  * A request as the servers know it. To take a place in a queue is a `create`, to look at the queue a `list`, to give a lock back
  * a `delete`, to prove that the session lives a `set` or `sync`; `reattach` is the handshake of a client that comes back.
  */
-export type RequestKind = Exclude<Op, 'watchTree'>;
+export type RequestKind = Op;
 
 const REQUESTS: Readonly<Record<RequestKind, true>> = {
   create: true,

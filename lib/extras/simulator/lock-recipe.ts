@@ -34,7 +34,8 @@ export class LockRecipe {
     await this.#whenUp();
     // Those that are there already are refused; what is missing in the end is told by the create below.
     await session.batch(parents.map((parent) => ({ op: 'create' as const, path: parent, mode: 'container' as const })));
-    const created = await session.request({ op: 'create', path: `${path}/lock-`, mode: 'ephemeral-sequential' });
+    const [created] = await session.batch([{ op: 'create', path: `${path}/lock-`, mode: 'ephemeral-sequential' }]);
+    if (created instanceof Error) throw created;
     return created.path;
   }
 
@@ -55,19 +56,21 @@ export class LockRecipe {
     if (standing?.kind !== 'waits') return undefined;
     const path = `${parentOf(nodePath)}/${standing.behind}`;
     const { session } = this.#locks[sessionAccess]();
-    const set = (): Promise<unknown> => session.request({ op: 'get', path, watch: { onWatchEvent } });
+    const wasSet = async (): Promise<boolean> => {
+      const [found] = await session.batch([{ op: 'get', path, watch: { onWatchEvent } }]);
+      return !(found instanceof Error);
+    };
     const onWatchEvent = ({ type }: { readonly type: string }): void => {
       if (type === 'deleted') onDeleted(path);
       // A one-shot watch is used up by a change of the data, too. When it cannot be set again, the node or the session is gone.
-      if (type === 'changed') set().catch(() => onDeleted(path));
+      if (type !== 'changed') return;
+      void wasSet().then((set) => {
+        if (!set) onDeleted(path);
+      });
     };
-    try {
-      await set();
-      return path;
-    } catch {
-      // It went away between the look and the watch, so another one is ahead by now, or nobody.
-      return this.watchPredecessor(nodePath, onDeleted);
-    }
+    if (await wasSet()) return path;
+    // It went away between the look and the watch, so another one is ahead by now, or nobody.
+    return this.watchPredecessor(nodePath, onDeleted);
   }
 
   /** Behind a sync, so that a server that lags does not show an old queue. */

@@ -40,8 +40,6 @@ export abstract class Call {
         return 'data';
       case 'list':
         return 'children';
-      case 'watchTree':
-        return 'any';
       default:
         return undefined;
     }

@@ -1,5 +1,4 @@
-import type { SessionError } from '../errors.js';
-import type { Request, Watcher } from '../requests.js';
+import type { Watcher } from '../requests.js';
 import { type Call, SilentCall } from './call.js';
 import type { Conversation } from './conversation.js';
 import type { RemovableWatch, WatchKind } from './link.js';
@@ -15,15 +14,6 @@ export class ClientWatches {
 
   constructor(conversation: () => Conversation | undefined) {
     this.#conversation = conversation;
-  }
-
-  /** @returns the refusal, when the watch that is asked for cannot stand beside another on its path */
-  conflict(request: Request): SessionError | undefined {
-    if (!('watch' in request) || request.watch === undefined) return undefined;
-    return (
-      this.registry.conflict(request.op === 'watchTree' ? 'trees' : 'data', request.path) ??
-      this.#conversation()?.watchConflict(request)
-    );
   }
 
   unwatch(path: string, watcher: Watcher): void {
@@ -61,13 +51,7 @@ export class ClientWatches {
   }
 }
 
-function kindOf(call: Call, found: boolean): WatchKind | 'trees' {
-  switch (call.watchTable) {
-    case 'children':
-      return 'children';
-    case 'any':
-      return 'trees';
-    default:
-      return call.request.op === 'exists' && !found ? 'exists' : 'data';
-  }
+function kindOf(call: Call, found: boolean): WatchKind {
+  if (call.watchTable === 'children') return 'children';
+  return call.request.op === 'exists' && !found ? 'exists' : 'data';
 }

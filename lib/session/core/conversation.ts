@@ -17,7 +17,6 @@ import { connectionLoss, readOutcome } from './outcome.js';
 import { PendingCalls } from './pending-calls.js';
 import type { Passage } from './proof-of-life.js';
 import { ThrottledAnswers } from './throttled-answers.js';
-import { watchConflict } from './watch-registry.js';
 
 /** Told what passes over an attached connection. */
 export interface Traffic {
@@ -58,7 +57,6 @@ export class Conversation {
   readonly skippedRemovals = new Set<string>();
   #xid = 0;
   #answers = 0;
-  #treesWereAsked = false;
   #isOver = false;
 
   constructor(link: Link, context: ConversationContext) {
@@ -71,7 +69,6 @@ export class Conversation {
   send(call: Call, chroot = this.#context.chroot): void {
     this.#xid = nextXid(this.#xid);
     call.xid = this.#xid;
-    if (call.watchTable === 'any') this.#treesWereAsked = true;
     this.#transmit(call, chroot, this.#pending);
   }
 
@@ -109,13 +106,6 @@ export class Conversation {
 
   wantsWatchOn(path: string, kind: RemovableWatch): boolean {
     return this.#pending.wantWatchOn(path, kind);
-  }
-
-  /** A tree watch and another one on the same path, of which one is still under way. */
-  watchConflict({ op, path }: { readonly op: string; readonly path: string }): SessionError | undefined {
-    const others: readonly RemovableWatch[] =
-      op === 'watchTree' ? ['data', 'children'] : this.#treesWereAsked ? ['any'] : [];
-    return others.some((table) => this.wantsWatchOn(path, table)) ? watchConflict(path) : undefined;
   }
 
   /** From now on nothing is sent. */

@@ -8,7 +8,7 @@ export interface Server {
 
 export type WatchKind = 'data' | 'exists' | 'children';
 /** Which of a path's watches of this connection a `removeWatches` takes away. */
-export type RemovableWatch = 'children' | 'data' | 'any';
+export type RemovableWatch = 'children' | 'data';
 
 /** What only the client itself sends; requests of its users are `Request`. */
 export type ControlRequest =
@@ -20,8 +20,6 @@ export type ControlRequest =
       readonly data: readonly string[];
       readonly exists: readonly string[];
       readonly children: readonly string[];
-      /** Recursive persistent watches; needs ZooKeeper 3.6, as does setting them. */
-      readonly trees: readonly string[];
     }
   | { readonly op: 'removeWatches'; readonly path: string; readonly kind: RemovableWatch }
   | { readonly op: 'ping' }
@@ -138,7 +136,6 @@ export function proofBy(request: LinkRequest): Proof {
     case 'exists':
     case 'get':
     case 'list':
-    case 'watchTree':
     case 'auth':
     case 'setWatches':
     case 'removeWatches':

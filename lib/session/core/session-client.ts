@@ -5,9 +5,9 @@ import { type ConnectionState, isUp } from '../connection-state.js';
 import { SessionError } from '../errors.js';
 import type { SessionSettings } from '../options.js';
 import { withoutChroot } from '../paths.js';
-import type { Outcome, ReplyTo, Request, WatchEvent, Watcher } from '../requests.js';
+import type { Outcome, Request, WatchEvent, Watcher } from '../requests.js';
 import type { Session, SessionIdentity } from '../session.js';
-import { Batch, type Call, SingleCall } from './call.js';
+import { Batch, type Call } from './call.js';
 import { ensureChroot } from './chroot.js';
 import { ClientWatches } from './client-watches.js';
 import { CrowdedLists } from './crowded-lists.js';
@@ -110,12 +110,6 @@ export class SessionClient implements Session, KeeperListener {
     if (this.certainUntil() - this.clock.now() > forMs) return;
     if (this.#connection === undefined || this.#isClosing) throw this.#unconnected();
     await this.#life.prove(forMs);
-  }
-
-  request<R extends Request>(request: R): Promise<ReplyTo<R>> {
-    const call = new SingleCall(request);
-    this.#send(call, request);
-    return call.promise as Promise<ReplyTo<R>>;
   }
 
   batch<const R extends readonly Request[]>(requests: R): Promise<{ [I in keyof R]: Outcome<R[I]> }> {
@@ -234,7 +228,6 @@ export class SessionClient implements Session, KeeperListener {
     this.#life.up(granted.id);
     this.#become(this.#hasBeenUp ? 'reconnected' : 'connected');
     this.#hasBeenUp = true;
-    this.#watches.registry.tellGap();
   }
 
   /** From now on the servers may end the session at any moment. */
@@ -256,7 +249,7 @@ export class SessionClient implements Session, KeeperListener {
 
   #refusal(request: Request): SessionError | undefined {
     if (this.#connection === undefined || this.#isClosing) return this.#unconnected();
-    return malformed(request, this.#settings.chroot) ?? this.#watches.conflict(request);
+    return malformed(request, this.#settings.chroot);
   }
 
   #unconnected(): SessionError {

@@ -3,11 +3,11 @@ import type { ControlRequest } from './link.js';
 import type { WatchRegistry } from './watch-registry.js';
 
 type SetWatches = Extract<ControlRequest, { op: 'setWatches' }>;
-type Kind = 'data' | 'exists' | 'children' | 'trees';
+type Kind = 'data' | 'exists' | 'children';
 
 /** In UTF-16 units, of which each takes three bytes at the most: well under the megabyte at which a server hangs up. */
 const MAX_PATH_UNITS = 128 * 1_024;
-const KINDS: readonly Kind[] = ['data', 'exists', 'children', 'trees'];
+const KINDS: readonly Kind[] = ['data', 'exists', 'children'];
 
 /**
  * The requests that set all watches again on a new connection, each small enough for a server. Paths carry the chroot,
@@ -32,5 +32,5 @@ export function* watchFrames(registry: WatchRegistry, relativeZxid: bigint, chro
 }
 
 function emptyPaths(): Record<Kind, string[]> {
-  return { data: [], exists: [], children: [], trees: [] };
+  return { data: [], exists: [], children: [] };
 }

@@ -15,8 +15,6 @@ export const Opcode = {
   createContainer: 19,
   auth: 100,
   setWatches: 101,
-  setWatches2: 105,
-  addWatch: 106,
   closeSession: -11,
   /** In a multi: the result of a part that failed, and the type of the header that ends the list. */
   error: -1,

@@ -43,7 +43,6 @@ export class FrameReplyBody implements ReplyBody {
         return this.#multi(request.parts);
       case 'delete':
       case 'sync':
-      case 'watchTree':
       case 'auth':
       case 'setWatches':
       case 'removeWatches':

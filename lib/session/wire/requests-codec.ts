@@ -6,8 +6,7 @@ import { writeAcl } from './records.js';
 
 const NO_DATA = new Uint8Array(0);
 const NO_ERROR = -1;
-const ADD_WATCH_RECURSIVE = 1;
-const WATCHER_TYPES: Readonly<Record<RemovableWatch, number>> = { children: 1, data: 2, any: 3 };
+const WATCHER_TYPES: Readonly<Record<RemovableWatch, number>> = { children: 1, data: 2 };
 
 /** Writes requests, header and body, into the frame that was begun. */
 export class RequestEncoder {
@@ -48,10 +47,6 @@ export class RequestEncoder {
       case 'multi':
         writer.int(Opcode.multi);
         return this.#multi(request);
-      case 'watchTree':
-        writer.int(Opcode.addWatch);
-        this.#path(request.path);
-        return writer.int(ADD_WATCH_RECURSIVE);
       case 'auth':
       case 'setWatches':
       case 'removeWatches':
@@ -71,16 +66,11 @@ export class RequestEncoder {
         writer.string(request.scheme);
         return writer.buffer(request.credential);
       case 'setWatches':
-        // The older of the two is known to every server.
-        writer.int(request.trees.length === 0 ? Opcode.setWatches : Opcode.setWatches2);
+        writer.int(Opcode.setWatches);
         writer.long(request.relativeZxid);
         this.#paths(request.data);
         this.#paths(request.exists);
-        this.#paths(request.children);
-        if (request.trees.length === 0) return;
-        // Persistent watches that are not recursive: we set none.
-        this.#paths([]);
-        return this.#paths(request.trees);
+        return this.#paths(request.children);
       case 'removeWatches':
         writer.int(Opcode.removeWatches);
         this.#path(request.path);
@@ -175,7 +165,6 @@ export function dataBytes(request: LinkRequest | MultiPart): number {
     case 'get':
     case 'list':
     case 'sync':
-    case 'watchTree':
     case 'auth':
     case 'setWatches':
     case 'removeWatches':

@@ -39,7 +39,8 @@ export async function connectFloor(connect: string): Promise<LockDriver<string>>
       return created.path;
     },
     async release(path) {
-      await session.request(remove(path));
+      const [removed] = await session.batch([remove(path)]);
+      if (removed instanceof SessionError) throw removed;
     },
   };
 }

@@ -3,6 +3,7 @@ import { resolveOptions } from '../../../lib/options.js';
 import { SessionError } from '../../../lib/session/errors.js';
 import { create, list, remove } from '../../../lib/session/requests.js';
 import { NODE_DATA, SESSION_TIMEOUT_MS, type SessionDriver } from './driver.js';
+import { replyTo } from '../../support/sessions/reply-to.js';
 
 export async function connectOurs(connect: string): Promise<SessionDriver> {
   const session = openSession(resolveOptions({ connect, sessionTimeoutMs: SESSION_TIMEOUT_MS }));
@@ -21,7 +22,7 @@ export async function connectOurs(connect: string): Promise<SessionDriver> {
       return created.path;
     },
     async remove(path) {
-      await session.request(remove(path));
+      await replyTo(session, remove(path));
     },
     close: () => session.close(),
   };

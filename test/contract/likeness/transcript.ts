@@ -3,6 +3,7 @@ import { SessionError } from '../../../lib/session/errors.js';
 import { create, sync, type WatchEvent } from '../../../lib/session/requests.js';
 import type { Session } from '../../../lib/session/session.js';
 import { randomRequest } from './random-requests.js';
+import { replyTo } from '../../support/sessions/reply-to.js';
 
 const REQUESTS = 150;
 
@@ -20,7 +21,7 @@ export async function transcript(
   const watchers = told.map((events) => ({
     onWatchEvent: ({ type, path }: WatchEvent) => void events.push(`${type} ${path}`),
   }));
-  const base = (await settle(sessions[0].request(create('/base', 'ephemeral')))).stat.czxid;
+  const base = (await settle(replyTo(sessions[0], create('/base', 'ephemeral')))).stat.czxid;
   const plain = (value: unknown): string =>
     JSON.stringify(value, (name, part: unknown) => simplify(name, part, base, sessions));
   const lines: string[] = [];
@@ -29,7 +30,7 @@ export async function transcript(
     const request = randomRequest(random, watchers[who]!);
     const [outcome] = await settle(sessions[who].batch([request]));
     // Events stand in front of the answers to what was asked later.
-    for (const session of sessions) await settle(session.request(sync('/')));
+    for (const session of sessions) await settle(replyTo(session, sync('/')));
     const events = told.map((list) => list.splice(0).sort().join(', ')).join(' / ');
     lines.push(`${who} ${plain(request)} => ${plain(outcome)} | ${events}`);
   }

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { create, exists, get, sync } from '../../../lib/session/requests.js';
 import type { ContractClient } from '../worlds/contract-client.js';
 import type { HarmableWorld } from '../worlds/contract-world.js';
+import { replyTo } from '../../support/sessions/reply-to.js';
 
 /** Only where there is more than one server. */
 export function isolationsContract(world: () => HarmableWorld): void {
@@ -31,7 +32,7 @@ export function isolationsContract(world: () => HarmableWorld): void {
         expect([reader.isCertain, writer.isCertain]).toEqual([true, true]);
         await world().until('both nodes are gone for the others', () => {
           // Answers that prove nothing, as long as there are any.
-          reader.session.request(get('/reader')).catch(() => undefined);
+          replyTo(reader.session, get('/reader')).catch(() => undefined);
           return watchers.every(({ told }) => told.length > 0);
         });
 

@@ -3,6 +3,7 @@ import { fencingToken } from '../../../lib/lock/token.js';
 import { SessionError } from '../../../lib/session/errors.js';
 import { create, exists, get, list, multi, remove, set, sync } from '../../../lib/session/requests.js';
 import type { HarmableWorld } from '../worlds/contract-world.js';
+import { replyTo } from '../../support/sessions/reply-to.js';
 
 const DATA = Buffer.from('data');
 
@@ -60,7 +61,7 @@ export function linksContract(world: () => HarmableWorld): void {
       client.link.blackHole('to-client');
 
       const calls = client.session.batch([get('/node'), set('/node', DATA), create('/node/child', 'ephemeral')]);
-      const single = client.session.request(sync('/node')).catch((error: unknown) => error);
+      const single = replyTo(client.session, sync('/node')).catch((error: unknown) => error);
       client.link.cut();
 
       const outcomes = [...(await world().settle(calls)), await world().settle(single)];

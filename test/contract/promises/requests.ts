@@ -3,6 +3,7 @@ import { SessionError } from '../../../lib/session/errors.js';
 import { create, exists, get, list, remove, type Request, set, sync } from '../../../lib/session/requests.js';
 import type { ContractClient } from '../worlds/contract-client.js';
 import type { ContractWorld } from '../worlds/contract-world.js';
+import { replyTo } from '../../support/sessions/reply-to.js';
 
 const READ_ONLY = [{ permissions: 1, scheme: 'world', id: 'anyone' }];
 const NO_SCHEME = [{ permissions: 31, scheme: 'no-such-scheme', id: 'nobody' }];
@@ -156,9 +157,9 @@ export function requestsContract(world: () => ContractWorld): void {
       const from = client.link.sent().length;
 
       const answers = [
-        client.session.request(create('/a', 'persistent')),
+        replyTo(client.session, create('/a', 'persistent')),
         client.session.batch([get('/a'), list('/a')]),
-        client.session.request(remove('/a')),
+        replyTo(client.session, remove('/a')),
       ];
       await world().settle(Promise.all(answers));
 

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { SessionError } from '../../../lib/session/errors.js';
 import { create, exists, get, set, sync } from '../../../lib/session/requests.js';
 import type { HarmableWorld } from '../worlds/contract-world.js';
+import { replyTo } from '../../support/sessions/reply-to.js';
 
 const DIRECTIONS = [undefined, 'to-server', 'to-client'] as const;
 
@@ -60,7 +61,7 @@ export function silencesContract(world: () => HarmableWorld): void {
       const client = await (await world().open()).whenUp();
       await client.ask(create('/mine', 'ephemeral'));
       client.link.blackHole('to-client');
-      const answer = client.session.request(get('/mine')).catch((error: unknown) => error);
+      const answer = replyTo(client.session, get('/mine')).catch((error: unknown) => error);
       await world().pass(world().timeoutMs / 4);
 
       await client.link.pass();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { create, exists, get, list, remove, set, sync, watchTree } from '../../../lib/session/requests.js';
+import { create, exists, get, list, remove, set, sync } from '../../../lib/session/requests.js';
 import type { ContractClient } from '../worlds/contract-client.js';
 import type { HarmableWorld } from '../worlds/contract-world.js';
 
@@ -143,25 +143,6 @@ export function watchesAndLinksContract(world: () => HarmableWorld): void {
 
       await world().until('the last is told', () => watcher.told.length > 1);
       expect(watcher.told).toEqual([`changed ${first}`, `changed ${last}`]);
-    });
-
-    it('a tree watch goes on, and says that there is a gap', async () => {
-      const [client, other] = await twoClients();
-      const watcher = client.watcher();
-      await client.askAll([create('/tree', 'persistent'), watchTree('/tree', watcher)]);
-      await client.link.refuse();
-      await client.whenState('suspended');
-      const { ups } = client.log;
-      await other.ask(create('/tree/missed', 'persistent'));
-
-      await client.link.pass();
-      await client.whenUpAgain(ups);
-      // The look that a gap calls for: what comes after it is told.
-      expect((await client.ask(list('/tree'))).children).toEqual(['missed']);
-      await other.ask(create('/tree/seen', 'persistent'));
-
-      await world().until('the later one is told', () => watcher.told.includes('created /tree/seen'));
-      expect(watcher.told).toEqual(['gap /tree', 'created /tree/seen']);
     });
   });
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { SessionError } from '../../../lib/session/errors.js';
-import { create, exists, get, list, remove, set, sync, watchTree } from '../../../lib/session/requests.js';
+import { create, exists, get, list, remove, set, sync } from '../../../lib/session/requests.js';
 import type { HarmableWorld } from '../worlds/contract-world.js';
 
 const DATA = Buffer.from('data');
@@ -26,19 +26,14 @@ export function watchesAtServersContract(world: () => HarmableWorld): void {
       await whenWatches('none');
     });
 
-    it('are gone after they were taken back, one-shot and tree', async () => {
+    it('are gone after they were taken back', async () => {
       const client = await (await world().open()).whenUp();
       const watcher = client.watcher();
-      await client.askAll([create('/node', 'persistent'), create('/tree', 'persistent')]);
-      await client.askAll([
-        get('/node', watcher),
-        list('/node', watcher),
-        exists('/missing', watcher),
-        watchTree('/tree', watcher),
-      ]);
+      await client.askAll([create('/node', 'persistent')]);
+      await client.askAll([get('/node', watcher), list('/node', watcher), exists('/missing', watcher)]);
       await whenWatches('some');
 
-      for (const path of ['/node', '/missing', '/tree']) client.session.unwatch(path, watcher);
+      for (const path of ['/node', '/missing']) client.session.unwatch(path, watcher);
 
       await whenWatches('none');
     });
@@ -46,15 +41,10 @@ export function watchesAtServersContract(world: () => HarmableWorld): void {
     it('are gone when they were taken back before the answer that set them', async () => {
       const client = await (await world().open()).whenUp();
       const watcher = client.watcher();
-      await client.askAll([create('/node', 'persistent'), create('/tree', 'persistent')]);
+      await client.askAll([create('/node', 'persistent')]);
 
-      const asked = client.session.batch([
-        get('/node', watcher),
-        list('/node', watcher),
-        exists('/missing', watcher),
-        watchTree('/tree', watcher),
-      ]);
-      for (const path of ['/node', '/missing', '/tree']) client.session.unwatch(path, watcher);
+      const asked = client.session.batch([get('/node', watcher), list('/node', watcher), exists('/missing', watcher)]);
+      for (const path of ['/node', '/missing']) client.session.unwatch(path, watcher);
       const outcomes = await world().settle(asked);
 
       expect(outcomes.filter((outcome) => outcome instanceof SessionError)).toEqual([]);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { create, exists, get, list, remove, set, watchTree } from '../../../lib/session/requests.js';
+import { create, exists, get, list, remove, set } from '../../../lib/session/requests.js';
 import type { ContractWorld } from '../worlds/contract-world.js';
+import { replyTo } from '../../support/sessions/reply-to.js';
 
 const DATA = Buffer.from('data');
 
@@ -39,7 +40,7 @@ export function watchesContract(world: () => ContractWorld): void {
       const watcher = client.watcher();
       await client.askAll([create('/node', 'persistent'), get('/node', watcher)]);
 
-      const toldByThen = client.session.request(remove('/node')).then(() => [...watcher.told]);
+      const toldByThen = replyTo(client.session, remove('/node')).then(() => [...watcher.told]);
 
       expect(await world().settle(toldByThen)).toEqual(['deleted /node']);
     });
@@ -120,71 +121,15 @@ export function watchesContract(world: () => ContractWorld): void {
       expect(watcher.told).toEqual(['changed /node']);
     });
 
-    it('a tree watch tells of every change below its path, again and again, and of no other', async () => {
-      const client = await (await world().open()).whenUp();
-      await client.askAll([create('/tree', 'persistent'), create('/treehouse', 'persistent')]);
-      const watcher = client.watcher();
-      await client.ask(watchTree('/tree', watcher));
-
-      await client.askAll([
-        create('/tree/a', 'persistent'),
-        create('/tree/a/b', 'ephemeral'),
-        set('/tree/a/b', DATA),
-        set('/tree/a/b', DATA),
-        create('/treehouse/c', 'persistent'),
-        remove('/tree/a/b'),
-        set('/tree', DATA),
-      ]);
-
-      expect(watcher.told).toEqual([
-        'created /tree/a',
-        'created /tree/a/b',
-        'changed /tree/a/b',
-        'changed /tree/a/b',
-        'deleted /tree/a/b',
-        'changed /tree',
-      ]);
-    });
-
-    it('a tree watch that was taken back tells no more', async () => {
-      const client = await (await world().open()).whenUp();
-      await client.ask(create('/tree', 'persistent'));
-      const watcher = client.watcher();
-      await client.askAll([watchTree('/tree', watcher), create('/tree/a', 'persistent')]);
-
-      client.session.unwatch('/tree', watcher);
-      await client.ask(create('/tree/b', 'persistent'));
-
-      expect(watcher.told).toEqual(['created /tree/a']);
-    });
-
-    it('a tree watch and another on one path exclude each other, since servers mix them up', async () => {
-      const client = await (await world().open()).whenUp();
-      await client.askAll([create('/one', 'persistent'), create('/other', 'persistent')]);
-      const watcher = client.watcher();
-      await client.askAll([watchTree('/one', watcher), get('/other', watcher)]);
-
-      expect(await client.failure(list('/one', watcher))).toMatchObject({ code: 'BAD_ARGUMENTS', path: '/one' });
-      expect(await client.failure(watchTree('/other', watcher))).toMatchObject({
-        code: 'BAD_ARGUMENTS',
-        path: '/other',
-      });
-    });
-
     it('close tells all of them "lost", once', async () => {
       const client = await (await world().open()).whenUp();
-      await client.askAll([create('/node', 'persistent'), create('/tree', 'persistent')]);
+      await client.askAll([create('/node', 'persistent')]);
       const watcher = client.watcher();
-      await client.askAll([
-        get('/node', watcher),
-        exists('/missing', watcher),
-        list('/node', watcher),
-        watchTree('/tree', watcher),
-      ]);
+      await client.askAll([get('/node', watcher), exists('/missing', watcher), list('/node', watcher)]);
 
       await world().settle(client.session.close());
 
-      expect([...watcher.told].sort()).toEqual(['lost /missing', 'lost /node', 'lost /tree']);
+      expect([...watcher.told].sort()).toEqual(['lost /missing', 'lost /node']);
     });
   });
 }

@@ -6,6 +6,7 @@ import type { SessionIdentity } from '../../../lib/session/session.js';
 import { RecordingWatcher } from '../../support/sessions/recording-watcher.js';
 import { StateLog } from '../../support/sessions/state-log.js';
 import type { ClientLink, ContractWorld, Op, SentRequest } from './contract-world.js';
+import { replyTo } from '../../support/sessions/reply-to.js';
 
 /** One session of a contract test, with its network; what it is asked lets the world's time pass. */
 export class ContractClient {
@@ -34,7 +35,7 @@ export class ContractClient {
   }
 
   ask<R extends Request>(request: R): Promise<ReplyTo<R>> {
-    return this.world.settle(this.session.request(request));
+    return this.world.settle(replyTo(this.session, request));
   }
 
   askAll<const R extends readonly Request[]>(requests: R): Promise<{ [I in keyof R]: Outcome<R[I]> }> {
@@ -43,7 +44,7 @@ export class ContractClient {
 
   /** The error of a request that must fail. */
   async failure(request: Request): Promise<SessionError> {
-    return this.failureOf(this.session.request(request));
+    return this.failureOf(replyTo(this.session, request));
   }
 
   async failureOf(promise: Promise<unknown>): Promise<SessionError> {

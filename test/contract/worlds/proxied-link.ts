@@ -23,9 +23,7 @@ const OPS: Partial<Record<OpcodeName, Op>> = {
   getChildren2: 'list',
   sync: 'sync',
   multi: 'multi',
-  addWatch: 'watchTree',
   setWatches: 'setWatches',
-  setWatches2: 'setWatches',
   removeWatches: 'removeWatches',
   ping: 'ping',
   auth: 'auth',
@@ -70,7 +68,7 @@ export class ProxiedLink implements ClientLink {
 
   losePartOfSetWatches(): void {
     for (const proxy of this.proxies) {
-      proxy.onRequest({ opcode: ['setWatches', 'setWatches2'], nth: 2, action: 'holdRequest' });
+      proxy.onRequest({ opcode: 'setWatches', nth: 2, action: 'holdRequest' });
     }
   }
 

@@ -8,6 +8,7 @@ import { LockStage } from '../../support/locks/lock-stage.js';
 import { eventually } from '../../support/process/eventually.js';
 import { SESSION_MS, TICK_MS } from '../../support/locks/times.js';
 import { telling } from '../../support/telling.js';
+import { replyTo } from '../../support/sessions/reply-to.js';
 
 describe('FencedZnodes', () => {
   const stage = new LockStage();
@@ -143,7 +144,7 @@ describe('FencedZnodes', () => {
     await znodes.write('/a', 'y', passedOn(lock));
     expect(await textOf(znodes, '/a')).toBe('y');
     const operator = await stage.operator();
-    await expect(operator.request(get('/shop/eu/data/a'))).rejects.toMatchObject({ code: 'NO_AUTH' });
+    await expect(replyTo(operator, get('/shop/eu/data/a'))).rejects.toMatchObject({ code: 'NO_AUTH' });
     const stranger = await createLockService({
       connect,
       namespace: '/eu',
@@ -167,14 +168,14 @@ describe('FencedZnodes', () => {
     }
     const operator = await stage.operator();
     await znodes.write(`${path}/parent/x`, 'x', lock);
-    await operator.request(create(`${fullPath}/parent/mortal`, 'ephemeral'));
+    await replyTo(operator, create(`${fullPath}/parent/mortal`, 'ephemeral'));
     await expect(znodes.write(`${path}/parent/mortal`, 'x', lock)).rejects.toThrow(
       telling('nothing can be kept there'),
     );
     await expect(znodes.write(`${path}/parent/mortal/child`, 'x', lock)).rejects.toThrow(
       telling('is an ephemeral node'),
     );
-    await operator.request(remove(`${fullPath}/parent/mortal`));
+    await replyTo(operator, remove(`${fullPath}/parent/mortal`));
   });
 
   it('gives up after 1 000 conflicts in a row', async () => {

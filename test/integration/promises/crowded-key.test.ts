@@ -5,6 +5,7 @@ import { create, multi, remove } from '../../../lib/session/requests.js';
 import { startProxy } from '../../support/proxy/fault-proxy.js';
 import { closeOpenSessions, openWire, untilUp } from '../../support/sessions/wire-session.js';
 import { startZooKeeper, type StandaloneServer } from '../../support/zookeeper/start-zookeeper.js';
+import { replyTo } from '../../support/sessions/reply-to.js';
 
 const KEY = '/locks/files';
 const NAMES_IN_A_MULTI = 1_000;
@@ -29,7 +30,7 @@ describe('a key with 34 MB of keys below it', () => {
     const visitor = openWire([server.port]);
     await untilUp(visitor);
     await visitor.batch([create('/locks', 'persistent'), create(KEY, 'persistent')]);
-    for (const request of each((path) => create(path, 'persistent'))) await visitor.request(request);
+    for (const request of each((path) => create(path, 'persistent'))) await replyTo(visitor, request);
   }, 120_000);
   afterAll(async () => {
     await closeOpenSessions();
@@ -83,7 +84,7 @@ describe('a key with 34 MB of keys below it', () => {
     await expect(locks.acquire(KEY)).rejects.toMatchObject({ code: 'LOCK_CONFIGURATION' });
     const visitor = openWire([server.port]);
     await untilUp(visitor);
-    for (const request of each((path) => remove(path))) await visitor.request(request);
+    for (const request of each((path) => remove(path))) await replyTo(visitor, request);
     await (await locks.acquire(KEY)).release();
   }, 60_000);
 });

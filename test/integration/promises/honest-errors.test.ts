@@ -4,6 +4,7 @@ import { LockStage } from '../../support/locks/lock-stage.js';
 import { TICK_MS } from '../../support/locks/times.js';
 import { outcomeOf } from '../../support/locks/witness.js';
 import { within } from '../../support/process/eventually.js';
+import { replyTo } from '../../support/sessions/reply-to.js';
 
 const ALL = 31;
 
@@ -94,11 +95,11 @@ describe('Honest errors', () => {
     await (await client.service.acquire(stage.freshKey())).release();
     const denied = stage.freshKey();
     const readers = [{ permissions: 1, scheme: 'world', id: 'anyone' }];
-    await operator.request({ op: 'create', path: denied, mode: 'persistent', data: new Uint8Array(), acl: readers });
+    await replyTo(operator, { op: 'create', path: denied, mode: 'persistent', data: new Uint8Array(), acl: readers });
     const [barred, parent] = [await outcomeOf(client.service.acquire(denied)), stage.freshKey()];
     expect(barred).toBeInstanceOf(errors.LockConfigurationError);
     const anyone = [{ permissions: ALL, scheme: 'world', id: 'anyone' }];
-    await operator.request({ op: 'create', path: parent, mode: 'ephemeral', data: new Uint8Array(), acl: anyone });
+    await replyTo(operator, { op: 'create', path: parent, mode: 'ephemeral', data: new Uint8Array(), acl: anyone });
     expect(await outcomeOf(client.service.acquire(`${parent}/key`))).toBeInstanceOf(errors.LockConfigurationError);
     expect(await outcomeOf(client.service.acquire(`${denied}/key`))).toBeInstanceOf(errors.LockConfigurationError);
     expect(await outcomeOf(client.service.acquire(`${denied}/deep/key`))).toBeInstanceOf(errors.LockConfigurationError);

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { LockStage } from '../../support/locks/lock-stage.js';
 import { manyKeys } from '../../support/locks/many-keys.js';
 import { outcomeOf } from '../../support/locks/witness.js';
+import { replyTo } from '../../support/sessions/reply-to.js';
 
 describe('Isolation', () => {
   const stage = new LockStage();
@@ -16,13 +17,13 @@ describe('Isolation', () => {
     const operator = await stage.operator();
     const blocker = await other.service.acquire(busy);
     const readers = [{ permissions: 1, scheme: 'world', id: 'anyone' }];
-    await operator.request({ op: 'create', path: denied, mode: 'persistent', data: new Uint8Array(), acl: readers });
+    await replyTo(operator, { op: 'create', path: denied, mode: 'persistent', data: new Uint8Array(), acl: readers });
     const foreign = `${spent}/kazoo__lock__0000000001`;
     for (const [path, mode] of [
       [spent, 'persistent'],
       [foreign, 'ephemeral'],
     ] as const) {
-      await operator.request({ op: 'create', path, mode, data: new Uint8Array() });
+      await replyTo(operator, { op: 'create', path, mode, data: new Uint8Array() });
     }
     const abort = new AbortController();
     const held = await client.service.acquire(stage.freshKey());

@@ -3,6 +3,7 @@ import { LockStage } from '../../support/locks/lock-stage.js';
 import { SESSION_MS } from '../../support/locks/times.js';
 import { Witness } from '../../support/locks/witness.js';
 import { eventually } from '../../support/process/eventually.js';
+import { replyTo } from '../../support/sessions/reply-to.js';
 
 describe('Tokens rise: one server', () => {
   const stage = new LockStage(1, { containerCheckIntervalMs: 50 });
@@ -61,7 +62,7 @@ describe('Tokens rise: one server', () => {
 
   async function untilReaped(key: string): Promise<void> {
     const operator = await stage.operator();
-    const isGone = async (): Promise<boolean> => (await operator.request({ op: 'exists', path: key })) === undefined;
+    const isGone = async (): Promise<boolean> => (await replyTo(operator, { op: 'exists', path: key })) === undefined;
     await eventually('the empty parent is reaped', isGone, { everyMs: 10 });
   }
 });

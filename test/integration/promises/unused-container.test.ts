@@ -5,6 +5,7 @@ import { eventually } from '../../support/process/eventually.js';
 import { startProxy } from '../../support/proxy/fault-proxy.js';
 import { closeOpenSessions, openWire, untilUp } from '../../support/sessions/wire-session.js';
 import { startZooKeeper, type StandaloneServer } from '../../support/zookeeper/start-zookeeper.js';
+import { replyTo } from '../../support/sessions/reply-to.js';
 
 describe('No litter', () => {
   let server: StandaloneServer;
@@ -33,6 +34,6 @@ describe('No litter', () => {
     expect(there.at(-1)).toMatchObject({ cversion: 0 });
 
     await proxy.pass();
-    await eventually('the containers are gone', async () => (await eye.request(exists(left[0]!))) === undefined);
+    await eventually('the containers are gone', async () => (await replyTo(eye, exists(left[0]!))) === undefined);
   });
 });

@@ -14,6 +14,7 @@ import {
   untilUp,
 } from '../../support/sessions/wire-session.js';
 import { startZooKeeper, type StandaloneServer } from '../../support/zookeeper/start-zookeeper.js';
+import { replyTo } from '../../support/sessions/reply-to.js';
 
 const DATA = Buffer.from('secret');
 
@@ -35,9 +36,9 @@ describe('digest authentication', () => {
     const thief = open(server.connect, { username: 'owner', password: 'wrong' });
     const nobody = open(server.connect);
     await Promise.all([owner, thief, nobody].map((session) => whenUp(session, 5_000)));
-    const { path } = await owner.request(create('/owned-', 'persistent-sequential', DATA));
+    const { path } = await replyTo(owner, create('/owned-', 'persistent-sequential', DATA));
 
-    expect(Buffer.from((await owner.request(get(path))).data)).toEqual(DATA);
+    expect(Buffer.from((await replyTo(owner, get(path))).data)).toEqual(DATA);
     for (const session of [thief, nobody]) {
       const outcomes = await session.batch([get(path), set(path, DATA), create(`${path}/child`, 'persistent')]);
       expect(outcomes.map((outcome) => (outcome instanceof SessionError ? outcome.code : 'answered'))).toEqual([
@@ -46,7 +47,7 @@ describe('digest authentication', () => {
         'NO_AUTH',
       ]);
     }
-    await owner.request(remove(path));
+    await replyTo(owner, remove(path));
     await Promise.all([owner, thief, nobody].map((session) => session.close()));
   });
 
@@ -54,14 +55,14 @@ describe('digest authentication', () => {
     await using proxy = await startProxy({ target: server.port });
     const owner = open(proxy.connect, { username: 'owner', password: 'right' });
     await untilUp(owner);
-    const { path } = await owner.request(create('/owned-', 'ephemeral-sequential', DATA));
+    const { path } = await replyTo(owner, create('/owned-', 'ephemeral-sequential', DATA));
 
     proxy.resetCounts();
     proxy.cut();
     await untilState(owner, 'suspended');
     await untilUp(owner);
 
-    expect(await owner.request(get(path))).toMatchObject({ stat: { dataLength: DATA.length } });
+    expect(await replyTo(owner, get(path))).toMatchObject({ stat: { dataLength: DATA.length } });
     const opcodes = proxy.requests().map(({ opcode }) => opcode);
     expect(opcodes.filter((opcode) => opcode !== 'ping')).toEqual(['connect', 'auth', 'exists', 'getData']);
     await owner.close();
@@ -80,7 +81,7 @@ describe('digest authentication', () => {
     expect(session.failure?.message).toMatch(/^auth: /);
     expect(session.failure?.cause).toMatchObject({ code: 'AUTH_FAILED' });
     expect(String(session.failure?.stack)).not.toContain('hush-hush');
-    await expect(session.request(exists('/'))).rejects.toMatchObject({ code: 'CLOSED' });
+    await expect(replyTo(session, exists('/'))).rejects.toMatchObject({ code: 'CLOSED' });
     await expect(whenUp(session, 100)).rejects.toBe(session.failure);
   });
 });

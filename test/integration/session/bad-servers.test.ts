@@ -16,6 +16,7 @@ import {
   type FakeServer,
 } from '../../support/sessions/wire-session.js';
 import { startZooKeeper, type StandaloneServer } from '../../support/zookeeper/start-zookeeper.js';
+import { replyTo } from '../../support/sessions/reply-to.js';
 
 /** Decides how long each server of a list is given: two thirds of it, shared out. */
 const TIMEOUT_MS = 2_000;
@@ -66,7 +67,7 @@ describe('a list in which only the last server is good', () => {
 
       await untilUp(session);
 
-      expect((await session.request(create('/made-', 'ephemeral-sequential'))).path).toMatch(/^\/made-\d{10}$/);
+      expect((await replyTo(session, create('/made-', 'ephemeral-sequential'))).path).toMatch(/^\/made-\d{10}$/);
       await session.close();
     },
   );

@@ -4,6 +4,7 @@ import { eventually } from '../../support/process/eventually.js';
 import { StateLog } from '../../support/sessions/state-log.js';
 import { closeOpenSessions, openWire, untilUp } from '../../support/sessions/wire-session.js';
 import { startZooKeeper, type StandaloneServer } from '../../support/zookeeper/start-zookeeper.js';
+import { replyTo } from '../../support/sessions/reply-to.js';
 
 const TIMEOUT_MS = 2_000;
 /** What the way to the server may take is left of it. */
@@ -27,15 +28,15 @@ describe('an event loop that is blocked', () => {
       const session = openWire([server.port], { sessionTimeoutMs: TIMEOUT_MS });
       const log = new StateLog(session);
       await untilUp(session);
-      const { path, stat } = await session.request(create('/blocked-', 'ephemeral-sequential'));
+      const { path, stat } = await replyTo(session, create('/blocked-', 'ephemeral-sequential'));
 
       const sentAt = performance.now();
-      const answer = session.request(get(path));
+      const answer = replyTo(session, get(path));
       await answer;
       blockUntil(sentAt + part * TIMEOUT_MS);
       // If the machine stood still at its end, it was as good as blocked for S, and another round must tell.
       if (performance.now() - sentAt < LONGEST_PART * TIMEOUT_MS) {
-        expect(await session.request(exists(path)).catch((error: unknown) => error)).toEqual(stat);
+        expect(await replyTo(session, exists(path)).catch((error: unknown) => error)).toEqual(stat);
         expect(session.identity?.id).toBe(stat.ephemeralOwner);
         expect(log.states).toEqual(['connecting', 'connected']);
         rounds += 1;
@@ -47,7 +48,7 @@ describe('an event loop that is blocked', () => {
   it('for longer than S: the first line of code finds certainty gone, before any state has changed', async () => {
     const session = openWire([server.port], { sessionTimeoutMs: TIMEOUT_MS });
     await untilUp(session);
-    const { stat } = await session.request(create('/blocked', 'ephemeral'));
+    const { stat } = await replyTo(session, create('/blocked', 'ephemeral'));
     session.keepCertain();
     expect(session.certainUntil()).toBeGreaterThan(performance.now());
 
@@ -59,7 +60,7 @@ describe('an event loop that is blocked', () => {
       return session.identity !== undefined && session.identity.id !== stat.ephemeralOwner;
     });
     await untilUp(session);
-    expect(await session.request(exists('/blocked'))).toBeUndefined();
+    expect(await replyTo(session, exists('/blocked'))).toBeUndefined();
     await session.close();
   });
 });

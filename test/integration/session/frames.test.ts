@@ -13,6 +13,7 @@ import {
   untilUp,
 } from '../../support/sessions/wire-session.js';
 import { startZooKeeper, type StandaloneServer } from '../../support/zookeeper/start-zookeeper.js';
+import { replyTo } from '../../support/sessions/reply-to.js';
 
 const DATA = Buffer.from('data');
 
@@ -77,7 +78,7 @@ describe('frames', () => {
     const session = openWire([proxy.port]);
     const states = new StateLog(session);
     await untilUp(session);
-    const { path, stat } = await session.request(create('/malformed-', 'ephemeral-sequential', DATA));
+    const { path, stat } = await replyTo(session, create('/malformed-', 'ephemeral-sequential', DATA));
     proxy.onRequest({ opcode: 'getData', action: { changeReply } });
 
     const outcomes = await session.batch([exists(path), get(path), exists(path)]);
@@ -88,7 +89,7 @@ describe('frames', () => {
     ]);
     await untilUp(session);
 
-    expect(await session.request(exists(path))).toEqual(stat);
+    expect(await replyTo(session, exists(path))).toEqual(stat);
     expect(states.states).toEqual(['connecting', 'connected', 'suspended', 'reconnected']);
     await session.close();
   });
@@ -121,7 +122,7 @@ describe('frames', () => {
     expect(outcome).toMatchObject({ code: 'CONNECTION_LOSS', outcomeUnknown: true });
     await untilUp(session);
 
-    expect(await session.request(exists('/torn'))).toMatchObject({ ephemeralOwner: session.identity?.id });
+    expect(await replyTo(session, exists('/torn'))).toMatchObject({ ephemeralOwner: session.identity?.id });
     await session.close();
   });
 

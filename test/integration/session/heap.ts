@@ -1,5 +1,6 @@
 import { create, list, remove } from '../../../lib/session/requests.js';
 import type { SessionClient } from '../../../lib/session/core/session-client.js';
+import { replyTo } from '../../support/sessions/reply-to.js';
 
 const AT_ONCE = 200;
 
@@ -14,7 +15,7 @@ export async function runCycles(session: SessionClient, cycles: number): Promise
       left -= 1;
       const [made] = await session.batch([create(`${parent}/lock-`, 'ephemeral-sequential'), list(parent, watcher)]);
       if (made instanceof Error) throw made;
-      await session.request(remove(made.path));
+      await replyTo(session, remove(made.path));
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, (_, index) => worker(index)));

@@ -1,6 +1,7 @@
 import { create, exists } from '../../../lib/session/requests.js';
 import { onParentMessage, sendToParent } from '../../support/process/parent.js';
 import { openWire, untilUp } from '../../support/sessions/wire-session.js';
+import { replyTo } from '../../support/sessions/reply-to.js';
 
 /**
  * A process that holds an ephemeral node, for tests that stop it. It reports on its certainty when it goes on, from a timer
@@ -10,7 +11,7 @@ const [port = '', timeoutMs = '', stoodStillMs = ''] = process.argv.slice(2);
 const session = openWire([Number(port)], { sessionTimeoutMs: Number(timeoutMs) });
 await untilUp(session);
 session.keepCertain();
-await session.request(create('/held', 'ephemeral'));
+await replyTo(session, create('/held', 'ephemeral'));
 
 let lastTurnAt = performance.now();
 setInterval(() => {
@@ -25,7 +26,7 @@ setInterval(() => {
 onParentMessage(() => {
   void (async () => {
     await untilUp(session);
-    const found = await session.request(exists('/held'));
+    const found = await replyTo(session, exists('/held'));
     await sendToParent({ type: 'report', sessionId: session.identity?.id, held: found !== undefined });
   })();
 });

@@ -7,6 +7,7 @@ import { RecordingWatcher } from '../../support/sessions/recording-watcher.js';
 import { closeOpenSessions, openWire, untilState, untilUp } from '../../support/sessions/wire-session.js';
 import type { StandaloneServer } from '../../support/zookeeper/start-zookeeper.js';
 import { startZooKeeper } from '../../support/zookeeper/start-zookeeper.js';
+import { replyTo } from '../../support/sessions/reply-to.js';
 
 const WATCHES = 12_000;
 /** Names as long as a path of a real application: all of them together are 2 MB, twice what a server takes in a frame. */
@@ -40,14 +41,14 @@ describe('a session with 12 000 watches', () => {
     proxy.cut();
     await untilState(session, 'suspended');
     await untilUp(session);
-    await session.request(sync('/'));
+    await replyTo(session, sync('/'));
     const backAfterMs = performance.now() - cutAt - stalls.totalMs;
 
     expect(session.identity?.id).toBe(id);
     expect(backAfterMs).toBeLessThan(5_000);
     expect(proxy.counts().connections).toBeLessThanOrEqual(3);
     expect(await server.watchCount()).toBe(WATCHES);
-    expect((await session.request(list('/'))).children.length).toBeGreaterThanOrEqual(WATCHES);
+    expect((await replyTo(session, list('/'))).children.length).toBeGreaterThanOrEqual(WATCHES);
     for (let from = 0; from < WATCHES; from += 2_000) {
       await session.batch(paths.slice(from, from + 2_000).map((path) => remove(path)));
     }

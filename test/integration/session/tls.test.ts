@@ -18,6 +18,7 @@ import {
 } from '../../support/sessions/wire-session.js';
 import { createCertificates, type Certificates } from '../../support/zookeeper/certificates.js';
 import { startZooKeeper, type StandaloneServer } from '../../support/zookeeper/start-zookeeper.js';
+import { replyTo } from '../../support/sessions/reply-to.js';
 
 const DATA = Buffer.from('data');
 
@@ -57,13 +58,13 @@ describe('TLS', () => {
     await using proxy = await startProxy({ target: open.securePort, raw: true });
     const session = openSecure({ connect: proxy.connect, tls: { ca: certificates.ca } });
     await whenUp(session, 10_000);
-    const { path, stat } = await session.request(create('/secure-', 'ephemeral-sequential', DATA));
+    const { path, stat } = await replyTo(session, create('/secure-', 'ephemeral-sequential', DATA));
 
     proxy.cut();
     await untilState(session, 'suspended');
     await untilUp(session);
 
-    expect(await session.request(exists(path))).toEqual(stat);
+    expect(await replyTo(session, exists(path))).toEqual(stat);
     await session.close();
   });
 
@@ -75,10 +76,10 @@ describe('TLS', () => {
     const other = openSecure({ connect, tls: { ca, key: otherClient.key, cert: otherClient.cert } });
     await Promise.all([whenUp(owner, 10_000), whenUp(other, 10_000)]);
 
-    const { path } = await owner.request(create('/mutual-', 'ephemeral-sequential', DATA));
+    const { path } = await replyTo(owner, create('/mutual-', 'ephemeral-sequential', DATA));
 
-    expect(await owner.request(get(path))).toMatchObject({ stat: { dataLength: DATA.length } });
-    await expect(other.request(get(path))).rejects.toMatchObject({ code: 'NO_AUTH' });
+    expect(await replyTo(owner, get(path))).toMatchObject({ stat: { dataLength: DATA.length } });
+    await expect(replyTo(other, get(path))).rejects.toMatchObject({ code: 'NO_AUTH' });
     await Promise.all([owner.close(), other.close()]);
   });
 

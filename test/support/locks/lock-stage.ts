@@ -12,6 +12,7 @@ import type { ZooKeeperServer } from '../zookeeper/server.js';
 import { startZooKeeper } from '../zookeeper/start-zookeeper.js';
 import { LockClient } from './lock-client.js';
 import { LONG_SESSION_MS, TICK_MS } from './times.js';
+import { replyTo } from '../sessions/reply-to.js';
 
 export interface ClientOptions extends Omit<DistributedLockOptions, 'connect'> {
   /** The servers it knows of. @default all */
@@ -104,7 +105,7 @@ export class LockStage {
 
   /** As an operator does it, with zkCli. */
   async deleteNode(path: string): Promise<void> {
-    await (await this.#operates()).request(remove(path));
+    await replyTo(await this.#operates(), remove(path));
   }
 
   /** A session without a proxy, for all that a test does to nodes by hand. */

@@ -2,7 +2,7 @@ import type { Observable } from 'rxjs';
 import type { LockConfigurationError } from '../../../lib/lock/errors.js';
 import type { ConnectionState } from '../../../lib/session/connection-state.js';
 import type { SessionError } from '../../../lib/session/errors.js';
-import type { Outcome, ReplyTo, Request, Watcher } from '../../../lib/session/requests.js';
+import type { Outcome, Request, Watcher } from '../../../lib/session/requests.js';
 import type { Session, SessionIdentity } from '../../../lib/session/session.js';
 import type { CountingClock } from './counting-clock.js';
 
@@ -79,10 +79,6 @@ export class ObservedSession implements Session {
 
   proveLife(forMs?: number): Promise<void> {
     return this.#session.proveLife(forMs);
-  }
-
-  request<R extends Request>(request: R): Promise<ReplyTo<R>> {
-    return this.#session.request(request);
   }
 
   batch<const R extends readonly Request[]>(requests: R): Promise<{ [I in keyof R]: Outcome<R[I]> }> {

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { decodeContender, parseObject } from '../../../lib/engine/acquire/contender-data.js';
 import { create, set } from '../../../lib/session/requests.js';
 import { type Client, EngineWorld } from './support/engine-world.js';
+import { replyTo } from '../../support/sessions/reply-to.js';
 
 const KEY = '/locks/stock';
 const LEVELS = 200_000;
@@ -37,7 +38,7 @@ describe('what others wrote into a node', () => {
   afterEach(() => engine.end());
 
   it.each(STRANGE)('does not keep inspect() and watch() from showing the queue: %s', async (_what, text) => {
-    await engine.settle(one.session.request(create(`${KEY}/lock-`, 'ephemeral-sequential', Buffer.from(text))));
+    await engine.settle(replyTo(one.session, create(`${KEY}/lock-`, 'ephemeral-sequential', Buffer.from(text))));
     const snapshot = await engine.settle(one.locks.inspect(KEY));
     expect(snapshot).toMatchObject({ state: 'HELD', holders: [{ mode: 'exclusive' }] });
     expect(JSON.stringify(snapshot.holders[0]?.client ?? null).length).toBeLessThan(2_000);
@@ -65,7 +66,7 @@ describe('what others wrote into a node', () => {
     const careful = await engine.client('careful', { lockDelayMs: 500, waitMs: 3_000 });
     const records = ['{"nodeName":{"toString":1},"lockDelayMs":5}', '{"nodeName":"x","lockDelayMs":1e999}'];
     for (const text of [...STRANGE.map(([, strange]) => strange), ...records]) {
-      await engine.settle(one.session.request(set(KEY, Buffer.from(text))));
+      await engine.settle(replyTo(one.session, set(KEY, Buffer.from(text))));
       expect((await engine.settle(careful.locks.inspect(KEY))).state).toBe('FREE');
       await engine.settle((await engine.settle(careful.locks.acquire(KEY))).release());
     }

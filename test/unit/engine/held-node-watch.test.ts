@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { LockHandle } from '../../../lib/lock/handle.js';
 import { remove, set } from '../../../lib/session/requests.js';
 import { type Client, EngineWorld } from './support/engine-world.js';
+import { replyTo } from '../../support/sessions/reply-to.js';
 
 /** A hold that is this old has the servers watch its node. */
 const WATCHED_AFTER_MS = 300;
@@ -34,7 +35,7 @@ describe('The watch on a held node', () => {
     await engine.runFor(100);
   }
 
-  const removeNode = (path: string): Promise<unknown> => engine.settle(operator.session.request(remove(path)));
+  const removeNode = (path: string): Promise<unknown> => engine.settle(replyTo(operator.session, remove(path)));
 
   async function expectLossSoon(lock: LockHandle): Promise<void> {
     let isTold = false;
@@ -105,7 +106,7 @@ describe('The watch on a held node', () => {
   ])('is set again when somebody has written to the node, %s', async (_when, act) => {
     const lock = await hold();
     await engine.runFor(WATCHED_AFTER_MS);
-    await act(() => engine.settle(operator.session.request(set(lock.nodePath, new Uint8Array(1)))));
+    await act(() => engine.settle(replyTo(operator.session, set(lock.nodePath, new Uint8Array(1)))));
     await engine.runFor(100);
     expect(lock.isHeld()).toBe(true);
     await removeNode(lock.nodePath);

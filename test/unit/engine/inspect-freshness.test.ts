@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { LockSnapshot } from '../../../lib/lock/snapshot.js';
 import { set } from '../../../lib/session/requests.js';
 import { type Client, EngineWorld, rejection } from './support/engine-world.js';
+import { replyTo } from '../../support/sessions/reply-to.js';
 
 const KEY = '/locks/stock';
 
@@ -97,7 +98,7 @@ describe('the wait that inspect() estimates', () => {
     const [one, two] = clients as [Client, Client];
     const lock = await engine.settle(one.locks.acquire(KEY));
     const data = Buffer.from(JSON.stringify({ clientId: 'c', owner: 'o', holdMs }));
-    await engine.settle(one.session.request(set(lock.nodePath, data)));
+    await engine.settle(replyTo(one.session, set(lock.nodePath, data)));
     const waiting = rejection(two.locks.acquire(KEY, { waitMs: 200 }));
     await engine.runFor(50);
     const { waitEstimateMs } = await inspect();

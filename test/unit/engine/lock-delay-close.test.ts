@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { create, get } from '../../../lib/session/requests.js';
 import { type Client, EngineWorld, rejection } from './support/engine-world.js';
+import { replyTo } from '../../support/sessions/reply-to.js';
 
 const DELAY_MS = 2_000;
 /** From the first request of a call to the answer to its last, and a little more. */
@@ -35,7 +36,7 @@ describe('with lock-delay, a close at whatever moment', () => {
     const named: number[] = [];
     for (const afterMs of MOMENTS) {
       const key = `/locks/ledger/${afterMs}`;
-      await engine.settle(other.session.request(create('/locks', 'persistent')).catch(() => undefined));
+      await engine.settle(replyTo(other.session, create('/locks', 'persistent')).catch(() => undefined));
       const one = await engine.client(`one ${afterMs}`, { lockDelayMs: DELAY_MS });
       const ended = UNDER_WAY[what]!(one, key, other).catch((error: unknown) => error);
       await engine.runFor(afterMs);
@@ -57,7 +58,7 @@ describe('with lock-delay, a close at whatever moment', () => {
     await engine.runFor(100);
     await engine.settle(one.locks.close(50));
     await engine.settle(lost);
-    const { data } = await engine.settle(other.session.request(get('/locks/ledger')));
+    const { data } = await engine.settle(replyTo(other.session, get('/locks/ledger')));
     expect(Buffer.from(data).toString()).toContain('lock-0000000000');
     const before = engine.world.now();
     await engine.settle(other.locks.acquire('/locks/ledger'));

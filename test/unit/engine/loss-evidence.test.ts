@@ -4,6 +4,7 @@ import type { LockEvent } from '../../../lib/lock/events.js';
 import type { LockHandle } from '../../../lib/lock/handle.js';
 import { remove } from '../../../lib/session/requests.js';
 import { type Client, EngineWorld, SESSION_TIMEOUT_MS, TICK_MS } from './support/engine-world.js';
+import { replyTo } from '../../support/sessions/reply-to.js';
 
 const KEY = '/locks/report';
 
@@ -103,7 +104,7 @@ describe('the evidence of a loss', () => {
 
   it('of a loss whose reason says it all is no part of the text', async () => {
     const other = await engine.client('other');
-    await engine.settle(other.session.request(remove(lock.nodePath)));
+    await engine.settle(replyTo(other.session, remove(lock.nodePath)));
     await engine.runUntil(() => !lock.isHeld());
     const { error, evidence } = told();
     expect([error.details.endsWith('(an operator, or a tool)'), evidence.linkDownMs]).toEqual([true, 0]);

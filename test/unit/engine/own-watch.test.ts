@@ -3,6 +3,7 @@ import type { LinkListener, ReplyBody } from '../../../lib/session/core/link.js'
 import { remove, set } from '../../../lib/session/requests.js';
 import { EngineWorld } from './support/engine-world.js';
 import { THROTTLED } from './support/refusing-dialer.js';
+import { replyTo } from '../../support/sessions/reply-to.js';
 
 const KEY = '/locks/a';
 
@@ -53,11 +54,11 @@ describe('a contender that watches its own node as well as the one ahead', () =>
     const entered = one.locks.acquire(KEY);
     await engine.runUntil(() => ahead === undefined);
     const own = `${KEY}/${engine.queue(KEY).find((name) => !held.nodePath.endsWith(name))}`;
-    await engine.settle(operator.session.request(set(own, Buffer.from('{}'))));
+    await engine.settle(replyTo(operator.session, set(own, Buffer.from('{}'))));
     await engine.runFor(1_000);
     const next = behind.locks.acquire(KEY);
     await engine.runFor(100);
-    await engine.settle(operator.session.request(remove(own)));
+    await engine.settle(replyTo(operator.session, remove(own)));
     await engine.settle(held.release());
     const lock = await engine.settle(Promise.race([entered, next]));
     await engine.runFor(1_000);

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { LockConfigurationError, LockLostError } from '../../../lib/lock/errors.js';
 import { create } from '../../../lib/session/requests.js';
 import { type Client, EngineWorld } from './support/engine-world.js';
+import { replyTo } from '../../support/sessions/reply-to.js';
 
 const KEY = '/locks/report';
 const READ = [{ permissions: 1, scheme: 'world', id: 'anyone' }];
@@ -14,7 +15,7 @@ describe('where the node of the heartbeats belongs to somebody with other creden
   beforeEach(async () => {
     engine = new EngineWorld();
     const other = await engine.client('other');
-    await engine.settle(other.session.request(create('/.sessions', 'persistent', undefined, READ)));
+    await engine.settle(replyTo(other.session, create('/.sessions', 'persistent', undefined, READ)));
     one = await engine.client('one');
   });
   afterEach(() => engine.end());

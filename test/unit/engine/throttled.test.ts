@@ -4,6 +4,7 @@ import type { LinkRequest } from '../../../lib/session/core/link.js';
 import { remove } from '../../../lib/session/requests.js';
 import { type Client, EngineWorld } from './support/engine-world.js';
 import { RefusingDialer, THROTTLED } from './support/refusing-dialer.js';
+import { replyTo } from '../../support/sessions/reply-to.js';
 
 const KEY = '/locks/a';
 const BUSY_MS = 3_000;
@@ -136,7 +137,7 @@ describe('a server that was too busy when a watch was to be set', () => {
     expect(dialer.count).toBeGreaterThan(0);
     dialer.refused.clear();
     await engine.runFor(1_000);
-    await engine.settle(other.session.request(remove(lock.nodePath)));
+    await engine.settle(replyTo(other.session, remove(lock.nodePath)));
     await engine.runFor(100);
     expect(one.events.at(-1)).toMatchObject({ type: 'lost', reason: 'removed' });
     await engine.end();

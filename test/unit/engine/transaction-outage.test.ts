@@ -4,6 +4,7 @@ import { DeadlockError, LockLostError, LockTimeoutError, LockUnavailableError } 
 import type { LockHandle } from '../../../lib/lock/handle.js';
 import { remove } from '../../../lib/session/requests.js';
 import { type Client, EngineWorld, rejection, typesOf } from './support/engine-world.js';
+import { replyTo } from '../../support/sessions/reply-to.js';
 
 /** Longer than the longest wait that a transaction of 4 s takes for no circle. */
 const OUTAGE_MS = 1_500;
@@ -147,7 +148,7 @@ describe('a transaction one of whose locks is lost', () => {
       await engine.runFor(500);
       const [a, b] = locks as [LockHandle, LockHandle];
       expect([a.signal.aborted, b.signal.aborted]).toEqual([false, false]);
-      await engine.settle(other.session.request(remove(a.nodePath)));
+      await engine.settle(replyTo(other.session, remove(a.nodePath)));
       expect(await engine.settle(work, 100)).toMatchObject({ code: 'LOCK_LOST', key: '/l/a' });
       expect([a.isHeld(), b.isHeld(), b.signal.aborted]).toEqual([false, false, true]);
       await engine.runFor(50);
@@ -186,7 +187,7 @@ describe('a transaction one of whose locks is lost', () => {
           const inner = await tx.lock('/l/a');
           await tx.lock('/l/outer');
           await one.sleep(500);
-          await other.session.request(remove(inner.nodePath));
+          await replyTo(other.session, remove(inner.nodePath));
           await one.sleep(500);
         });
         return [await rejection(lost), outer.isHeld()];

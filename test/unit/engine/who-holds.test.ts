@@ -3,6 +3,7 @@ import { LockConfigurationError, LockTimeoutError, LockUnavailableError } from '
 import type { LockMode } from '../../../lib/lock/mode.js';
 import { create } from '../../../lib/session/requests.js';
 import { type Client, EngineWorld, rejection } from './support/engine-world.js';
+import { replyTo } from '../../support/sessions/reply-to.js';
 
 const KEY = '/locks/orders';
 const INSIDE_THE_SAME =
@@ -110,7 +111,7 @@ describe('a LOCK_TIMEOUT says who holds the lock', () => {
 
   it('where it is a client of another make: the name of its node, and its session', async () => {
     await engine.settle(one.session.batch([create('/locks', 'container'), create(KEY, 'container')]));
-    await engine.settle(one.session.request(create(`${KEY}/lock-`, 'ephemeral-sequential')));
+    await engine.settle(replyTo(one.session, create(`${KEY}/lock-`, 'ephemeral-sequential')));
 
     expect((await engine.failure(other.locks.acquire(KEY, { waitMs: 500 }))).details).toMatch(
       new RegExp(

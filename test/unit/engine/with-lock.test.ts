@@ -4,6 +4,7 @@ import type { LockHandle } from '../../../lib/lock/handle.js';
 import { remove } from '../../../lib/session/requests.js';
 import { type Client, EngineWorld, rejection, typesOf } from './support/engine-world.js';
 import { telling } from '../../support/telling.js';
+import { replyTo } from '../../support/sessions/reply-to.js';
 
 const KEY = '/locks/report';
 
@@ -124,7 +125,7 @@ describe('withLock()', () => {
     const other = await engine.client('other');
     const work = rejection(one.locks.withLock(KEY, () => one.sleep(30_000)));
     await engine.runFor(500);
-    await engine.settle(other.session.request(remove(`${KEY}/${engine.queue(KEY)[0]!}`)));
+    await engine.settle(replyTo(other.session, remove(`${KEY}/${engine.queue(KEY)[0]!}`)));
     const before = engine.world.now();
     expect(await engine.settle(work)).toBeInstanceOf(LockLostError);
     expect(engine.world.now() - before).toBeLessThan(1_000);

@@ -39,7 +39,6 @@ export function requestUnder(chroot: string, acl: readonly Acl[] | undefined, re
     case 'get':
     case 'list':
     case 'sync':
-    case 'watchTree':
     case 'removeWatches':
       return { ...request, path: under(chroot, request.path) };
     case 'setWatches':
@@ -48,7 +47,6 @@ export function requestUnder(chroot: string, acl: readonly Acl[] | undefined, re
         data: request.data.map((path) => under(chroot, path)),
         exists: request.exists.map((path) => under(chroot, path)),
         children: request.children.map((path) => under(chroot, path)),
-        trees: request.trees.map((path) => under(chroot, path)),
       };
     case 'auth':
     case 'ping':

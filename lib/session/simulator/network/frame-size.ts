@@ -45,14 +45,13 @@ export function frameBytes(request: LinkRequest): number {
         HEADER_BYTES + MULTI_HEADER_BYTES,
       );
     case 'setWatches': {
-      const paths = [...request.data, ...request.exists, ...request.children, ...request.trees];
-      return paths.reduce((sum, path) => sum + stringBytes(path), HEADER_BYTES + 8 + 5 * INT_BYTES);
+      const paths = [...request.data, ...request.exists, ...request.children];
+      return paths.reduce((sum, path) => sum + stringBytes(path), HEADER_BYTES + 8 + 3 * INT_BYTES);
     }
     case 'exists':
     case 'get':
     case 'list':
     case 'sync':
-    case 'watchTree':
     case 'removeWatches':
       return HEADER_BYTES + stringBytes(request.path) + INT_BYTES;
     case 'auth':

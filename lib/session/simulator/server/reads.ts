@@ -10,7 +10,7 @@ import { statOf } from '../tree/znode.js';
 /** All that a server answers without asking its leader. */
 export type ReadRequest = Extract<
   Request | ControlRequest,
-  { op: 'exists' | 'get' | 'list' | 'watchTree' | 'sync' | 'ping' | 'setWatches' | 'removeWatches' }
+  { op: 'exists' | 'get' | 'list' | 'sync' | 'ping' | 'setWatches' | 'removeWatches' }
 >;
 
 export interface Answer {
@@ -29,7 +29,6 @@ export function isRead(request: LinkRequest): request is ReadRequest {
     case 'exists':
     case 'get':
     case 'list':
-    case 'watchTree':
     case 'sync':
     case 'ping':
     case 'setWatches':
@@ -74,9 +73,6 @@ export function answer(
       const children = [...node.children];
       return { errorNumber: OK, reply: { children: chance?.shuffled(children) ?? children, stat: statOf(node) } };
     }
-    case 'watchTree':
-      watches.watchTree(request.path, reader);
-      return NOTHING;
     case 'setWatches':
       restoreWatches(tree, watches, reader, request);
       return NOTHING;
@@ -111,5 +107,4 @@ function restoreWatches(
     else if (node.pzxid > request.relativeZxid) reader.notify({ type: 'children', path });
     else watches.watchChildren(path, reader);
   }
-  for (const path of request.trees) watches.watchTree(path, reader);
 }

@@ -10,34 +10,27 @@ export interface WatchOwner {
   notify(event: WatchEvent): void;
 }
 
-/** `once`: gone when told. `tree`: stays, and covers all that is below. */
-type WatchMode = 'once' | 'tree';
-
 const NOBODY: ReadonlySet<WatchOwner> = new Set();
 
-/** Watches of one kind. An owner has one on a path at most: setting another changes its mode. */
+/** Watches of one kind, each gone when it is told. */
 class Watches {
-  readonly #modesByPath = new Map<string, Map<WatchOwner, WatchMode>>();
+  readonly #ownersByPath = new Map<string, Set<WatchOwner>>();
   readonly #pathsByOwner = new Map<WatchOwner, Set<string>>();
-  #trees = 0;
 
-  add(path: string, owner: WatchOwner, mode: WatchMode): void {
+  add(path: string, owner: WatchOwner): void {
+    // Who sets a watch again is told behind the others.
     this.remove(path, owner);
-    this.#modesByPath.set(path, (this.#modesByPath.get(path) ?? new Map<WatchOwner, WatchMode>()).set(owner, mode));
+    this.#ownersByPath.set(path, (this.#ownersByPath.get(path) ?? new Set()).add(owner));
     this.#pathsByOwner.set(owner, (this.#pathsByOwner.get(owner) ?? new Set()).add(path));
-    if (mode === 'tree') this.#trees += 1;
   }
 
   remove(path: string, owner: WatchOwner): boolean {
-    const modes = this.#modesByPath.get(path);
-    const mode = modes?.get(owner);
-    if (modes === undefined || mode === undefined) return false;
-    modes.delete(owner);
-    if (modes.size === 0) this.#modesByPath.delete(path);
+    const owners = this.#ownersByPath.get(path);
+    if (owners?.delete(owner) !== true) return false;
+    if (owners.size === 0) this.#ownersByPath.delete(path);
     const paths = this.#pathsByOwner.get(owner);
     paths?.delete(path);
     if (paths?.size === 0) this.#pathsByOwner.delete(owner);
-    if (mode === 'tree') this.#trees -= 1;
     return true;
   }
 
@@ -51,49 +44,27 @@ class Watches {
 
   /** Tells everybody who may read the node, but those in `told`, who know. Says whose watches they were. */
   trigger(event: WatchEvent, acl: readonly Acl[], told = NOBODY): ReadonlySet<WatchOwner> {
-    const owners = this.#take(event);
+    const owners = new Set(this.#ownersByPath.get(event.path));
+    for (const owner of owners) this.remove(event.path, owner);
     for (const owner of owners) {
       if (!told.has(owner) && allows(acl, READ, owner.identities)) owner.notify(event);
     }
     return owners;
   }
-
-  #take({ type, path }: WatchEvent): ReadonlySet<WatchOwner> {
-    const hasTrees = this.#trees > 0 && type !== 'children';
-    const modes = this.#modesByPath.get(path);
-    if (modes === undefined && !hasTrees) return NOBODY;
-    const owners = new Set<WatchOwner>();
-    for (const [owner, mode] of [...(modes ?? [])]) {
-      if (mode === 'once') this.remove(path, owner);
-      if (mode === 'once' || hasTrees) owners.add(owner);
-    }
-    for (let over = path; hasTrees && over !== '/';) {
-      over = parentOf(over);
-      for (const [owner, mode] of this.#modesByPath.get(over) ?? []) {
-        if (mode === 'tree') owners.add(owner);
-      }
-    }
-    return owners;
-  }
 }
 
-/** The watches of the connections of one server, in the two tables that ZooKeeper has. A tree watch is in both (3.8). */
+/** The watches of the connections of one server, in the two tables that ZooKeeper has. */
 export class WatchTable implements TreeObserver {
   readonly #data = new Watches();
   readonly #children = new Watches();
 
   /** By `get` and `exists`. */
   watchData(path: string, owner: WatchOwner): void {
-    this.#data.add(path, owner, 'once');
+    this.#data.add(path, owner);
   }
 
   watchChildren(path: string, owner: WatchOwner): void {
-    this.#children.add(path, owner, 'once');
-  }
-
-  watchTree(path: string, owner: WatchOwner): void {
-    this.#data.add(path, owner, 'tree');
-    this.#children.add(path, owner, 'tree');
+    this.#children.add(path, owner);
   }
 
   created(path: string, acl: readonly Acl[], parentAcl: readonly Acl[]): void {
@@ -114,8 +85,7 @@ export class WatchTable implements TreeObserver {
 
   /** @returns false when there was none. */
   remove(path: string, kind: RemovableWatch, owner: WatchOwner): boolean {
-    const tables = { children: [this.#children], data: [this.#data], any: [this.#data, this.#children] };
-    return tables[kind].map((watches) => watches.remove(path, owner)).includes(true);
+    return (kind === 'data' ? this.#data : this.#children).remove(path, owner);
   }
 
   removeAllOf(owner: WatchOwner): void {

@@ -8,6 +8,7 @@ import {
 import type { LockMode } from '../../../../lib/lock/mode.js';
 import { create, remove } from '../../../../lib/session/requests.js';
 import { type Client, EngineWorld, rejection } from '../support/engine-world.js';
+import { replyTo } from '../../../support/sessions/reply-to.js';
 
 const KEY = '/locks/report';
 
@@ -119,7 +120,7 @@ describe('upgrade()', () => {
     const upgrader = await engine.settle(one.locks.acquire(KEY, { mode: 'upgradeable' }));
     await engine.settle(upgrader.upgrade());
     await engine.runFor(1_000);
-    await engine.settle(other.session.request(remove(upgrader.nodePath)));
+    await engine.settle(replyTo(other.session, remove(upgrader.nodePath)));
     await engine.runFor(100);
     expect([upgrader.isHeld(), engine.queue(KEY)]).toEqual([false, []]);
     await engine.settle(other.locks.acquire(KEY, { waitMs: 100 }));
@@ -128,7 +129,7 @@ describe('upgrade()', () => {
   it('is refused beside readers of another make, which know nothing of names', async () => {
     const upgrader = await engine.settle(one.locks.acquire(KEY, { mode: 'upgradeable' }));
     const foreign = `${KEY}/_c_a1b2c3d4-e5f6-4a7b-8c9d-0e1f2a3b4c5d-__READ__`;
-    await engine.settle(other.session.request(create(foreign, 'ephemeral-sequential')));
+    await engine.settle(replyTo(other.session, create(foreign, 'ephemeral-sequential')));
     expect(await engine.failure(upgrader.upgrade({ waitMs: 100 }))).toBeInstanceOf(LockConfigurationError);
     await engine.runFor(50);
     expect([upgrader.isHeld(), engine.queue(KEY).length]).toEqual([true, 2]);

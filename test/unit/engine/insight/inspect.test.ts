@@ -3,6 +3,7 @@ import { InvalidLockKeyError, LockUnavailableError } from '../../../../lib/lock/
 import type { LockSnapshot } from '../../../../lib/lock/snapshot.js';
 import { create } from '../../../../lib/session/requests.js';
 import { type Client, EngineWorld, rejection } from '../support/engine-world.js';
+import { replyTo } from '../../../support/sessions/reply-to.js';
 
 const KEY = '/locks/stock';
 
@@ -59,8 +60,8 @@ describe('inspect()', () => {
 
   it('shows contenders of another make, and ignores what is no contender', async () => {
     await engine.settle(one.session.batch([create('/locks', 'container'), create(KEY, 'container')]));
-    await engine.settle(one.session.request(create(`${KEY}/nested`, 'persistent')));
-    await engine.settle(one.session.request(create(`${KEY}/lock-`, 'ephemeral-sequential', Buffer.from('10.0.0.1'))));
+    await engine.settle(replyTo(one.session, create(`${KEY}/nested`, 'persistent')));
+    await engine.settle(replyTo(one.session, create(`${KEY}/lock-`, 'ephemeral-sequential', Buffer.from('10.0.0.1'))));
     const snapshot = await inspect();
     expect(snapshot).toMatchObject({ state: 'HELD', queueLength: 0, queue: [] });
     expect(snapshot.holders).toHaveLength(1);

@@ -4,6 +4,7 @@ import type { LockHandle } from '../../../../lib/lock/handle.js';
 import type { LockMode } from '../../../../lib/lock/mode.js';
 import { create, get, remove, set } from '../../../../lib/session/requests.js';
 import { type Client, EngineWorld, rejection } from '../support/engine-world.js';
+import { replyTo } from '../../../support/sessions/reply-to.js';
 
 const KEY = '/locks/ledger';
 const DELAY_MS = 2_000;
@@ -37,7 +38,7 @@ describe('a lock-delay', () => {
   }
 
   async function recorded(key = KEY): Promise<string> {
-    const { data } = await engine.settle(one.session.request(get(key)));
+    const { data } = await engine.settle(replyTo(one.session, get(key)));
     return Buffer.from(data).toString();
   }
 
@@ -136,7 +137,7 @@ describe('a lock-delay', () => {
       const upgradeable = await engine.settle(one.locks.acquire(KEY, { mode: 'upgradeable' }));
       const nodeName = upgradeable.nodePath.slice(KEY.length + 1);
       const record = JSON.stringify({ nodeName, lockDelayMs: DELAY_MS });
-      await engine.settle(one.session.request(set(KEY, Buffer.from(record))));
+      await engine.settle(replyTo(one.session, set(KEY, Buffer.from(record))));
       expect(await tryIt('read')).toBeUndefined();
       await engine.runFor(DELAY_MS);
       await engine.settle(upgradeable.upgrade());
@@ -150,7 +151,7 @@ describe('a lock-delay', () => {
       const record = '{"nodeName":"one that vanished","lockDelayMs":7000}';
       const trying = other.locks.tryAcquire(KEY);
       await engine.runUntil(() => engine.queue(KEY).length === 1);
-      await engine.settle(one.session.request(set(KEY, Buffer.from(record))));
+      await engine.settle(replyTo(one.session, set(KEY, Buffer.from(record))));
       expect(await engine.settle(trying)).toBeUndefined();
       await engine.runFor(50);
       expect([await recorded(), engine.queue(KEY)]).toEqual([record, []]);
@@ -166,7 +167,7 @@ describe('a lock-delay', () => {
 
   it('survives it also where the key is a part of another one', async () => {
     await engine.settle((await engine.settle(one.locks.acquire(`${KEY}/page`))).release());
-    await engine.settle(one.session.request(remove(`${KEY}/page`)));
+    await engine.settle(replyTo(one.session, remove(`${KEY}/page`)));
     await vanish('exclusive');
     engine.faults.reapContainers();
     await engine.runFor(100);
@@ -243,7 +244,7 @@ describe('a lock-delay', () => {
     const readCreateDelete = 1 | 4 | 8;
     const acl = [{ permissions: readCreateDelete, scheme: 'world', id: 'anyone' }];
     const record = Buffer.from('{"nodeName":"one that vanished","lockDelayMs":10}');
-    await engine.settle(one.session.request(create('/denied', 'persistent', record, acl)));
+    await engine.settle(replyTo(one.session, create('/denied', 'persistent', record, acl)));
     expect(await engine.failure(one.locks.acquire('/denied', { mode }))).toBeInstanceOf(LockConfigurationError);
     await engine.runFor(50);
     expect(engine.queue('/denied')).toEqual([]);

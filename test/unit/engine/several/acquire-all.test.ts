@@ -11,6 +11,7 @@ import {
 } from '../../../../lib/lock/errors.js';
 import { remove } from '../../../../lib/session/requests.js';
 import { type Client, EngineWorld, rejection } from '../support/engine-world.js';
+import { replyTo } from '../../../support/sessions/reply-to.js';
 
 describe('the order in which several locks are taken', () => {
   it('is the same whatever order they are named in: by code units, not by locale', () => {
@@ -135,7 +136,7 @@ describe('acquireAll()', () => {
     await engine.settle(other.locks.acquire('/l/c'));
     const lost = rejection(one.locks.acquireAll(['/l/a', '/l/b', '/l/c'], leaseMs === undefined ? {} : { leaseMs }));
     await engine.runFor(500);
-    if (leaseMs === undefined) await engine.settle(other.session.request(remove(`/l/a/${engine.queue('/l/a')[0]!}`)));
+    if (leaseMs === undefined) await engine.settle(replyTo(other.session, remove(`/l/a/${engine.queue('/l/a')[0]!}`)));
     await engine.runFor(50);
     expect(await engine.settle(lost, 1)).toMatchObject({ code: 'LOCK_LOST', key: '/l/a' });
     expect(['/l/a', '/l/b', '/l/c'].map((key) => engine.queue(key).length)).toEqual([0, 0, 1]);
@@ -144,7 +145,7 @@ describe('acquireAll()', () => {
   it('loses all when it loses one: told at once, and the others given back', async () => {
     const all = await engine.settle(one.locks.acquireAll(['/l/a', '/l/b']));
     await engine.runFor(1_000);
-    await engine.settle(other.session.request(remove(all.locks[1]!.nodePath)));
+    await engine.settle(replyTo(other.session, remove(all.locks[1]!.nodePath)));
     await engine.runFor(50);
     expect([all.isHeld(), all.signal.aborted, all.locks[0]!.isHeld()]).toEqual([false, true, false]);
     expect(all.signal.reason).toBeInstanceOf(LockLostError);
@@ -166,7 +167,7 @@ describe('acquireAll()', () => {
       one.locks.withLock('/l/a', async (outer) => {
         const all = await one.locks.acquireAll(['/l/a', '/l/b']);
         await one.sleep(500);
-        await other.session.request(remove(all.locks[1]!.nodePath));
+        await replyTo(other.session, remove(all.locks[1]!.nodePath));
         await one.sleep(50);
         return [all.isHeld(), outer.isHeld(), outer.signal.aborted];
       }),

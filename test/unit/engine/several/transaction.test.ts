@@ -11,6 +11,7 @@ import {
 import type { LockHandle } from '../../../../lib/lock/handle.js';
 import { remove } from '../../../../lib/session/requests.js';
 import { type Client, EngineWorld, type Failure, rejection } from '../support/engine-world.js';
+import { replyTo } from '../../../support/sessions/reply-to.js';
 
 describe('transaction()', () => {
   let engine: EngineWorld;
@@ -156,7 +157,7 @@ describe('transaction()', () => {
         const lock = await tx.lock('/l/a');
         const waiting = rejection(tx.lock('/l/busy'));
         await one.sleep(400);
-        await other.session.request(remove(lock.nodePath));
+        await replyTo(other.session, remove(lock.nodePath));
         const error = await waiting;
         expect([error, tx.signal.reason]).toEqual([expect.any(LockLostError), error]);
         throw error;
@@ -173,7 +174,7 @@ describe('transaction()', () => {
       one.locks.transaction(async (tx) => {
         const lock: LockHandle = await tx.lock('/l/a');
         await one.sleep(500);
-        await other.session.request(remove(lock.nodePath));
+        await replyTo(other.session, remove(lock.nodePath));
         await one.sleep(50);
         told.push(tx.signal.aborted, await rejection(tx.lock('/l/b')));
         return 'as if nothing had happened';

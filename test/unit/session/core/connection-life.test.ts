@@ -160,7 +160,7 @@ describe('A pong', () => {
 
   it('behind a ping and two frames of watches: each answer counts from when its own request was sent', () => {
     const probe = ConnectionProbe.attached();
-    const watches = { op: 'setWatches', relativeZxid: 0n, data: ['/a'], exists: [], children: [], trees: [] } as const;
+    const watches = { op: 'setWatches', relativeZxid: 0n, data: ['/a'], exists: [], children: [] } as const;
     probe.connection.conversation.sendWatches(watches);
     probe.clock.pass(500);
     probe.connection.conversation.sendWatches(watches);

@@ -51,7 +51,6 @@ describe('Answers come in the order of the requests', () => {
       data: ['/a'],
       exists: [],
       children: [],
-      trees: [],
     });
     probe.clock.pass(2_000);
     expect(probe.link.sent.map(({ xid }) => xid)).toEqual([1, AUTH_XID, SET_WATCHES_XID, PING_XID]);
@@ -76,7 +75,6 @@ describe('Answers come in the order of the requests', () => {
       data: ['/a'],
       exists: [],
       children: [],
-      trees: [],
     });
     probe.link.reply(SET_WATCHES_XID, -127);
     expect(probe.told.at(-1)).toMatch(/^dropped: .*watches/);

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { SingleCall } from '../../../../lib/session/core/call.js';
 import { PendingCalls } from '../../../../lib/session/core/pending-calls.js';
 import { SessionError } from '../../../../lib/session/errors.js';
-import { exists, get, list, sync, watchTree, type Request } from '../../../../lib/session/requests.js';
+import { exists, get, list, sync, type Request } from '../../../../lib/session/requests.js';
 
 function call(request: Request, xid = 0): SingleCall {
   const made = new SingleCall(request);
@@ -55,12 +55,10 @@ describe('A wish to watch that is not answered yet', () => {
     const pending = new PendingCalls();
     pending.push(call(exists('/e', watcher)));
     pending.push(call(list('/l', watcher)));
-    pending.push(call(watchTree('/t', watcher)));
     pending.push(call(get('/plain')));
     expect(pending.wantWatchOn('/e', 'data')).toBe(true);
     expect(pending.wantWatchOn('/e', 'children')).toBe(false);
     expect(pending.wantWatchOn('/l', 'children')).toBe(true);
-    expect(pending.wantWatchOn('/t', 'any')).toBe(true);
     expect(pending.wantWatchOn('/plain', 'data')).toBe(false);
     pending.shift();
     expect(pending.wantWatchOn('/e', 'data')).toBe(false);

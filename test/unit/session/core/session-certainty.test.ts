@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { create } from '../../../../lib/session/requests.js';
 import { serve } from '../../support/serving.js';
 import { SessionWorld } from '../../support/session-world.js';
+import { replyTo } from '../../../support/sessions/reply-to.js';
 
 async function served(grantMs: number, serverTickMs: number, latencyMs: () => number): Promise<SessionWorld> {
   const world = new SessionWorld({ sessionTimeoutMs: grantMs, serverTickMs });
@@ -23,7 +24,7 @@ async function certainThroughout(world: SessionWorld, ms: number): Promise<boole
 
 /** Sends a create and lets it be answered. */
 async function acquire(world: SessionWorld, latencyMs = 20): Promise<void> {
-  const made = world.client.request(create('/a', 'ephemeral'));
+  const made = replyTo(world.client, create('/a', 'ephemeral'));
   await world.clock.advance(latencyMs);
   await made;
 }

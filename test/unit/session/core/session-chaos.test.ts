@@ -2,11 +2,12 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { ConnectionState } from '../../../../lib/session/connection-state.js';
 import { isUp } from '../../../../lib/session/connection-state.js';
-import { create, exists, get, list, remove, watchTree } from '../../../../lib/session/requests.js';
+import { create, exists, get, list, remove } from '../../../../lib/session/requests.js';
 import { PING_XID } from '../../../../lib/session/core/link.js';
 import { promisesSettled } from '../../support/manual-clock.js';
 import type { ScriptedLink } from '../../support/scripted-dialer.js';
 import { SessionWorld, stat, THREE_SERVERS } from '../../support/session-world.js';
+import { replyTo } from '../../../support/sessions/reply-to.js';
 
 const FOLLOWERS: Readonly<Record<ConnectionState, readonly ConnectionState[]>> = {
   connecting: ['connected', 'lost', 'closed'],
@@ -99,12 +100,11 @@ const DEEDS: Readonly<Record<string, Deed>> = {
   batch: (chaos) => {
     const { client } = chaos.world;
     chaos.track(client.batch([create('/a', 'ephemeral'), list('/', chaos.watcher), get('/a', chaos.watcher)]));
-    chaos.track(client.request(exists('/b', chaos.watcher)));
-    chaos.track(client.request(watchTree('/t', chaos.watcher)));
-    chaos.track(client.request(remove('/a')));
+    chaos.track(replyTo(client, exists('/b', chaos.watcher)));
+    chaos.track(replyTo(client, remove('/a')));
   },
   unwatch: ({ world, watcher }) => {
-    for (const path of ['/', '/a', '/b', '/t']) world.client.unwatch(path, watcher);
+    for (const path of ['/', '/a', '/b']) world.client.unwatch(path, watcher);
   },
   prove: (chaos) => chaos.track(chaos.world.client.proveLife()),
   hold: (chaos) => void chaos.releases.push(chaos.world.client.keepCertain()),

@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { get, sync, watchTree } from '../../../../lib/session/requests.js';
+import { get, list, sync } from '../../../../lib/session/requests.js';
 import { promisesSettled } from '../../support/manual-clock.js';
 import { SessionWorld, stat } from '../../support/session-world.js';
+import { replyTo } from '../../../support/sessions/reply-to.js';
 
 const NODE_EXISTS = -110;
 const NO_AUTH = -102;
@@ -18,7 +19,7 @@ describe('A chroot', () => {
     const world = SessionWorld.connected({ chroot: '/a/b' });
     expect(paths(world)).toEqual(['create |/a', 'create |/a/b', 'exists |/a/b']);
     expect(world.client.state).toBe('connecting');
-    await expect(world.client.request(sync('/'))).rejects.toMatchObject({ code: 'NOT_CONNECTED' });
+    await expect(replyTo(world.client, sync('/'))).rejects.toMatchObject({ code: 'NOT_CONNECTED' });
     world.link.answer(NODE_EXISTS);
     world.link.answer({ path: '/a/b', stat: stat() });
     world.link.answer(stat());
@@ -95,7 +96,7 @@ describe('A chroot', () => {
     world.link.hangUp();
     await promisesSettled();
     expect(world.client.state).toBe('connecting');
-    await expect(world.client.request(sync('/'))).rejects.toMatchObject({ code: 'NOT_CONNECTED' });
+    await expect(replyTo(world.client, sync('/'))).rejects.toMatchObject({ code: 'NOT_CONNECTED' });
   });
 
   it('stands in front of every path at the server, and of none that its users see', async () => {
@@ -107,17 +108,16 @@ describe('A chroot', () => {
     const watcher = {
       onWatchEvent: ({ type, path }: { type: string; path: string }) => events.push(`${type} ${path}`),
     };
-    void world.client.batch([get('/x', watcher), watchTree('/', watcher)]);
-    expect(paths(world).slice(-2)).toEqual(['get /a|/x', 'watchTree /a|/']);
+    void world.client.batch([get('/x', watcher), list('/', watcher)]);
+    expect(paths(world).slice(-2)).toEqual(['get /a|/x', 'list /a|/']);
     world.link.answer({ data: new Uint8Array(0), stat: stat() });
-    world.link.answer();
+    world.link.answer({ children: ['x'], stat: stat() });
     world.link.event('changed', '/a/x');
-    world.link.event('created', '/a/y');
-    expect(events).toEqual(['changed /x', 'created /y']);
+    expect(events).toEqual(['changed /x']);
     world.link.hangUp();
     const next = await world.nextLink();
     next.grant(10_000);
-    expect(next.sent[0]?.request).toMatchObject({ op: 'setWatches', trees: ['/a'] });
+    expect(next.sent[0]?.request).toMatchObject({ op: 'setWatches', children: ['/a'] });
     expect(next.sent[0]?.chroot).toBe('');
   });
 });

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { create, get, list, sync } from '../../../../lib/session/requests.js';
 import { promisesSettled } from '../../support/manual-clock.js';
 import { SessionWorld, stat } from '../../support/session-world.js';
+import { replyTo } from '../../../support/sessions/reply-to.js';
 
 /** Nothing of a closed session stays behind. */
 function expectAtRest(world: SessionWorld): void {
@@ -59,10 +60,10 @@ describe('Closing a session that is up', () => {
 
   it('outstanding calls before it are answered, or settle as closed; later ones are refused', async () => {
     const world = SessionWorld.connected();
-    const answered = world.client.request(sync('/'));
+    const answered = replyTo(world.client, sync('/'));
     const open = world.client.batch([get('/a'), list('/b')]);
     const closed = world.client.close(500);
-    await expect(world.client.request(sync('/'))).rejects.toMatchObject({ code: 'CLOSED' });
+    await expect(replyTo(world.client, sync('/'))).rejects.toMatchObject({ code: 'CLOSED' });
     world.link.answer();
     await expect(answered).resolves.toBeUndefined();
     await world.clock.advance(500);
@@ -88,7 +89,7 @@ describe('Closing a session that is up', () => {
   it('watches are told that they are lost', async () => {
     const world = SessionWorld.connected();
     const events: string[] = [];
-    void world.client.request(get('/a', { onWatchEvent: ({ type }) => events.push(type) }));
+    void replyTo(world.client, get('/a', { onWatchEvent: ({ type }) => events.push(type) }));
     world.link.answer({ data: new Uint8Array(0), stat: stat() });
     const closed = world.client.close();
     world.link.answer();
@@ -194,7 +195,7 @@ describe('Closing in every other state', () => {
       });
       world.link.grant(10_000);
       world.client.keepCertain();
-      void world.client.request(create('/a', 'ephemeral')).catch(() => undefined);
+      void replyTo(world.client, create('/a', 'ephemeral')).catch(() => undefined);
       if (when !== 'connected') {
         world.link.hangUp();
         const link = await world.nextLink();

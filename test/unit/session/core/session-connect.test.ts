@@ -4,6 +4,7 @@ import { LockConfigurationError } from '../../../../lib/lock/errors.js';
 import { get, sync } from '../../../../lib/session/requests.js';
 import { SessionWorld, stat, THREE_SERVERS } from '../../support/session-world.js';
 import { promisesSettled } from '../../support/manual-clock.js';
+import { replyTo } from '../../../support/sessions/reply-to.js';
 
 describe('Getting the first session', () => {
   it('is connected when a server grants one, with the granted time-out, and replays its state', () => {
@@ -76,7 +77,7 @@ describe('Getting the first session', () => {
     world.link.answer(stat());
     await promisesSettled();
     expect(world.states).toEqual(['connecting', 'connected']);
-    void world.client.request(sync('/')).catch(() => undefined);
+    void replyTo(world.client, sync('/')).catch(() => undefined);
     expect(world.link.operations()).toEqual(['auth', 'auth', 'exists', 'sync']);
   });
 
@@ -152,15 +153,15 @@ describe('Servers that make locks impossible close the session for good', () => 
     const credential = new TextEncoder().encode('user:secret');
     const world = new SessionWorld({ auth: [{ scheme: 'digest', credential }] });
     world.link.grant(8_000);
-    await expect(world.client.request(get('/a'))).rejects.toMatchObject({ code: 'NOT_CONNECTED' });
+    await expect(replyTo(world.client, get('/a'))).rejects.toMatchObject({ code: 'NOT_CONNECTED' });
     world.link.reply(AUTH_XID, -115);
-    await expect(world.client.request(get('/a'))).rejects.toMatchObject({ code: 'CLOSED' });
+    await expect(replyTo(world.client, get('/a'))).rejects.toMatchObject({ code: 'CLOSED' });
     expect(world.client.isClosing).toBe(true);
     await world.clock.advance(1_000);
     expect(world.states).toEqual(['connecting', 'closed']);
     expect(world.client.failure).toMatchObject({ code: 'LOCK_CONFIGURATION', cause: { code: 'AUTH_FAILED' } });
     expect(String(world.client.failure) + String(world.client.failure?.cause)).not.toContain('secret');
     expect(world.clock.timers).toBe(0);
-    await expect(world.client.request(get('/a'))).rejects.toMatchObject({ code: 'CLOSED' });
+    await expect(replyTo(world.client, get('/a'))).rejects.toMatchObject({ code: 'CLOSED' });
   });
 });

@@ -2,19 +2,20 @@ import { describe, expect, it } from '@jest/globals';
 import { UnansweredQuestion } from '../../../../lib/session/core/link.js';
 import { create, get, remove, set, sync } from '../../../../lib/session/requests.js';
 import { SessionWorld, stat, THREE_SERVERS } from '../../support/session-world.js';
+import { replyTo } from '../../../support/sessions/reply-to.js';
 
 describe('When the link goes down', () => {
   it('every outstanding call settles with the loss, calls made later with "not connected", and nothing is sent twice', async () => {
     const world = SessionWorld.connected();
     const { client } = world;
-    const single = client.request(create('/a', 'ephemeral'));
+    const single = replyTo(client, create('/a', 'ephemeral'));
     const batch = client.batch([remove('/b'), get('/c')]);
     world.link.answer(stat() && { path: '/a', stat: stat() });
     await expect(single).resolves.toMatchObject({ path: '/a' });
     world.link.hangUp(new Error('reset'));
     expect(client.state).toBe('suspended');
     expect(await batch).toMatchObject([{ code: 'CONNECTION_LOSS' }, { code: 'CONNECTION_LOSS' }]);
-    await expect(client.request(get('/d'))).rejects.toMatchObject({ code: 'NOT_CONNECTED', outcomeUnknown: false });
+    await expect(replyTo(client, get('/d'))).rejects.toMatchObject({ code: 'NOT_CONNECTED', outcomeUnknown: false });
     expect(await client.batch([sync('/')])).toMatchObject([{ code: 'NOT_CONNECTED' }]);
     const link = await world.nextLink();
     link.grant(10_000);
@@ -129,7 +130,7 @@ describe('When the link goes down', () => {
     const offeredAt = world.clock.now();
     link.grant(10_000);
     expect(world.client.certainUntil()).toBe(before);
-    const written = world.client.request(set('/a', new Uint8Array(0)));
+    const written = replyTo(world.client, set('/a', new Uint8Array(0)));
     world.clock.pass(5);
     world.link.answer(stat());
     await written;
@@ -273,7 +274,7 @@ describe('When a server says that the session has ended', () => {
     const world = SessionWorld.connected();
     const events: string[] = [];
     const { identity } = world.client;
-    void world.client.request(get('/a', { onWatchEvent: ({ type, path }) => events.push(`${type} ${path}`) }));
+    void replyTo(world.client, get('/a', { onWatchEvent: ({ type, path }) => events.push(`${type} ${path}`) }));
     world.link.answer({ data: new Uint8Array(0), stat: stat() });
     world.link.hangUp();
     const link = await world.nextLink();
@@ -318,8 +319,8 @@ describe('When a server is too busy (THROTTLED)', () => {
     const world = SessionWorld.connected();
     const told: string[] = [];
     const note = (name: string): void => void told.push(`${name} ${world.clock.now() - 1_000}`);
-    for (const name of ['a', 'b']) world.client.request(get(`/${name}`)).catch(() => note(name));
-    void world.client.request(sync('/')).then(() => note('c'));
+    for (const name of ['a', 'b']) replyTo(world.client, get(`/${name}`)).catch(() => note(name));
+    void replyTo(world.client, sync('/')).then(() => note('c'));
     world.link.answer(-127);
     world.link.answer(-127);
     world.link.answer();
@@ -331,7 +332,7 @@ describe('When a server is too busy (THROTTLED)', () => {
     const world = SessionWorld.connected();
     const told: number[] = [];
     for (let count = 0; count < 1_000; count += 1) {
-      world.client.request(get('/a')).catch(() => told.push(world.clock.now() - 1_000));
+      replyTo(world.client, get('/a')).catch(() => told.push(world.clock.now() - 1_000));
       world.link.answer(-127);
     }
     await world.clock.advance(400);
@@ -343,7 +344,7 @@ describe('When a server is too busy (THROTTLED)', () => {
   it('it is told at once when the link goes away, or the client is closed: nothing stays behind', async () => {
     for (const end of ['hangUp', 'close'] as const) {
       const world = SessionWorld.connected();
-      const failed = expect(world.client.request(get('/a'))).rejects.toMatchObject({ code: 'THROTTLED' });
+      const failed = expect(replyTo(world.client, get('/a'))).rejects.toMatchObject({ code: 'THROTTLED' });
       world.link.answer(-127);
       if (end === 'hangUp') world.link.hangUp();
       const closed = world.client.close(0);

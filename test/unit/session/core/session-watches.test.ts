@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { SET_WATCHES_XID } from '../../../../lib/session/core/link.js';
-import { exists, get, list, watchTree, type WatchEvent, type Watcher } from '../../../../lib/session/requests.js';
+import { exists, get, list, type Request, type WatchEvent, type Watcher } from '../../../../lib/session/requests.js';
 import { SessionWorld, stat } from '../../support/session-world.js';
+import { replyTo } from '../../../support/sessions/reply-to.js';
 
 const NODE = { data: new Uint8Array(0), stat: stat() };
 const CHILDREN = { children: [], stat: stat() };
@@ -23,8 +24,8 @@ function removals(world: SessionWorld): string[] {
   );
 }
 
-function ask(world: SessionWorld, request: Parameters<SessionWorld['client']['request']>[0]): void {
-  void world.client.request(request).catch(() => undefined);
+function ask(world: SessionWorld, request: Request): void {
+  void replyTo(world.client, request).catch(() => undefined);
 }
 
 describe('A watch is set when the server says so', () => {
@@ -51,16 +52,15 @@ describe('A watch is set when the server says so', () => {
     for (const request of [get('/a', watcher), list('/b', watcher), exists('/c', watcher), exists('/d', watcher)]) {
       ask(world, request);
     }
-    ask(world, watchTree('/t', watcher));
-    for (const answer of [NODE, CHILDREN, stat(), NO_NODE, undefined]) world.link.answer(answer);
+    for (const answer of [NODE, CHILDREN, stat(), NO_NODE]) world.link.answer(answer);
     world.link.lastZxid = 42n;
     world.link.hangUp();
     const link = await world.nextLink();
     link.grant(10_000);
     expect(link.sent.map(({ request }) => request)).toEqual([
-      { op: 'setWatches', relativeZxid: 42n, data: ['/a', '/c'], exists: ['/d'], children: ['/b'], trees: ['/t'] },
+      { op: 'setWatches', relativeZxid: 42n, data: ['/a', '/c'], exists: ['/d'], children: ['/b'] },
     ]);
-    expect(watcher.events).toEqual(['gap /t']);
+    expect(watcher.events).toEqual([]);
   });
 
   it('a link that ends before all frames that set them again were answered does not count as having seen anything', async () => {
@@ -228,19 +228,16 @@ describe('Taking a watch back', () => {
     expect([mine.events, second.events, third.events]).toEqual([[], [], ['changed /a']]);
   });
 
-  it.each([
-    ['list', list, CHILDREN, 'children /a'],
-    ['watchTree', watchTree, undefined, 'any /a'],
-  ] as const)('put off for the sake of a %s that fails, it is made up for, too', (_op, request, answer, removal) => {
+  it('put off for the sake of a list that fails, it is made up for, too', () => {
     const world = SessionWorld.connected();
     const [mine, theirs] = [new Recorder(), new Recorder()];
-    ask(world, request('/a', mine));
-    world.link.answer(answer);
-    ask(world, request('/a', theirs));
+    ask(world, list('/a', mine));
+    world.link.answer(CHILDREN);
+    ask(world, list('/a', theirs));
     world.client.unwatch('/a', mine);
     expect(removals(world)).toEqual([]);
     world.link.answer(-102);
-    expect(removals(world)).toEqual([removal]);
+    expect(removals(world)).toEqual(['children /a']);
   });
 
   it('put off, it is not set again with the next link', async () => {
@@ -302,18 +299,5 @@ describe('Taking a watch back', () => {
     world.link.answer(NODE);
     world.link.event('changed', '/a');
     expect(second.events).toEqual([]);
-  });
-});
-
-describe('A tree watch and another watch on one path', () => {
-  it('are refused before anything is sent', async () => {
-    const world = SessionWorld.connected();
-    const watcher = new Recorder();
-    ask(world, watchTree('/t', watcher));
-    world.link.answer();
-    await expect(world.client.request(list('/t', watcher))).rejects.toMatchObject({ code: 'BAD_ARGUMENTS' });
-    expect(world.link.operations()).toEqual(['watchTree']);
-    ask(world, list('/t'));
-    expect(world.link.operations()).toEqual(['watchTree', 'list']);
   });
 });

@@ -4,12 +4,12 @@ import { WatchRegistry } from '../../../../lib/session/core/watch-registry.js';
 import { FrameOutput } from '../../../../lib/session/wire/frame-output.js';
 
 const watcher = { onWatchEvent: () => undefined };
-const KINDS = ['data', 'exists', 'children', 'trees'] as const;
+const KINDS = ['data', 'exists', 'children'] as const;
 const MEGABYTE = 1_000_000;
 
 function registryOf(count: number, name: (index: number) => string): WatchRegistry {
   const registry = new WatchRegistry();
-  for (let index = 0; index < count; index += 1) registry.add(KINDS[index % 4]!, name(index), watcher);
+  for (let index = 0; index < count; index += 1) registry.add(KINDS[index % 3]!, name(index), watcher);
   return registry;
 }
 

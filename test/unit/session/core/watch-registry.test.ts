@@ -48,16 +48,6 @@ describe('Who is told of an event', () => {
     expect(watcher.events).toEqual(['deleted /a']);
   });
 
-  it('a tree watch is told of all below, again and again, and not of its neighbours', () => {
-    const registry = new WatchRegistry();
-    const { tree, root } = recorders('tree', 'root');
-    registry.add('trees', '/a', tree);
-    registry.add('trees', '/', root);
-    for (const path of ['/a', '/a/b', '/a/b/c', '/ab', '/b/a']) registry.fire({ type: 'created', path });
-    expect(tree.events).toEqual(['created /a', 'created /a/b', 'created /a/b/c']);
-    expect(root.events).toHaveLength(5);
-  });
-
   it('a watcher may set another watch on the same path while it is told', () => {
     const registry = new WatchRegistry();
     let told = 0;
@@ -75,34 +65,17 @@ describe('Who is told of an event', () => {
   });
 });
 
-describe('A gap and a loss', () => {
-  it('a gap is told to tree watches, which stay, and not to one-shot watches, which miss nothing', () => {
-    const registry = new WatchRegistry();
-    const { tree, data } = recorders('tree', 'data');
-    registry.add('trees', '/t', tree);
-    registry.add('data', '/d', data);
-    registry.tellGap();
-    registry.tellGap();
-    expect(tree.events).toEqual(['gap /t', 'gap /t']);
-    expect(data.events).toEqual([]);
-  });
-
+describe('A loss', () => {
   it('the end of the session is told once to everybody, and nothing stays behind', () => {
     const registry = new WatchRegistry();
-    const { data, exists, children, tree } = recorders('data', 'exists', 'children', 'tree');
+    const { data, exists, children } = recorders('data', 'exists', 'children');
     registry.add('data', '/d', data);
     registry.add('exists', '/e', exists);
     registry.add('children', '/c', children);
-    registry.add('trees', '/t', tree);
     registry.tellLost();
     registry.tellLost();
-    expect([data, exists, children, tree].map(({ events }) => events)).toEqual([
-      ['lost /d'],
-      ['lost /e'],
-      ['lost /c'],
-      ['lost /t'],
-    ]);
-    expect((['data', 'exists', 'children', 'trees'] as const).flatMap((kind) => [...registry.paths(kind)])).toEqual([]);
+    expect([data, exists, children].map(({ events }) => events)).toEqual([['lost /d'], ['lost /e'], ['lost /c']]);
+    expect((['data', 'exists', 'children'] as const).flatMap((kind) => [...registry.paths(kind)])).toEqual([]);
   });
 });
 
@@ -123,8 +96,6 @@ describe('Taking a watch back', () => {
     registry.add('data', '/a', watcher);
     registry.add('children', '/a', watcher);
     expect(registry.remove('/a', watcher).sort()).toEqual(['children', 'data']);
-    registry.add('trees', '/a', watcher);
-    expect(registry.remove('/a', watcher)).toEqual(['any']);
     expect(registry.remove('/a', watcher)).toEqual([]);
   });
 
@@ -137,19 +108,5 @@ describe('Taking a watch back', () => {
     expect(registry.wants('/a', 'data')).toBe(true);
     expect(registry.remove('/a', exists)).toEqual(['data']);
     expect(registry.wants('/a', 'data')).toBe(false);
-  });
-});
-
-describe('A tree watch and another watch on one path', () => {
-  it('are refused, as a server before 3.9 would lose one of them', () => {
-    const registry = new WatchRegistry();
-    const watcher = new Recorder();
-    registry.add('trees', '/t', watcher);
-    registry.add('children', '/c', watcher);
-    expect(registry.conflict('data', '/t')?.code).toBe('BAD_ARGUMENTS');
-    expect(registry.conflict('trees', '/c')?.code).toBe('BAD_ARGUMENTS');
-    expect(registry.conflict('trees', '/t')).toBeUndefined();
-    expect(registry.conflict('data', '/t/below')).toBeUndefined();
-    expect(registry.conflict('data', '/c')).toBeUndefined();
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { create, exists, get, list, remove, set, sync, watchTree } from '../../../../lib/session/requests.js';
+import { create, exists, get, list, remove, set, sync } from '../../../../lib/session/requests.js';
 import { SimulatedWorld } from '../../../support/simulation/simulated-world.js';
 import { RawClient, WATCH } from './support/raw-client.js';
 
@@ -66,34 +66,9 @@ describe('watches at a simulated server', () => {
     expect(event).toBeLessThan(firstSight);
   });
 
-  it('on a tree stay, and tell of all below without telling of children', async () => {
-    const { world, watcher, writer, told } = await given();
-    await watcher.ask(watchTree('/q', WATCH));
-    await writer.ask(set('/q', Buffer.from('x')));
-    await writer.ask(create('/q/a/deep', 'ephemeral'));
-    await writer.ask(remove('/q/a/deep'));
-    await writer.ask(create('/qq', 'persistent'));
-    await world.runFor(10);
-    expect(told()).toEqual(['changed /q', 'created /q/a/deep', 'deleted /q/a/deep']);
-    expect(world.watchCount).toBe(1);
-  });
-
-  it('on a tree are in both tables of the server, so that another watch of theirs on its path takes their place', async () => {
-    const { world, watcher, writer, told } = await given();
-    await watcher.ask(watchTree('/q', WATCH));
-    await watcher.ask(get('/q', WATCH));
-    await writer.ask(create('/q/b', 'persistent'));
-    await writer.ask(remove('/q/b'));
-    await world.runFor(10);
-    expect(told()).toEqual(['deleted /q/b']);
-    expect(await watcher.errorOf({ op: 'removeWatches', path: '/q', kind: 'children' })).toBe(0);
-    expect(await watcher.errorOf({ op: 'removeWatches', path: '/q', kind: 'any' })).toBe(0);
-    expect(world.watchCount).toBe(0);
-  });
-
   it('are not told of nodes that their owner may not read', async () => {
     const { world, watcher, writer, told } = await given();
-    await watcher.ask(watchTree('/q', WATCH));
+    for (const name of ['secret', 'open']) await watcher.errorOf(exists(`/q/${name}`, WATCH));
     await writer.control({ op: 'auth', scheme: 'digest', credential: Buffer.from('writer:secret') });
     await writer.ask(create('/q/secret', 'persistent', undefined, [{ permissions: 31, scheme: 'auth', id: '' }]));
     await writer.ask(create('/q/open', 'persistent'));
@@ -108,7 +83,7 @@ describe('watches at a simulated server', () => {
     expect(await watcher.errorOf({ op: 'removeWatches', path: '/q', kind: 'data' })).toBe(0);
     expect(await watcher.errorOf({ op: 'removeWatches', path: '/q', kind: 'data' })).toBe(NO_WATCHER);
     expect(world.watchCount).toBe(1);
-    expect(await watcher.errorOf({ op: 'removeWatches', path: '/q', kind: 'any' })).toBe(0);
+    expect(await watcher.errorOf({ op: 'removeWatches', path: '/q', kind: 'children' })).toBe(0);
     await writer.ask(create('/q/b', 'persistent'));
     await world.runFor(10);
     expect(told()).toEqual([]);
@@ -117,7 +92,7 @@ describe('watches at a simulated server', () => {
   it('go with their connection', async () => {
     const { world, watcher } = await given();
     await watcher.ask(get('/q', WATCH));
-    await watcher.ask(watchTree('/q', WATCH));
+    await watcher.ask(list('/q', WATCH));
     watcher.link.destroy();
     await world.runUntil(() => world.watchCount === 0, 100);
   });
@@ -138,7 +113,6 @@ describe('watches at a simulated server', () => {
       data: ['/q/a', '/q/b', '/q/c'],
       exists: ['/q/e', '/q/f'],
       children: ['/q', '/q/d'],
-      trees: ['/zookeeper'],
     } as const;
     await again.control(request);
     expect(again.events.map(({ type, path }) => `${type} ${path}`)).toEqual([
@@ -147,7 +121,7 @@ describe('watches at a simulated server', () => {
       'created /q/e',
       'children /q',
     ]);
-    expect(world.watchCount).toBe(4);
+    expect(world.watchCount).toBe(3);
     await writer.ask(create('/q/f', 'persistent'));
     await world.runFor(10);
     expect(again.events.at(-1)).toEqual({ type: 'created', path: '/q/f' });

@@ -133,12 +133,11 @@ describe('replies of a real server', () => {
 
   it.each([
     ['sync', sync(PARENT)],
-    ['watch tree', { op: 'watchTree', path: PARENT, watch: { onWatchEvent: () => undefined } } as const],
     ['ping', { op: 'ping' } as const],
     ['auth', { op: 'auth', scheme: 'digest', credential: new Uint8Array() } as const],
     ['close session', { op: 'closeSession' } as const],
-    ['set watches', { op: 'setWatches', relativeZxid: 0n, data: [], exists: [], children: [], trees: [] } as const],
-    ['remove any watches', { op: 'removeWatches', path: '/', kind: 'any' } as const],
+    ['set watches', { op: 'setWatches', relativeZxid: 0n, data: [], exists: [], children: [] } as const],
+    ['remove data watches', { op: 'removeWatches', path: PARENT, kind: 'data' } as const],
   ])('finds nothing to say in the reply to %s', (name, request) => {
     expect(told(name, request)).toMatchObject({ errorNumber: 0, reply: undefined });
     expect(told(name, request)).not.toHaveProperty('thrown');

@@ -10,7 +10,6 @@ import {
   remove,
   set,
   sync,
-  watchTree,
   type Acl,
 } from '../../../../lib/session/requests.js';
 import { JuteWriter } from '../../../../lib/session/wire/jute-writer.js';
@@ -60,12 +59,9 @@ const REQUESTS: readonly (readonly [name: string, xid: number, request: LinkRequ
     ]),
   ],
   ['multi of nothing', 14, multi([])],
-  ['watch tree', 15, watchTree(PARENT, watcher)],
-  ['set watches', -8, { ...setWatches, trees: [] }],
-  ['set watches with trees', -8, { ...setWatches, trees: ['/'] }],
+  ['set watches', -8, setWatches],
   ['remove data watches', 16, { op: 'removeWatches', path: PARENT, kind: 'data' }],
   ['remove children watches', 17, { op: 'removeWatches', path: PARENT, kind: 'children' }],
-  ['remove any watches', 18, { op: 'removeWatches', path: '/', kind: 'any' }],
 ];
 
 function encoded(xid: number, request: LinkRequest, chroot: string): string {
