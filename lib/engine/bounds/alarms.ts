@@ -1,4 +1,5 @@
 import type { Clock, Timer } from '../../lock/clock.js';
+import { Heap } from '../../lock/heap.js';
 
 /** Something that is to happen at an instant, unless it is cancelled first. */
 export class Alarm implements Timer {
@@ -25,7 +26,7 @@ const SOON_MS = 1_000;
  */
 export class Alarms {
   readonly #clock: Clock;
-  #heap: Alarm[] = [];
+  readonly #heap = new Heap<Alarm>((one, other) => one.at < other.at);
   #live = 0;
   #awaited = 0;
   #awake: Timer | undefined;
@@ -62,12 +63,10 @@ export class Alarms {
     this.#live -= 1;
     this.#noLongerAwaited(alarm);
     if (this.#live === 0) {
-      this.#heap.length = 0;
+      this.#heap.clear();
       if (this.#timerAt - this.#clock.now() > SOON_MS) this.rest();
-    } else if (this.#heap.length > 64 && this.#heap.length > 4 * this.#live) {
-      const live = this.#heap.filter(({ callback }) => callback !== undefined);
-      this.#heap = [];
-      for (const alarm of live) this.#push(alarm);
+    } else if (this.#heap.size > 64 && this.#heap.size > 4 * this.#live) {
+      this.#heap.keep(({ callback }) => callback !== undefined);
     }
   }
 
@@ -87,7 +86,7 @@ export class Alarms {
     } finally {
       // An error of one is an error of the timer: the process hears of it as of any uncaught one. Those behind it, which may
       // be due as well and are the business of other calls, go off in the next turn.
-      const next = this.#heap[0];
+      const next = this.#heap.first;
       if (next !== undefined && next.at < this.#timerAt) this.#arm(next.at);
     }
   }
@@ -95,11 +94,11 @@ export class Alarms {
   #fireDue(): void {
     const now = this.#clock.now();
     for (
-      let next = this.#heap[0];
+      let next = this.#heap.first;
       next !== undefined && (next.callback === undefined || next.at <= now);
-      next = this.#heap[0]
+      next = this.#heap.first
     ) {
-      this.#pop();
+      this.#heap.shift();
       const { callback } = next;
       if (callback === undefined) continue;
       next.callback = undefined;
@@ -111,7 +110,7 @@ export class Alarms {
 
   #set(alarm: Alarm): Alarm {
     if (Number.isNaN(alarm.at)) throw new RangeError('An alarm must have an instant');
-    this.#push(alarm);
+    this.#heap.push(alarm);
     this.#live += 1;
     if (alarm.isAwaited) {
       this.#awaited += 1;
@@ -133,34 +132,5 @@ export class Alarms {
     this.#timer?.cancel();
     this.#timerAt = at;
     this.#timer = this.#clock.setTimer(Math.max(0, at - this.#clock.now()), () => this.#fire());
-  }
-
-  #push(alarm: Alarm): void {
-    const heap = this.#heap;
-    let index = heap.length;
-    heap.push(alarm);
-    while (index > 0) {
-      const parent = (index - 1) >> 1;
-      if (heap[parent]!.at <= alarm.at) break;
-      heap[index] = heap[parent]!;
-      index = parent;
-    }
-    heap[index] = alarm;
-  }
-
-  #pop(): void {
-    const heap = this.#heap;
-    const last = heap.pop();
-    if (last === undefined || heap.length === 0) return;
-    let index = 0;
-    for (;;) {
-      let child = 2 * index + 1;
-      if (child >= heap.length) break;
-      if (child + 1 < heap.length && heap[child + 1]!.at < heap[child]!.at) child += 1;
-      if (heap[child]!.at >= last.at) break;
-      heap[index] = heap[child]!;
-      index = child;
-    }
-    heap[index] = last;
   }
 }

@@ -66,9 +66,9 @@ const WAY_THROUGH_CLASSES = 'lib/nest/metadata.ts';
 /** Loaded on demand by the composition root, never with it. */
 const ON_DEMAND: readonly Zone[] = ['native', 'simulator', 'extras/shards'];
 
-/** A session takes its errors, its time and the way out of a caller's context from `lock`, nothing else of what a lock is. */
+/** A session takes its errors, its time, a heap and the way out of a caller's context from `lock`, nothing else of what a lock is. */
 const SESSION_ZONES: readonly Zone[] = ['port', 'core', 'wire', 'native', 'simulator'];
-const LOCK_FILES_FOR_SESSIONS = /^lib\/lock\/(errors|deadlines?|clock|outside-calls)(\.ts$|\/)/;
+const LOCK_FILES_FOR_SESSIONS = /^lib\/lock\/(errors|deadlines?|clock|heap|outside-calls)(\.ts$|\/)/;
 
 /** Why one file of `lib/` may not import another, or `undefined` when it may. */
 export function whyNotFile(

@@ -1,4 +1,5 @@
 import type { Timer } from '../../../lock/clock.js';
+import { Heap } from '../../../lock/heap.js';
 
 /** Something that will happen at an instant of virtual time. */
 export class ScheduledEvent implements Timer {
@@ -23,73 +24,31 @@ export class ScheduledEvent implements Timer {
   }
 }
 
-/** A binary heap. Cancelled events stay in it until they come up, or until they are too many. */
+/** Cancelled events stay in it until they come up, or until they are too many. */
 export class EventHeap {
-  #events: ScheduledEvent[] = [];
+  readonly #events = new Heap<ScheduledEvent>((one, other) => one.precedes(other));
   #sizeAfterLastSweep = 1024;
 
   push(event: ScheduledEvent): void {
-    if (this.#events.length > 2 * this.#sizeAfterLastSweep) this.#sweep();
+    if (this.#events.size > 2 * this.#sizeAfterLastSweep) this.#sweep();
     this.#events.push(event);
-    this.#rise(this.#events.length - 1);
   }
 
   /** The next event that still counts. */
   peek(): ScheduledEvent | undefined {
-    while (this.#events[0]?.cancelled === true) this.#removeFirst();
-    return this.#events[0];
+    while (this.#events.first?.cancelled === true) this.#events.shift();
+    return this.#events.first;
   }
 
   pop(): ScheduledEvent | undefined {
     const next = this.peek();
-    if (next !== undefined) this.#removeFirst();
+    this.#events.shift();
     return next;
   }
 
   /** Deadlines are mostly cancelled long before they are due: without this they would pile up. */
   #sweep(): void {
-    this.#events = this.#events.filter((event) => !event.cancelled).sort((a, b) => (a.precedes(b) ? -1 : 1));
-    this.#sizeAfterLastSweep = Math.max(1024, this.#events.length);
-  }
-
-  #removeFirst(): void {
-    const last = this.#events.pop();
-    if (last === undefined || this.#events.length === 0) return;
-    this.#events[0] = last;
-    this.#sink(0);
-  }
-
-  #rise(start: number): void {
-    const events = this.#events;
-    const event = events[start] as ScheduledEvent;
-    let index = start;
-    while (index > 0) {
-      const parentIndex = (index - 1) >> 1;
-      const parent = events[parentIndex] as ScheduledEvent;
-      if (!event.precedes(parent)) break;
-      events[index] = parent;
-      index = parentIndex;
-    }
-    events[index] = event;
-  }
-
-  #sink(start: number): void {
-    const events = this.#events;
-    const event = events[start] as ScheduledEvent;
-    let index = start;
-    for (;;) {
-      let childIndex = 2 * index + 1;
-      let child = events[childIndex];
-      if (child === undefined) break;
-      const sibling = events[childIndex + 1];
-      if (sibling?.precedes(child) === true) {
-        child = sibling;
-        childIndex += 1;
-      }
-      if (!child.precedes(event)) break;
-      events[index] = child;
-      index = childIndex;
-    }
-    events[index] = event;
+    this.#events.keep((event) => !event.cancelled);
+    this.#sizeAfterLastSweep = Math.max(1024, this.#events.size);
   }
 }

@@ -1,0 +1,58 @@
+/** A binary heap: of all that was put in, the one that precedes the others is at hand. */
+export class Heap<T> {
+  readonly #precedes: (one: T, other: T) => boolean;
+  #items: T[] = [];
+
+  constructor(precedes: (one: T, other: T) => boolean) {
+    this.#precedes = precedes;
+  }
+
+  get size(): number {
+    return this.#items.length;
+  }
+
+  get first(): T | undefined {
+    return this.#items[0];
+  }
+
+  push(item: T): void {
+    const items = this.#items;
+    let index = items.length;
+    items.push(item);
+    while (index > 0) {
+      const parent = (index - 1) >> 1;
+      if (!this.#precedes(item, items[parent]!)) break;
+      items[index] = items[parent]!;
+      index = parent;
+    }
+    items[index] = item;
+  }
+
+  /** Takes the first one out. */
+  shift(): void {
+    const items = this.#items;
+    const last = items.pop();
+    if (last === undefined || items.length === 0) return;
+    let index = 0;
+    for (;;) {
+      let child = 2 * index + 1;
+      if (child >= items.length) break;
+      if (child + 1 < items.length && this.#precedes(items[child + 1]!, items[child]!)) child += 1;
+      if (!this.#precedes(items[child]!, last)) break;
+      items[index] = items[child]!;
+      index = child;
+    }
+    items[index] = last;
+  }
+
+  /** Drops all but those that are wanted. */
+  keep(isWanted: (item: T) => boolean): void {
+    const wanted = this.#items.filter(isWanted);
+    this.#items = [];
+    for (const item of wanted) this.push(item);
+  }
+
+  clear(): void {
+    this.#items = [];
+  }
+}
