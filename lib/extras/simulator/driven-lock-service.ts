@@ -13,6 +13,7 @@ import type { LockHandle, MultiLockHandle } from '../../lock/handle.js';
 import type { LockSnapshot } from '../../lock/snapshot.js';
 import type { openLockService } from '../../open.js';
 import type { ConnectionState } from '../../session/connection-state.js';
+import { drivenHandle } from './driven-handle.js';
 
 /** Says why nothing can be asked of a client now, by throwing. */
 export type CheckCall = (what: string) => void;
@@ -48,12 +49,13 @@ export class DrivenLockService extends LockService implements AsyncDisposable {
 
   async acquire(key: string, options?: AcquireOptions): Promise<LockHandle> {
     this.#check('acquire');
-    return this.#locks.acquire(key, options);
+    return drivenHandle(await this.#locks.acquire(key, options), this.#check);
   }
 
   async tryAcquire(key: string, options?: AcquireOptions): Promise<LockHandle | undefined> {
     this.#check('tryAcquire');
-    return this.#locks.tryAcquire(key, options);
+    const handle = await this.#locks.tryAcquire(key, options);
+    return handle === undefined ? undefined : drivenHandle(handle, this.#check);
   }
 
   async withLock<T>(key: string, work: (lock: LockHandle) => T | PromiseLike<T>, options?: AcquireOptions): Promise<T> {
@@ -63,7 +65,7 @@ export class DrivenLockService extends LockService implements AsyncDisposable {
 
   async acquireAll(keys: readonly KeyWithMode[], options?: AcquireAllOptions): Promise<MultiLockHandle> {
     this.#check('acquireAll');
-    return this.#locks.acquireAll(keys, options);
+    return drivenHandle(await this.#locks.acquireAll(keys, options), this.#check);
   }
 
   async transaction<T>(work: (tx: LockTransaction) => T | PromiseLike<T>, ...more: never[]): Promise<T> {

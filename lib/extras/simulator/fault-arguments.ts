@@ -115,6 +115,12 @@ export class FaultArguments {
     });
   }
 
+  /** @throws LockConfigurationError for what is no request; a handshake is none */
+  checkRequest(where: string, kind: unknown): void {
+    const mistake = kind === 'reattach' ? 'a handshake is no request' : this.#mistakeIn('request', kind);
+    if (mistake !== undefined) refuse(where, mistake);
+  }
+
   process(client: ClientReference): SimulatedProcess {
     const name = typeof client === 'string' ? client : client.name;
     const process = this.#processes.get(name);

@@ -2,7 +2,7 @@ import { LockConfigurationError } from '../../lock/errors.js';
 import { Simulation } from '../../session/simulator/simulation.js';
 import type { SimulatedProcess } from '../../session/simulator/simulated-process.js';
 import { resolveClientOptions, type SimulatedClientOptions } from './client-options.js';
-import { FaultArguments } from './fault-arguments.js';
+import { FaultArguments, type RequestKind } from './fault-arguments.js';
 import { checkPlan, makeHappen, type PlannedFault } from './fault-plan.js';
 import { Runs } from './runs.js';
 import { SimulatedClient } from './simulated-client.js';
@@ -132,6 +132,20 @@ export class LockSimulator implements AsyncDisposable {
   /** How many watches the servers keep for all clients together. */
   get watchCount(): number {
     return this.#simulation.watchCount;
+  }
+
+  /** How many watch events the servers have sent so far. */
+  get notificationCount(): number {
+    return this.#simulation.ensemble.traffic.events;
+  }
+
+  /**
+   * How many requests of a kind have reached the servers so far, those of sessions themselves included.
+   * @throws LockConfigurationError for a kind that there is not
+   */
+  requestCount(kind: Exclude<RequestKind, 'reattach'>): number {
+    this.#arguments.checkRequest('requestCount', kind);
+    return this.#simulation.ensemble.traffic.requests(kind);
   }
 
   /**

@@ -133,11 +133,6 @@ export class Faults {
     this.#ensemble.server(serverId).maxSessionTimeoutMs = maxSessionTimeoutMs;
   }
 
-  /** The answer to the next handshake that offers a session is lost, and the connection with it. */
-  loseNextReattachment(client: SimulatedProcess): Ambush {
-    return client.network.lieInWait(new Ambush('lose-reply', 'reattach'));
-  }
-
   /** Cuts a server off from the other servers, together with these clients (by default those connected to it). */
   isolate(serverId: number, clients?: readonly SimulatedProcess[]): void {
     const connected = [...this.#ensemble.server(serverId).connections].map(({ clientName }) =>

@@ -109,7 +109,7 @@ const SERVERS: Readonly<Record<string, Fault>> = {
     const id = someServer(schedule);
     world.faults.limitSessions(id, scenario.tickMs * pick(random, [2, 3]));
     const client = someApp(schedule)?.machine;
-    const ambush = client === undefined ? undefined : world.faults.loseNextReattachment(client);
+    const ambush = client === undefined ? undefined : world.faults.loseReplyOfNext(client, 'reattach');
     return () => {
       world.faults.limitSessions(id, undefined);
       if (ambush !== undefined) ambush.isSprung = true;

@@ -55,7 +55,7 @@ describe('Loss is told first', () => {
   it('where the answer to a re-attach never comes', async () => {
     const { holder, lostAt, grantedAt } = await contended(TICK_MS);
     for (const id of [1, 2, 3]) engine.faults.limitSessions(id, 2 * TICK_MS);
-    const lost = engine.faults.loseNextReattachment(holder.process);
+    const lost = engine.faults.loseReplyOfNext(holder.process, 'reattach');
     engine.faults.suspend(holder.process);
     await engine.runUntil(() => lost.isSprung);
     engine.faults.refuse(holder.process);

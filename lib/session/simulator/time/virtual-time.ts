@@ -46,11 +46,6 @@ export class VirtualTime implements Timeline {
     this.#outsideWasCalled = true;
   }
 
-  /** When the next event is due; undefined when nothing will ever happen. */
-  nextAt(): number | undefined {
-    return this.#heap.peek()?.atMs;
-  }
-
   /**
    * Runs events until `done` holds, and says whether it does; else time ends up at `limitAt`. Code that waits for
    * promises gets its turn before `done` is asked.

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { LockSimulator, type LockSimulatorOptions, type PlannedFault } from '../../../../lib/extras/simulator/index.js';
+import { LockHandle, MultiLockHandle } from '../../../../lib/lock/handle.js';
 import { LockConfigurationError } from '../../../../lib/lock/errors.js';
 
 const simulator = new LockSimulator({ servers: 3 });
@@ -55,6 +56,11 @@ describe('the options of a simulator say what is wrong with', () => {
   });
 });
 
+it('there is no count of what is no request', () => {
+  expect(mistakeOf(() => untyped['requestCount']!('acquire'))).toContain('requestCount: there is no request "acquire"');
+  expect(mistakeOf(() => untyped['requestCount']!('reattach'))).toContain('requestCount: a handshake is no request');
+});
+
 describe('a fault says, before anything happens, that there is no', () => {
   it.each<[string, unknown[], string]>([
     ['killServer', [4], 'killServer: there is no server 4: they are 1 to 3'],
@@ -103,6 +109,22 @@ describe('a fault says, before anything happens, that there is no', () => {
     expect(mistakeOf(() => simulator.plan(plan as PlannedFault[]))).toContain(expected);
   });
 });
+
+/** Compiled and never run: what an editor marks before any test does. */
+export function refusedByTheTypes(): void {
+  // @ts-expect-error there is no such fault
+  simulator.plan([{ atMs: 1, fault: 'killserver', with: [1] }]);
+  // @ts-expect-error a server is a number
+  simulator.plan([{ atMs: 1, fault: 'killServer', with: ['a'] }]);
+  // @ts-expect-error there is no such request
+  simulator.faults.loseNextReply(a, 'acquire');
+  // @ts-expect-error there is no such direction
+  simulator.faults.stallLink(a, 'sideways');
+  // @ts-expect-error where to connect is not for a client to say
+  simulator.client('b', { connect: 'zk1:2181' });
+  // @ts-expect-error there is no such option
+  new LockSimulator({ server: 3 });
+}
 
 describe('while the virtual clock stands still', () => {
   it.each<[string, () => unknown]>([
@@ -159,6 +181,26 @@ describe('a run', () => {
     const { locks } = simulator.client('gone');
     simulator.faults.killClient('gone');
     await expect(simulator.run(() => locks.acquire('/locks/x'))).rejects.toThrow("acquire: client 'gone' was killed");
+  });
+
+  it('does not answer for handles that are used outside of it, or by nobody any more', async () => {
+    await using other = new LockSimulator();
+    const { locks } = other.client('b');
+    const taken = await other.run(() =>
+      Promise.all([locks.acquire('/locks/x'), locks.acquireAll(['/locks/y', '/locks/z'])]),
+    );
+    const [one, several] = taken;
+    const calls = [() => one.release(), () => one.upgrade(), () => one.whenSure(), () => one[Symbol.asyncDispose]()];
+    for (const call of [...calls, () => several.release(), () => several.locks[0]!.release()]) {
+      await expect(call()).rejects.toThrow(/^(?:release|upgrade|whenSure): the simulated clock stands still here/);
+    }
+    expect([one.isHeld(), one instanceof LockHandle, several instanceof MultiLockHandle]).toEqual([true, true, true]);
+
+    await other.run(() => Promise.all([one.release(), several.release()]));
+    expect([one.isHeld(), other.queue('/locks/y')]).toEqual([false, []]);
+    const last = await other.run(() => locks.acquire('/locks/x'));
+    other.faults.killClient('b');
+    await expect(other.run(() => last.release())).rejects.toThrow("release: client 'b' was killed");
   });
 
   it('of a simulator that is closed is refused', async () => {
