@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { processGate } from '../../../lib/session/wire/lookup-gate.js';
 import { nameServersSpeak } from '../../../lib/session/wire/name-servers.js';
 import { eventually, within } from '../../support/process/eventually.js';
 import { ofType, startNodeChild } from '../../support/process/node-child.js';
@@ -68,6 +69,13 @@ describe('Whether name servers speak, before the system is asked for a name', ()
     await eventually('the name server is asked', () => server.asked.length > 0);
     asker.abort();
     await expect(within(1_000, 'the end of the question', asking)).rejects.toThrow('the name servers do not answer');
+  });
+});
+
+describe('The gate of the process', () => {
+  it('hands over what the system says of a name', async () => {
+    const addresses = await processGate.resolve('localhost', new AbortController().signal);
+    expect(addresses.some((address) => ['127.0.0.1', '::1'].includes(address))).toBe(true);
   });
 });
 
