@@ -189,23 +189,30 @@ describe('the packed package', () => {
       expect(simulatorIn(paths(loaded))).toEqual([]);
     });
 
-    it.each([
-      ['ES modules', `import { LockSimulator } from 'nestjs-zookeeper-lock/simulator';`],
-      [
-        'CommonJS',
+    it('its simulator replays a seed in another process, and in the other build', async () => {
+      const builds = [
+        `import { LockSimulator } from 'nestjs-zookeeper-lock/simulator';`,
         `import { createRequire } from 'node:module';
-        const cjs = createRequire(process.cwd() + '/package/dist/cjs/')('./extras/simulator/index.js');
-        const { LockSimulator } = cjs;`,
-      ],
-    ])('its simulator works as %s', async (_kind, beginning) => {
-      const { stdout } = await runPacked(
-        folder,
-        `${beginning}
-        const simulator = new LockSimulator({ seed: 1, servers: 3 });
-        console.log(await simulator.run(() => simulator.client('a').locks.withLock('/a', ({ scope }) => scope)));
-        await simulator.close();`,
+        const { LockSimulator } = createRequire(process.cwd() + '/package/dist/cjs/')('./extras/simulator/index.js');`,
+      ];
+      const runs = builds.map((beginning) =>
+        runPacked(
+          folder,
+          `${beginning}
+          const messages = [];
+          const simulator = new LockSimulator({ seed: 1, servers: 3, trace: (line) => messages.push(line) });
+          await simulator.run(async () => {
+            const clients = ['a', 'b'].map((name) => simulator.client(name));
+            simulator.plan([{ atMs: simulator.random() * 900, fault: 'restartServer', with: [1] }]);
+            await Promise.all(clients.map(({ locks }) => locks.withLock('/a', () => simulator.sleep(500))));
+          });
+          await simulator.close();
+          console.log(messages.length + '\\n' + messages.join('\\n'));`,
+        ),
       );
-      expect(stdout).toBe('fleet\n');
+      const [one, other] = await Promise.all(runs);
+      expect(Number(one?.stdout.split('\n')[0])).toBeGreaterThan(50);
+      expect(other?.stdout).toBe(one?.stdout);
     });
 
     it.each([
