@@ -56,19 +56,18 @@ export class LockRecipe {
     if (standing?.kind !== 'waits') return undefined;
     const path = `${parentOf(nodePath)}/${standing.behind}`;
     const { session } = this.#locks[sessionAccess]();
-    const wasSet = async (): Promise<boolean> => {
-      const [found] = await session.batch([{ op: 'get', path, watch: { onWatchEvent } }]);
-      return !(found instanceof Error);
-    };
+    const set = async () => (await session.batch([{ op: 'get', path, watch: { onWatchEvent } }]))[0];
     const onWatchEvent = ({ type }: { readonly type: string }): void => {
       if (type === 'deleted') onDeleted(path);
       // A one-shot watch is used up by a change of the data, too. When it cannot be set again, the node or the session is gone.
       if (type !== 'changed') return;
-      void wasSet().then((set) => {
-        if (!set) onDeleted(path);
+      void set().then((found) => {
+        if (found instanceof Error) onDeleted(path);
       });
     };
-    if (await wasSet()) return path;
+    const found = await set();
+    if (!(found instanceof Error)) return path;
+    if (found.code !== 'NO_NODE') throw found;
     // It went away between the look and the watch, so another one is ahead by now, or nobody.
     return this.watchPredecessor(nodePath, onDeleted);
   }

@@ -56,6 +56,22 @@ describe('the recipe by hand', () => {
     });
   });
 
+  it('says so when it may not watch the one ahead', async () => {
+    await using simulator = new LockSimulator();
+    const a = simulator.client('a', {
+      auth: { username: 'a', password: 'x' },
+      acl: [{ permissions: 31, scheme: 'auth', id: '' }],
+    });
+    const b = simulator.client('b');
+    await simulator.run(async () => {
+      // The parents are for everybody, the node of the first one is not.
+      await b.recipe.createEphemeralSequential('/locks/x');
+      await a.recipe.createEphemeralSequential('/locks/x');
+      const last = await b.recipe.createEphemeralSequential('/locks/x');
+      await expect(b.recipe.watchPredecessor(last, () => undefined)).rejects.toMatchObject({ code: 'NO_AUTH' });
+    });
+  });
+
   it('refuses what is no key', async () => {
     await using simulator = new LockSimulator();
     const { recipe } = simulator.client('a');
