@@ -8,9 +8,9 @@ import type { ConnectionState } from '../session/connection-state.js';
 import type { Session } from '../session/session.js';
 import { sessionIdText } from '../session/session-id.js';
 import { acquireAll } from './several/acquire-all.js';
-import { buildContext } from './build-context.js';
-import type { EngineContext, EngineSettings, SharedParts } from './context.js';
-import { Doorway } from './acquire/doorway.js';
+import { buildEngine, type Engine, type SharedParts } from './build-engine.js';
+import type { EngineSettings } from './settings.js';
+import { LocalExclusion } from './policy/local-exclusion.js';
 import { type Freshness, inspectKey } from './insight/inspect.js';
 import {
   type AcquireAllOptions,
@@ -19,11 +19,11 @@ import {
   type SessionAccess,
   sessionAccess,
 } from './lock-service.js';
-import { LockEvents } from './lock-events.js';
-import { type CallFacts, LockTaker } from './acquire/lock-taker.js';
-import { callerOf, frameFor, type OwnedLock, runInFrame } from './bounds/owner-context.js';
+import { LockEvents } from './bounds/lock-events.js';
+import { Busy } from './acquire/acquire.js';
+import type { Call, TakenLock } from './acquire/lock-taker.js';
+import { callerOf, frameFor, runInFrame } from './bounds/owner-context.js';
 import { runTransaction, type TransactionWork } from './several/run-transaction.js';
-import { Shutdown } from './upkeep/shutdown.js';
 import { checkTransactionCall } from './several/transaction-call.js';
 import { untilDoneOrLost } from './hold/until-done-or-lost.js';
 import { watchKey } from './insight/watch-key.js';
@@ -31,47 +31,48 @@ import { writerStanding } from './insight/writer-standing.js';
 
 /** The lock service over a session; `local` gives out locks of this process when ZooKeeper is not to be had. */
 export class ZookeeperLockService extends LockService implements AsyncDisposable {
-  readonly #context: EngineContext;
-  readonly #taker: LockTaker;
-  readonly #shutdown: Shutdown;
+  readonly #engine: Engine;
+  readonly #settings: EngineSettings;
 
   constructor(
     session: Session,
     settings: EngineSettings,
     local?: (shared: SharedParts) => ZookeeperLockService,
-    shared: SharedParts = { events: new LockEvents(), doorway: local === undefined ? undefined : new Doorway() },
+    shared: SharedParts = {
+      events: new LockEvents(),
+      exclusion: local === undefined ? undefined : new LocalExclusion(),
+    },
   ) {
     super();
-    this.#context = buildContext(session, settings, shared);
+    this.#settings = settings;
     const standIn = local?.(shared);
-    this.#taker = new LockTaker(this.#context, standIn === undefined ? undefined : standIn.#taker);
-    this.#shutdown = new Shutdown(this.#context, this.#taker, standIn === undefined ? undefined : standIn.#shutdown);
+    this.#engine = buildEngine(session, settings, shared, standIn === undefined ? undefined : standIn.#engine);
   }
 
   get sessionId(): string | undefined {
-    const { identity } = this.#context.session;
+    const { identity } = this.#engine.session;
     return identity === undefined ? undefined : sessionIdText(identity.id);
   }
 
   get connectionState(): ConnectionState {
-    return this.#context.session.state;
+    return this.#engine.session.state;
   }
 
   get connectionState$(): Observable<ConnectionState> {
-    return this.#context.session.state$;
+    return this.#engine.session.state$;
   }
 
   get events$(): Observable<LockEvent> {
-    return this.#context.events.asObservable();
+    return this.#engine.events.asObservable();
   }
 
   async acquire(key: string, options: AcquireOptions = {}): Promise<LockHandle> {
-    return lastLook(await this.#taker.take(key, options, this.#call(options, key)));
+    return lastLook(await this.#engine.taker.take(key, options, this.#call(options, key)));
   }
 
   async tryAcquire(key: string, options: AcquireOptions = {}): Promise<LockHandle | undefined> {
-    const taken = await this.#taker.tryTake(key, options, this.#call(options, key, 0));
-    return taken === undefined ? undefined : lastLook(taken);
+    const taken = await this.#engine.taker.tryTake(key, options, this.#call(options, key, 0));
+    return taken instanceof Busy ? undefined : lastLook(taken);
   }
 
   async withLock<T>(
@@ -79,26 +80,26 @@ export class ZookeeperLockService extends LockService implements AsyncDisposable
     work: (lock: LockHandle) => T | PromiseLike<T>,
     options: AcquireOptions = {},
   ): Promise<T> {
-    const lock = await this.#taker.take(key, options, this.#call(options, key));
+    const lock = await this.#engine.taker.take(key, options, this.#call(options, key));
     try {
       const held = lastLook(lock);
-      const running = runInFrame(frameFor(this, this.#context.identifiers, [lock]), () => work(held));
-      return await untilDoneOrLost(running, lock.hold, this.#context.events);
+      const running = runInFrame(frameFor(this, this.#engine.identifiers, [lock]), () => work(held));
+      return await untilDoneOrLost(running, lock.hold, this.#engine.events);
     } finally {
       // The caller need not wait for the way to the server and back, only for what it must not take with it.
       void lock.handle.release();
-      await this.#context.outbox.emptied();
+      await this.#engine.outbox.emptied();
     }
   }
 
   async acquireAll(keys: readonly KeyWithMode[], options: AcquireAllOptions = {}): Promise<MultiLockHandle> {
-    const call = { ...this.#call(options), owner: callerOf(this.#context.identifiers) };
-    return acquireAll(this.#context, this.#taker, keys, options, call);
+    const call = { ...this.#call(options), owner: callerOf(this.#engine.identifiers) };
+    return acquireAll(this.#engine, this.#engine.taker, keys, options, call);
   }
 
   async transaction<T>(work: TransactionWork<T>, ...more: never[]): Promise<T> {
-    checkTransactionCall(work, more, this.#context.settings.waitMs);
-    return runTransaction(this.#context, this.#taker, work, this.#call());
+    checkTransactionCall(work, more, this.#settings.waitMs);
+    return runTransaction(this.#engine, work, this.#call());
   }
 
   inspect(key: string): Promise<LockSnapshot> {
@@ -106,27 +107,26 @@ export class ZookeeperLockService extends LockService implements AsyncDisposable
   }
 
   watch(key: string): Observable<LockSnapshot> {
-    const { queuePath } = this.#taker.request(key, {});
-    return watchKey(this.#context, queuePath, () => this.#look(key, 'behind a sync'));
+    const queuePath = this.#engine.taker.check(key, {});
+    return watchKey(this.#engine, queuePath, () => this.#look(key, 'behind a sync'));
   }
 
   async #look(key: string, freshness: Freshness): Promise<LockSnapshot> {
-    const { queuePath } = this.#taker.request(key, {});
+    const { taker, scopes } = this.#engine;
+    const queuePath = taker.check(key, {});
     const call = this.#call();
-    await this.#taker.firstConnection(key, {}, call);
-    return this.#taker.interruptibly(key, call, undefined, (interrupt) =>
-      inspectKey(this.#context, key, queuePath, interrupt, freshness),
-    );
+    await taker.firstConnection(key, {}, call);
+    return scopes.run(key, call.deadline, {}, (scope) => inspectKey(this.#engine, key, queuePath, scope, freshness));
   }
 
   /** From now on every new request and everybody who waits is told that the service is closing; holders go on. */
   refuseNewRequests(): void {
-    this.#shutdown.refuseNewRequests();
+    this.#engine.shutdown.refuseNewRequests();
   }
 
   /** Gives holders `graceMs` to finish, and takes the locks of those that do not. The session goes on until `close`. */
   endHolders(graceMs: number): Promise<void> {
-    return this.#shutdown.endHolders(graceMs);
+    return this.#engine.shutdown.endHolders(graceMs);
   }
 
   /**
@@ -134,9 +134,9 @@ export class ZookeeperLockService extends LockService implements AsyncDisposable
    * `endHolders` began counts.
    * @default the module's `shutdownGraceMs`
    */
-  async close(graceMs = this.#context.settings.shutdownGraceMs): Promise<void> {
+  async close(graceMs = this.#settings.shutdownGraceMs): Promise<void> {
     checkGraceMs(graceMs);
-    await this.#shutdown.close(graceMs);
+    await this.#engine.shutdown.close(graceMs);
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -145,20 +145,20 @@ export class ZookeeperLockService extends LockService implements AsyncDisposable
 
   /** @internal */
   override [sessionAccess](): SessionAccess {
-    const { session, settings } = this.#context;
-    return { session, namespace: settings.namespace, waitMs: settings.waitMs, standingOf: writerStanding };
+    const { namespace, waitMs } = this.#settings;
+    return { session: this.#engine.session, namespace, waitMs, standingOf: writerStanding };
   }
 
   /** The deadline is the first thing that is made of the options: they are checked here, before anything is done with them. */
-  #call(options: AcquireOptions = {}, key?: string, usualMs = this.#context.settings.waitMs): CallFacts {
+  #call(options: AcquireOptions = {}, key?: string, usualMs = this.#settings.waitMs): Call {
     checkAcquireOptions(options, key);
     const { waitMs = usualMs } = options;
-    return { service: this, deadline: Deadline.after(this.#context.clock, answerWithinMs(waitMs)) };
+    return { service: this, deadline: Deadline.after(this.#engine.clock, answerWithinMs(waitMs)) };
   }
 }
 
 /** Between the grant and its caller lie turns of promises, in which somebody else may have blocked the event loop. */
-function lastLook({ hold, handle }: OwnedLock): LockHandle {
+function lastLook({ hold, handle }: TakenLock): LockHandle {
   const loss = hold.lossError();
   if (loss !== undefined) throw loss;
   return handle;

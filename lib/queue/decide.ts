@@ -44,50 +44,51 @@ export function blocks(ahead: LockMode, mode: LockMode): boolean {
   }
 }
 
-/**
- * The rule of the queue: one pass over the names, no sorting. Whoever has nobody ahead that blocks it holds; everybody
- * else waits for the nearest one ahead that does.
- */
+/** The rule of the queue, for the names of a list. */
 export function decide(children: readonly string[], ownName: string): Decision {
   const own = parseNodeName(ownName);
-  if (own === undefined) return { kind: 'gone' };
+  return own === undefined ? { kind: 'gone' } : decideIn(readQueue(children), own);
+}
+
+/**
+ * The rule of the queue: one pass over the nodes, in the order in which they are served. Whoever has nobody ahead that
+ * blocks it holds; everybody else waits for the nearest one ahead that does.
+ */
+export function decideIn(queue: readonly QueueNode[], own: QueueNode): Decision {
   if (isSpent(own.sequence)) return { kind: 'refuse', reason: { because: 'counter spent', node: own } };
+  const reason = refusalIn(queue, own.mode, own.name);
+  if (reason !== undefined) return { kind: 'refuse', reason };
 
-  let present = false;
-  let ahead = 0;
-  let blocker: QueueNode | undefined;
-  let head = own;
-  const intentsBehind: QueueNode[] = [];
-  const upgradersAhead = new Set<string>();
-  for (const name of children) {
-    if (name === ownName) {
-      present = true;
-      continue;
-    }
-    const node = parseNodeName(name);
-    if (node === undefined) continue;
-    const reason = refusalBy(node, own.mode);
-    if (reason !== undefined) return { kind: 'refuse', reason };
-    if (node.sequence > own.sequence) {
-      if (node.mode === 'write') intentsBehind.push(node);
-      continue;
-    }
-    ahead += 1;
-    if (node.sequence < head.sequence) head = node;
-    if (node.mode === 'upgradeable' && node.id !== undefined) upgradersAhead.add(node.id);
-    if (blocks(node.mode, own.mode) && (blocker === undefined || node.sequence > blocker.sequence)) blocker = node;
-  }
-
-  if (!present) return { kind: 'gone' };
+  const ownIndex = queue.findIndex(({ name }) => name === own.name);
+  if (ownIndex === -1) return { kind: 'gone' };
+  const ahead = queue.slice(0, ownIndex);
+  const blocker = ahead.findLast(({ mode }) => blocks(mode, own.mode));
   if (blocker !== undefined) {
-    const onlyOneAhead = ahead === 1 && (own.mode === 'exclusive' || own.mode === 'write');
-    return { kind: 'wait', watch: blocker, head, onlyOneAhead };
+    const onlyOneAhead = ahead.length === 1 && (own.mode === 'exclusive' || own.mode === 'write');
+    return { kind: 'wait', watch: blocker, head: ahead[0]!, onlyOneAhead };
   }
   if (own.mode === 'read') {
-    const intents = intentsBehind.filter(({ id }) => id !== undefined && upgradersAhead.has(id));
+    const upgraders = new Set(ahead.filter(({ mode }) => mode === 'upgradeable').map(({ id }) => id));
+    const behind = queue.slice(ownIndex + 1);
+    const intents = behind.filter(({ mode, id }) => mode === 'write' && id !== undefined && upgraders.has(id));
     if (intents.length > 0) return { kind: 'hold if named', intents };
   }
   return { kind: 'hold' };
+}
+
+/** What a contender of this mode would have in its way if it came now, in a queue that was just listed. */
+export function inTheWayOf(queue: readonly QueueNode[], mode: LockMode): readonly QueueNode[] {
+  return queue.filter((node) => blocks(node.mode, mode));
+}
+
+/** Why a contender of this mode cannot stand in this queue at all. Its own node is never the reason. */
+export function refusalIn(queue: readonly QueueNode[], mode: LockMode, ownName?: string): Refusal | undefined {
+  for (const node of queue) {
+    if (node.name === ownName) continue;
+    if (isSpent(node.sequence)) return { because: 'counter spent', node };
+    if (!sharesFamily(mode, node)) return { because: 'foreign family', node };
+  }
+  return undefined;
 }
 
 /**
@@ -102,12 +103,6 @@ export function readersInside(children: readonly string[], intentName: string): 
     if (node.mode === 'read') readers.push(node);
   }
   return readers;
-}
-
-/** Why a contender of `mode` cannot stand in a queue with this one, which is more than having to wait for it. */
-export function refusalBy(node: QueueNode, mode: LockMode): Refusal | undefined {
-  if (isSpent(node.sequence)) return { because: 'counter spent', node };
-  return sharesFamily(mode, node) ? undefined : { because: 'foreign family', node };
 }
 
 /**

@@ -1,68 +1,98 @@
-import { wallNow } from '../../lock/clock.js';
 import { LockConfigurationError, LockUnavailableError } from '../../lock/errors.js';
 import { namePrefix } from '../../queue/node-name.js';
 import { failedWith, isAboutTheLink, SessionError } from '../../session/errors.js';
-import { type Children, create, type Created, type CreateRequest, get } from '../../session/requests.js';
-import type { SessionIdentity } from '../../session/session.js';
-import { TooLargeAnswerError } from '../../session/too-large-answer-error.js';
-import { encodeContender } from './contender-data.js';
-import type { EngineContext } from '../context.js';
-import type { Interrupt } from '../bounds/interrupt.js';
+import { type Children, create, type Created, get } from '../../session/requests.js';
+import type { Session, SessionIdentity } from '../../session/session.js';
+import type { CallScope } from '../bounds/call-scope.js';
+import type { Identifiers } from '../bounds/identifiers.js';
+import { Contender, type LockRequest } from '../contender.js';
+import { OwnNode } from '../own-node.js';
+import type { Janitor } from '../upkeep/janitor.js';
+import type { LinkState } from '../upkeep/link-state.js';
 import { listBehindWrites } from '../upkeep/list-behind-writes.js';
 import { listQueue } from '../upkeep/list-queue.js';
-import { type LockRequest, OwnWatch, type Place } from './place.js';
+import type { Parents } from '../upkeep/parents.js';
+import type { KeyQueues } from './key-queues.js';
+import { refusal } from '../refusal.js';
 
-/** A contender that has just taken its place, with what it saw; undefined: it must look. */
+/** What it takes to create a contender. */
+export interface EnqueueParts {
+  readonly session: Session;
+  readonly link: LinkState;
+  readonly janitor: Janitor;
+  readonly parents: Parents;
+  readonly identifiers: Identifiers;
+  readonly keyQueues: KeyQueues;
+  /** What the contender says of itself. */
+  readonly describe: (request: LockRequest) => Uint8Array;
+  /** A contender that others may have seen is gone, and its call queues again. */
+  readonly onRequeued: (request: LockRequest, reason: 'session-ended' | 'removed') => void;
+}
+
+/** A contender that has just taken its place, and the queue behind its create; undefined where that is still to be looked at. */
 export interface Enqueued {
-  readonly place: Place;
-  readonly children: readonly string[] | undefined;
+  readonly contender: Contender;
+  readonly listed: Children | undefined;
 }
 
 /**
- * Takes a place at the end of the queue in one round trip: parents where they may be missing, the contender, and a list.
- * Goes on until it stands in a session that is up, or is interrupted; in the latter case whatever it may have created is
- * removed in the background.
+ * Takes a place at the end of the queue in one round trip: parents where they may be missing, the contender and, where no
+ * other one of this process is there with whom to share a look, a list. Goes on until it stands in a session that is up, or
+ * the call is ended; in the latter case whatever it may have created is removed in the background.
  */
-export async function enqueue(context: EngineContext, request: LockRequest, interrupt: Interrupt): Promise<Enqueued> {
-  const { session, uplink, parents, janitor, identifiers } = context;
-  const { queuePath } = request;
+export async function enqueue(
+  parts: EnqueueParts,
+  request: LockRequest,
+  scope: CallScope,
+  always: 'lists' | undefined,
+): Promise<Enqueued> {
+  const { session, link, parents, janitor, identifiers, keyQueues } = parts;
+  const { key, queuePath } = request;
   /** The last contender that was sent, as long as it, or a parent in front of it, may be there. */
   let sent: string | undefined;
   try {
     for (;;) {
-      if (!uplink.isUp) await uplink.whenUp(interrupt);
+      if (!link.isUp) await link.whenUp(scope);
       const { identity } = session;
-      if (identity === undefined) throw new LockUnavailableError('The session has just ended', request.key);
+      if (identity === undefined) throw new LockUnavailableError('The session has just ended', key);
       const id = identifiers.next();
-      const requests = [...parents.missing(queuePath), contender(context, request, id), listQueue(queuePath)];
+      const queue = keyQueues.of(request);
+      const lists = always === 'lists' || queue.isQuiet;
+      const created = create(
+        `${queuePath}/${namePrefix(request.mode, id)}`,
+        'ephemeral-sequential',
+        parts.describe(request),
+      );
+      const requests = [...parents.missing(queuePath), created, ...(lists ? [listQueue(queuePath)] : [])];
       sent = id;
-      const outcomes: readonly unknown[] = await interrupt.guard(session.batch(requests));
-      const created = outcomes.at(-2) as Created | SessionError;
-      const listed = outcomes.at(-1) as Children | SessionError;
-      if (!(created instanceof SessionError)) {
+      const isCreated = queue.creating();
+      const outcomes: readonly unknown[] = await scope.guard(session.batch(requests)).finally(isCreated);
+      const answer = answerOf(outcomes, lists);
+      if (!(answer.created instanceof SessionError)) {
         parents.seen(queuePath);
-        const place = placeOf(created.path, id, created.stat.czxid, identity);
-        if (!failedWith(listed, 'TOO_LARGE'))
-          return { place, children: listed instanceof SessionError ? undefined : listed.children };
-        void janitor.remove([place.path]);
+        const contender = contenderOf(parts, request, answer.created.path, id, answer.created.stat.czxid, identity);
+        if (!failedWith(answer.listed, 'TOO_LARGE'))
+          return { contender, listed: answer.listed instanceof SessionError ? undefined : answer.listed };
+        void janitor.remove([contender.path]);
         sent = undefined;
-        throw refusal(listed, request.key);
+        throw refusal(answer.listed, key);
       }
-      if (created.code === 'NO_NODE') {
-        const parentMissing = whyMissing(outcomes.slice(0, -2));
-        if (parentMissing !== undefined) throw refusal(parentMissing, request.key);
+      const refused = answer.created;
+      if (refused.code === 'NO_NODE') {
+        const parentMissing = whyMissing(answer.parents);
+        if (parentMissing !== undefined) throw refusal(parentMissing, key);
         if (requests[0]!.path.lastIndexOf('/') === 0 && failedWith(outcomes[0], 'NO_NODE')) {
           sent = undefined;
-          throw rootMissing(request.key);
+          throw rootMissing(key);
         }
         parents.vanished(queuePath);
-      } else if (created.outcomeUnknown) {
-        const found = await findAgain(context, request, id, identity, interrupt);
-        if (found !== undefined) return { place: found, children: undefined };
+      } else if (refused.outcomeUnknown) {
+        const found = await findAgain(parts, request, id, identity, scope);
+        if (found !== undefined) return { contender: found, listed: undefined };
         // Others may have seen it in the queue, where it is no more.
-        if (session.identity !== identity) tellRequeued(context, request, 'session-ended');
-        // Neither reached the queue, or was carried out: the next try may.
-      } else if (created.code !== 'NOT_CONNECTED' && created.code !== 'THROTTLED') throw refusal(created, request.key);
+        if (session.identity !== identity) parts.onRequeued(request, 'session-ended');
+        // It never reached the queue, or was removed since: the next try may do.
+      } else if (refused.code !== 'NOT_CONNECTED' && refused.code !== 'THROTTLED') throw refusal(refused, key);
     }
   } catch (error) {
     // Behind the create on the same link, or on the next one: it finds what the create may have left.
@@ -71,23 +101,19 @@ export async function enqueue(context: EngineContext, request: LockRequest, inte
   }
 }
 
-export function tellRequeued(
-  { events }: EngineContext,
-  { key, mode, options: { label } }: LockRequest,
-  reason: 'session-ended' | 'removed',
-): void {
-  events.next({ type: 'requeued', key, mode, label, reason });
+interface Answer {
+  readonly parents: readonly unknown[];
+  readonly created: Created | SessionError;
+  readonly listed: Children | SessionError | undefined;
 }
 
-function contender(
-  { settings, client, clock, history }: EngineContext,
-  { key, queuePath, mode, owner, options: { label, leaseMs } }: LockRequest,
-  id: string,
-): CreateRequest {
-  const lockDelayMs = settings.lockDelayMs || undefined;
-  const holdMs = history.averageMs(key);
-  const data = encodeContender(client, { owner, mode, label, leaseMs, lockDelayMs, holdMs }, wallNow(clock));
-  return create(`${queuePath}/${namePrefix(mode, id)}`, 'ephemeral-sequential', data);
+function answerOf(outcomes: readonly unknown[], lists: boolean): Answer {
+  const index = outcomes.length - (lists ? 2 : 1);
+  return {
+    parents: outcomes.slice(0, index),
+    created: outcomes[index] as Created | SessionError,
+    listed: outcomes[index + 1] as Children | SessionError | undefined,
+  };
 }
 
 /** What keeps the deepest parent from being made, if trying again cannot help. Those below it only say that it is missing. */
@@ -101,17 +127,18 @@ function whyMissing(parents: readonly unknown[]): SessionError | undefined {
  * After a create whose answer was lost: is it there, or still to come? A node counts only if this session owns it.
  */
 async function findAgain(
-  context: EngineContext,
-  { key, queuePath }: LockRequest,
+  parts: EnqueueParts,
+  request: LockRequest,
   id: string,
   identity: SessionIdentity,
-  interrupt: Interrupt,
-): Promise<Place | undefined> {
-  const { session, uplink, janitor } = context;
+  scope: CallScope,
+): Promise<Contender | undefined> {
+  const { session, link, janitor } = parts;
+  const { key, queuePath } = request;
   for (;;) {
-    await uplink.whenUp(interrupt);
+    await link.whenUp(scope);
     if (session.identity !== identity) break;
-    const listed = await interrupt.guard(listBehindWrites(session, queuePath, id));
+    const listed = await scope.guard(listBehindWrites(session, queuePath, id));
     if (failedWith(listed, 'NO_NODE')) return undefined;
     if (listed instanceof SessionError) {
       if (!isAboutTheLink(listed)) throw refusal(listed, key);
@@ -120,84 +147,30 @@ async function findAgain(
     const name = listed.children.find((child) => child.includes(id));
     if (name === undefined) return undefined;
     const path = `${queuePath}/${name}`;
-    const [found] = await interrupt.guard(session.batch([get(path)]));
+    const [found] = await scope.guard(session.batch([get(path)]));
     if (failedWith(found, 'NO_NODE')) return undefined;
     if (found instanceof SessionError) continue;
     if (found.stat.ephemeralOwner !== identity.id) break;
-    return placeOf(path, id, found.stat.czxid, identity);
+    return contenderOf(parts, request, path, id, found.stat.czxid, identity);
   }
   // Another session's: it goes with that session, or sooner.
   void janitor.sweep(queuePath, id);
   return undefined;
 }
 
-function placeOf(path: string, id: string, czxid: bigint, session: SessionIdentity): Place {
-  return {
-    id,
-    name: path.slice(path.lastIndexOf('/') + 1),
-    path,
-    czxid,
-    session,
-    ownWatch: new OwnWatch(path),
-    lockDelay: {},
-  };
+function contenderOf(
+  { session }: EnqueueParts,
+  request: LockRequest,
+  path: string,
+  id: string,
+  czxid: bigint,
+  identity: SessionIdentity,
+): Contender {
+  return new Contender(request, id, new OwnNode(session, path), czxid, identity);
 }
 
 /** Not even what stands at the top can be made. Sessions make their chroot when they begin; this one has been removed since. */
 function rootMissing(key: string): LockConfigurationError {
   const text = `There is no place for the queue of ${key}: the chroot of connect has been removed. Create it again, or restart`;
   return new LockConfigurationError(text, key);
-}
-
-/** The keys below a key are children of its node, and whoever chooses their names decides how many there are. */
-function overcrowded(cause: TooLargeAnswerError, key: string): LockConfigurationError {
-  const text =
-    `The queue of ${key} cannot be read: ${cause.message}. The keys below a key are children of its node: ` +
-    'lock a key that has none below it, or fewer';
-  return new LockConfigurationError(text, key, { cause });
-}
-
-/** Answers of a server that trying again does not change. */
-export function refusal(error: SessionError, key: string): LockConfigurationError | LockUnavailableError {
-  const cause = { cause: error };
-  switch (error.code) {
-    case 'NO_AUTH':
-    case 'INVALID_ACL':
-    case 'AUTH_FAILED':
-      return new LockConfigurationError(
-        `ZooKeeper denies access to the queue of ${key}: check auth and acl`,
-        key,
-        cause,
-      );
-    case 'NO_CHILDREN_FOR_EPHEMERALS':
-      return new LockConfigurationError(
-        `A part of the key ${key} is an ephemeral node, under which nothing can queue`,
-        key,
-        cause,
-      );
-    case 'LOCAL_SESSION':
-      return new LockConfigurationError(
-        `Nobody can queue on ${key}: the servers have localSessionsEnabled, and a local session cannot own a place in a queue. ` +
-          'Set localSessionsUpgradingEnabled=true in their zoo.cfg, or localSessionsEnabled=false',
-        key,
-        cause,
-      );
-    case 'READ_ONLY':
-      return new LockConfigurationError(
-        `Nobody can queue on ${key}: the server is read-only (readonlymode.enabled, and it has no quorum). Turn that flag off, ` +
-          'or list only servers of the quorum in connect',
-        key,
-        cause,
-      );
-    case 'QUOTA_EXCEEDED':
-      return new LockConfigurationError(`A ZooKeeper quota leaves no room in the queue of ${key}`, key, cause);
-    case 'TOO_LARGE':
-      if (error instanceof TooLargeAnswerError) return overcrowded(error, key);
-      return new LockConfigurationError(`ZooKeeper cannot keep a queue for ${key}: ${error.message}`, key, cause);
-    case 'BAD_ARGUMENTS':
-    case 'UNIMPLEMENTED':
-      return new LockConfigurationError(`ZooKeeper cannot keep a queue for ${key}: ${error.message}`, key, cause);
-    default:
-      return new LockUnavailableError(`ZooKeeper refused a place in the queue of ${key}: ${error.message}`, key, cause);
-  }
 }

@@ -1,21 +1,24 @@
 import { type AcquireOptions, checkAcquireOptions } from '../../lock/acquire-options.js';
 import { Deadline } from '../../lock/deadline.js';
-import { LockClosedError, type LockError, LockUnavailableError } from '../../lock/errors.js';
+import { LockClosedError, LockUnavailableError } from '../../lock/errors.js';
 import type { LockHandle } from '../../lock/handle.js';
-import type { EngineContext } from '../context.js';
-import type { Interrupt } from '../bounds/interrupt.js';
-import { suspectDeadlock, type Suspicion } from '../policy/deadlock-suspicion.js';
-import { raiseOnAbort } from '../bounds/interrupts.js';
-import { checkKey } from './key.js';
-import { Busy, obtain, tryObtain } from './obtain.js';
+import type { CallScope, CallScopes } from '../bounds/call-scope.js';
+import type { Identifiers } from '../bounds/identifiers.js';
+import type { LockEvents } from '../bounds/lock-events.js';
 import { callerOf, type OwnedLock } from '../bounds/owner-context.js';
-import { limitPatience } from '../policy/patience.js';
-import type { LockRequest } from './place.js';
 import { findReentry } from '../bounds/reentry.js';
-import { busyError, timeoutError } from '../bounds/timeouts.js';
+import { busyError } from '../bounds/timeouts.js';
+import type { LockRequest } from '../contender.js';
+import type { Hold } from '../hold/hold.js';
+import type { LinkState } from '../upkeep/link-state.js';
+import type { Outbox } from '../upkeep/outbox.js';
+import { type Acquire, Busy } from './acquire.js';
+import { checkKey } from './key.js';
 
-/** What is known of a call besides its options. */
-export interface CallFacts {
+export type TakenLock = OwnedLock<Hold>;
+
+/** What is known of a call besides its key and its options. */
+export interface Call {
   /** The lock service that is asked: the locks around the caller belong to services. */
   readonly service: object;
   readonly deadline: Deadline;
@@ -23,26 +26,46 @@ export interface CallFacts {
   readonly owner?: string;
   /** Aborts when what the lock was to be a part of is over. Its reason is the `LockError` that ends the wait. */
   readonly end?: AbortSignal;
-  /** For a wait that may be one in a circle. */
-  readonly suspicion?: Suspicion | undefined;
+  /** Adds what else may end the wait. */
+  readonly limit?: ((scope: CallScope) => void) | undefined;
+}
+
+/** Gives out locks of this process where ZooKeeper is away. */
+export interface StandIn {
+  /** Ends a wait for ZooKeeper while there is still time for the lock that stands in. */
+  limit(scope: CallScope): void;
+  take(key: string, options: AcquireOptions, call: Call): Promise<TakenLock>;
+  tryTake(key: string, options: AcquireOptions, call: Call): Promise<TakenLock | Busy>;
+}
+
+export interface TakerParts {
+  readonly acquire: Acquire;
+  readonly scopes: CallScopes;
+  readonly link: LinkState;
+  readonly outbox: Outbox;
+  readonly events: LockEvents;
+  readonly identifiers: Identifiers;
+  readonly standIn: StandIn | undefined;
+  readonly namespace: string;
+  readonly waitMs: number;
+  readonly connectTimeoutMs: number;
 }
 
 /** Takes locks for callers: what can be checked before any I/O, re-entry, the deadline, the lock that stands in. */
 export class LockTaker {
-  readonly #context: EngineContext;
-  readonly #local: LockTaker | undefined;
+  readonly #parts: TakerParts;
   #isRefusing = false;
 
-  constructor(context: EngineContext, local: LockTaker | undefined) {
-    this.#context = context;
-    this.#local = local;
+  constructor(parts: TakerParts) {
+    this.#parts = parts;
   }
 
   /** Waits for the lock, or shares the one around the caller. */
-  async take(key: string, options: AcquireOptions, call: CallFacts): Promise<OwnedLock> {
+  async take(key: string, options: AcquireOptions, call: Call): Promise<TakenLock> {
+    const { waitMs, acquire, standIn } = this.#parts;
     // To wait for no time at all is to try once: the deadline is for ZooKeeper's answer then.
-    if ((options.waitMs ?? this.#context.settings.waitMs) === 0) {
-      const taken = await this.#try(key, options, call);
+    if ((options.waitMs ?? waitMs) === 0) {
+      const taken = await this.tryTake(key, options, call);
       if (!(taken instanceof Busy)) return taken;
       const error = busyError(key, call.deadline, taken.holder);
       this.#report(key, options, error, call.deadline);
@@ -50,51 +73,34 @@ export class LockTaker {
     }
     const around = this.#around(key, options, call);
     if (around !== undefined) return this.#share(around, call, options);
-    const request = this.#build(key, options, call.owner);
+    const request = this.#build(key, options, call);
     const connected = this.firstConnectionToTake(key, options, call);
     if (connected !== undefined) await connected;
-    const interrupt = this.#interrupt(key, call, options.signal);
     try {
-      if (interrupt.error !== undefined) throw interrupt.error;
-      if (call.suspicion !== undefined) suspectDeadlock(this.#context, call.suspicion, interrupt);
-      if (this.#local !== undefined) limitPatience(this.#context, key, call.deadline, interrupt);
-      const hold = await obtain(this.#context, request, interrupt);
+      const hold = await this.#inScope(key, options, call, (scope) => acquire.acquire(request, scope));
       return { hold, handle: hold.share() };
     } catch (error) {
-      await this.#context.outbox.emptied();
-      this.#report(key, options, error as Error, call.deadline);
-      if (this.#local === undefined || !(error instanceof LockUnavailableError)) throw error;
-      this.#context.events.next({ type: 'degraded', key, mode: request.mode, label: options.label });
-      return this.#local.take(key, options, call);
-    } finally {
-      interrupt.dispose();
+      await this.#failed(key, options, error as Error, call);
+      if (standIn === undefined || !(error instanceof LockUnavailableError)) throw error;
+      return standIn.take(key, options, call);
     }
   }
 
-  /** @returns undefined when the lock is busy */
-  async tryTake(key: string, options: AcquireOptions, call: CallFacts): Promise<OwnedLock | undefined> {
-    const taken = await this.#try(key, options, call);
-    return taken instanceof Busy ? undefined : taken;
-  }
-
-  async #try(key: string, options: AcquireOptions, call: CallFacts): Promise<OwnedLock | Busy> {
+  /** @returns Busy when somebody is in the way */
+  async tryTake(key: string, options: AcquireOptions, call: Call): Promise<TakenLock | Busy> {
+    const { acquire, standIn, outbox } = this.#parts;
     const around = this.#around(key, options, call);
     if (around !== undefined) return this.#share(around, call, options);
-    const request = this.#build(key, options, call.owner);
+    const request = this.#build(key, options, call);
     try {
-      const hold = await this.interruptibly(key, call, options.signal, (interrupt) => {
-        if (this.#local !== undefined) limitPatience(this.#context, key, call.deadline, interrupt);
-        return tryObtain(this.#context, request, interrupt);
-      });
+      const hold = await this.#inScope(key, options, call, (scope) => acquire.tryAcquire(request, scope));
       if (!(hold instanceof Busy)) return { hold, handle: hold.share() };
-      await this.#context.outbox.emptied();
+      await outbox.emptied();
       return hold;
     } catch (error) {
-      await this.#context.outbox.emptied();
-      this.#report(key, options, error as Error, call.deadline);
-      if (this.#local === undefined || !(error instanceof LockUnavailableError)) throw error;
-      this.#context.events.next({ type: 'degraded', key, mode: request.mode, label: options.label });
-      return this.#local.#try(key, options, call);
+      await this.#failed(key, options, error as Error, call);
+      if (standIn === undefined || !(error instanceof LockUnavailableError)) throw error;
+      return standIn.tryTake(key, options, call);
     }
   }
 
@@ -104,99 +110,85 @@ export class LockTaker {
    * Undefined for those that need not: a call that says how long it waits, or tries once, does so connected or not, and who has
    * a lock that stands in waits no longer than for any other link.
    */
-  firstConnection(key: string, options: AcquireOptions, call: CallFacts): Promise<void> | undefined {
-    const { uplink, settings, clock } = this.#context;
-    if (this.#local !== undefined || options.waitMs !== undefined || settings.waitMs === 0) return undefined;
-    const leftMs = uplink.firstConnectionMs(settings.connectTimeoutMs);
+  firstConnection(key: string, options: AcquireOptions, call: Call): Promise<void> | undefined {
+    const { link, waitMs, connectTimeoutMs, standIn } = this.#parts;
+    if (standIn !== undefined || options.waitMs !== undefined || waitMs === 0) return undefined;
+    const leftMs = link.firstConnectionMs(connectTimeoutMs);
     if (leftMs === 0) return undefined;
-    const deadline = Deadline.after(clock, Math.max(leftMs, call.deadline.remainingMs()));
+    const deadline = Deadline.after(call.deadline.clock, Math.max(leftMs, call.deadline.remainingMs()));
     return this.#awaitFirstConnection(key, options, call, deadline);
   }
 
-  async #awaitFirstConnection(
-    key: string,
-    options: AcquireOptions,
-    call: CallFacts,
-    deadline: Deadline,
-  ): Promise<void> {
-    const { uplink } = this.#context;
-    await this.interruptibly(key, { ...call, deadline }, options.signal, (interrupt) => uplink.whenUp(interrupt));
+  async #awaitFirstConnection(key: string, options: AcquireOptions, call: Call, deadline: Deadline): Promise<void> {
+    const { scopes, link } = this.#parts;
+    await scopes.run(key, deadline, { signal: options.signal, end: call.end }, (scope) => link.whenUp(scope));
     call.deadline.putOff(deadline.startedAt);
   }
 
   /** The same for a call that is to take a lock: that it fails is an event. */
-  firstConnectionToTake(key: string, options: AcquireOptions, call: CallFacts): Promise<void> | undefined {
-    const askedAt = Deadline.after(this.#context.clock, 0);
+  firstConnectionToTake(key: string, options: AcquireOptions, call: Call): Promise<void> | undefined {
+    const askedAt = Deadline.after(call.deadline.clock, 0);
     return this.firstConnection(key, options, call)?.catch((error: unknown) => {
       this.#report(key, options, error as Error, askedAt);
       throw error;
     });
   }
 
-  /** Checks everything that can be checked before any I/O. */
-  request(key: string, options: AcquireOptions, owner?: string): LockRequest {
+  /** Checks everything that can be checked before any I/O. @returns where the key's contenders queue */
+  check(key: string, options: AcquireOptions): string {
     checkKey(key);
     checkAcquireOptions(options, key);
-    return this.#build(key, options, owner);
-  }
-
-  #build(key: string, options: AcquireOptions, owner: string | undefined): LockRequest {
     if (this.#isRefusing) throw closedError();
-    const { settings, clock, identifiers } = this.#context;
-    return {
-      key,
-      options,
-      queuePath: settings.namespace + key,
-      mode: options.mode ?? 'exclusive',
-      owner: owner ?? callerOf(identifiers),
-      askedAt: clock.now(),
-    };
-  }
-
-  /** Runs `work` with what can end it from outside, and cleans that up. */
-  async interruptibly<T>(
-    key: string,
-    call: CallFacts,
-    signal: AbortSignal | undefined,
-    work: (interrupt: Interrupt) => Promise<T>,
-  ): Promise<T> {
-    const interrupt = this.#interrupt(key, call, signal);
-    try {
-      if (interrupt.error !== undefined) throw interrupt.error;
-      return await work(interrupt);
-    } finally {
-      interrupt.dispose();
-    }
-  }
-
-  #interrupt(key: string, { deadline, end }: CallFacts, signal: AbortSignal | undefined): Interrupt {
-    const { interrupts } = this.#context;
-    const interrupt = interrupts.open(key, deadline, signal, (waiting) =>
-      timeoutError(this.#context, key, deadline, waiting),
-    );
-    if (end !== undefined) raiseOnAbort(interrupt, end, (reason) => reason as LockError);
-    return interrupt;
+    return this.#parts.namespace + key;
   }
 
   /** From now on every new request and everybody who waits is told that the service is closing; holders go on. */
   refuse(): void {
     this.#isRefusing = true;
-    this.#context.interrupts.raiseAll(closedError);
+    this.#parts.scopes.endAll(closedError);
+  }
+
+  #inScope<T>(
+    key: string,
+    { signal }: AcquireOptions,
+    { deadline, end, limit }: Call,
+    work: (scope: CallScope) => Promise<T>,
+  ): Promise<T> {
+    const { scopes, standIn } = this.#parts;
+    return scopes.run(key, deadline, { signal, end }, (scope) => {
+      limit?.(scope);
+      standIn?.limit(scope);
+      return work(scope);
+    });
+  }
+
+  #build(key: string, options: AcquireOptions, { owner, deadline }: Call): LockRequest {
+    if (this.#isRefusing) throw closedError();
+    const { namespace, identifiers } = this.#parts;
+    return {
+      key,
+      options,
+      queuePath: namespace + key,
+      mode: options.mode ?? 'exclusive',
+      owner: owner ?? callerOf(identifiers),
+      askedAt: deadline.clock.now(),
+    };
   }
 
   /** The lock around the caller. It may be shared to the end, also while the service refuses new requests. */
-  #around(key: string, options: AcquireOptions, { service }: CallFacts): OwnedLock | undefined {
+  #around(key: string, options: AcquireOptions, { service }: Call): TakenLock | undefined {
     checkKey(key);
     checkAcquireOptions(options, key);
-    return findReentry(service, key, options.mode ?? 'exclusive', options);
+    return findReentry<Hold>(service, key, options.mode ?? 'exclusive', options);
   }
 
   /** Another handle on a lock the caller has around it; waits for proof while the link is down. */
-  async #share({ hold }: OwnedLock, call: CallFacts, options: AcquireOptions): Promise<OwnedLock> {
+  async #share({ hold }: TakenLock, call: Call, options: AcquireOptions): Promise<TakenLock> {
     const { signal, leaseMs } = options;
     const handle: LockHandle = hold.share();
+    const { scopes } = this.#parts;
     try {
-      await this.interruptibly(handle.key, call, signal, (interrupt) => interrupt.guard(handle.whenSure()));
+      await scopes.run(handle.key, call.deadline, { signal, end: call.end }, (scope) => scope.guard(handle.whenSure()));
       if (leaseMs !== undefined) hold.lease(handle, leaseMs);
       return { hold, handle };
     } catch (error) {
@@ -206,10 +198,16 @@ export class LockTaker {
     }
   }
 
+  /** What it leaves behind is on its way before the caller is told, who may end the process then. */
+  async #failed(key: string, options: AcquireOptions, error: Error, call: Call): Promise<void> {
+    await this.#parts.outbox.emptied();
+    this.#report(key, options, error, call.deadline);
+  }
+
   #report(key: string, options: AcquireOptions, error: Error, deadline: Deadline): void {
-    const { events } = this.#context;
     const { mode = 'exclusive', label } = options;
-    events.next({ type: 'failed', key, mode, label, error, waitedMs: Math.round(deadline.elapsedMs()) });
+    const waitedMs = Math.round(deadline.elapsedMs());
+    this.#parts.events.next({ type: 'failed', key, mode, label, error, waitedMs });
   }
 }
 

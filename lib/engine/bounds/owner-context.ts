@@ -1,11 +1,19 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { LockHandle } from '../../lock/handle.js';
-import type { Hold } from '../hold/hold.js';
+import type { LockMode } from '../../lock/mode.js';
 import type { Identifiers } from './identifiers.js';
 
+/** A lock that is held, as those see it that run inside. */
+export interface OwnedHold {
+  readonly mode: LockMode;
+  readonly isReleased: boolean;
+  /** By whom, and how long ago. */
+  readonly takenBy: string;
+}
+
 /** One lock that the code running now has around it. */
-export interface OwnedLock {
-  readonly hold: Hold;
+export interface OwnedLock<H extends OwnedHold = OwnedHold> {
+  readonly hold: H;
   readonly handle: LockHandle;
 }
 

@@ -1,16 +1,19 @@
 import { LockLostError, type LossEvidence } from '../../lock/errors.js';
 import type { LossReason } from '../../lock/events.js';
 import type { SessionError } from '../../session/errors.js';
-import type { EngineContext } from '../context.js';
+import type { HoldParts } from './hold-parts.js';
 
 /** A loop that stood still for this part of S is the reason to tell of, whatever else it led to. */
 const NOTICEABLE_PART = 1 / 4;
 
-export function lossEvidence({ session, uplink, clock }: EngineContext, sessionTimeoutMs: number): LossEvidence {
+export function lossEvidence(
+  { session, link }: Pick<HoldParts, 'session' | 'link'>,
+  sessionTimeoutMs: number,
+): LossEvidence {
   const { lastProofAt } = session;
   return {
-    lastProofAgeMs: lastProofAt === undefined ? undefined : Math.round(clock.now() - lastProofAt),
-    linkDownMs: Math.round(uplink.downMs),
+    lastProofAgeMs: lastProofAt === undefined ? undefined : Math.round(session.clock.now() - lastProofAt),
+    linkDownMs: Math.round(link.downMs),
     loopStalledMs: Math.round(session.stalledMs),
     sessionTimeoutMs,
   };

@@ -1,26 +1,25 @@
 import { checkLeaseMs, checkUpgradeOptions } from '../../lock/acquire-options.js';
 import { answerWithinMs, Deadline } from '../../lock/deadline.js';
-import { LockConfigurationError, type LockError, LockLostError } from '../../lock/errors.js';
+import { LockConfigurationError, LockLostError } from '../../lock/errors.js';
 import { LockHandle, type LockScope, type UpgradeOptions } from '../../lock/handle.js';
 import { covers, type LockMode } from '../../lock/mode.js';
 import { SessionError } from '../../session/errors.js';
-import type { EngineContext } from '../context.js';
+import { Wait } from '../wait.js';
+import type { HoldParts } from './hold-parts.js';
 import type { Hold } from './hold.js';
-import { Interrupt } from '../bounds/interrupt.js';
-import { timeoutError } from '../bounds/timeouts.js';
 import { upgradeHold } from './upgrade.js';
 
 /** One handle on a hold; others may share it by re-entering. */
 export class HeldLock extends LockHandle {
-  readonly #context: EngineContext;
+  readonly #parts: HoldParts;
   readonly #hold: Hold;
   /** Who waits to be sure, through this handle. */
-  readonly #waits = new Set<Interrupt>();
+  readonly #waits = new Set<Wait>();
   #released: Promise<void> | undefined;
 
-  constructor(context: EngineContext, hold: Hold) {
+  constructor(parts: HoldParts, hold: Hold) {
     super();
-    this.#context = context;
+    this.#parts = parts;
     this.#hold = hold;
     hold.addHandle();
   }
@@ -34,7 +33,7 @@ export class HeldLock extends LockHandle {
   }
 
   get nodePath(): string {
-    return this.#hold.place.path;
+    return this.#hold.contender.path;
   }
 
   get fencingToken(): bigint {
@@ -44,7 +43,7 @@ export class HeldLock extends LockHandle {
   }
 
   get scope(): LockScope {
-    return this.#context.settings.scope;
+    return this.#parts.scope;
   }
 
   get signal(): AbortSignal {
@@ -66,17 +65,17 @@ export class HeldLock extends LockHandle {
   }
 
   async whenSure(): Promise<void> {
-    const { session, uplink } = this.#context;
+    const { session, link } = this.#parts;
     this.assertHeld();
-    if (uplink.isUp) return;
-    const interrupt = new Interrupt();
-    const stopListening = this.#hold.onLost((error) => interrupt.raise(error));
-    this.#waits.add(interrupt);
+    if (link.isUp) return;
+    const wait = new Wait();
+    const stopListening = this.#hold.onLost((error) => wait.end(error));
+    this.#waits.add(wait);
     try {
       for (;;) {
-        await uplink.whenUp(interrupt);
+        await link.whenUp(wait);
         try {
-          await interrupt.guard(session.proveLife());
+          await wait.guard(session.proveLife());
           this.assertHeld();
           return;
         } catch (error) {
@@ -86,7 +85,7 @@ export class HeldLock extends LockHandle {
       }
     } finally {
       stopListening();
-      this.#waits.delete(interrupt);
+      this.#waits.delete(wait);
     }
   }
 
@@ -104,28 +103,20 @@ export class HeldLock extends LockHandle {
       const text = `Only an upgradeable lock can be upgraded; ${this.key} is held as ${this.mode}. Acquire it with mode 'upgradeable'`;
       throw new LockConfigurationError(text, this.key);
     }
-    const { clock, settings, interrupts } = this.#context;
-    const { waitMs = settings.waitMs, signal } = options;
-    const deadline = Deadline.after(clock, answerWithinMs(waitMs));
-    const timeIsUp = (waiting: Interrupt): LockError => timeoutError(this.#context, this.key, deadline, waiting);
-    const interrupt = interrupts.open(this.key, deadline, signal, timeIsUp);
-    const busy = (): LockError => {
-      interrupt.isBehindOthers = true;
-      return timeIsUp(interrupt);
-    };
-    try {
-      await upgradeHold(this.#context, this.#hold, interrupt, waitMs === 0 ? busy : undefined);
-      // Another's upgrade, which this one waited for, may have been long ago: whoever was told of it first may block the loop.
-      this.assertHeld();
-    } finally {
-      interrupt.dispose();
-    }
+    const { session, scopes, waitMs: usualMs } = this.#parts;
+    const { waitMs = usualMs, signal } = options;
+    const deadline = Deadline.after(session.clock, answerWithinMs(waitMs));
+    await scopes.run(this.key, deadline, { signal }, (scope) =>
+      upgradeHold(this.#parts, this.#hold, scope, waitMs === 0 ? 'tries' : 'waits'),
+    );
+    // Another's upgrade, which this one waited for, may have been long ago: whoever was told of it first may block the loop.
+    this.assertHeld();
   }
 
   release(): Promise<void> {
     if (this.#released === undefined) {
       this.#released = this.#hold.removeHandle(this);
-      for (const wait of this.#waits) wait.raise(this.#releasedError());
+      for (const wait of this.#waits) wait.end(this.#releasedError());
     }
     return this.#released;
   }

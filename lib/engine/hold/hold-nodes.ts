@@ -1,64 +1,47 @@
 import { answerWithinMs } from '../../lock/deadline.js';
-import { failedWith } from '../../session/errors.js';
 import type { MultiPart } from '../../session/requests.js';
-import type { EngineContext } from '../context.js';
-import { OwnWatch, type Place } from '../acquire/place.js';
+import type { Contender, Leaving } from '../contender.js';
+import { OwnNode } from '../own-node.js';
+import type { HoldParts } from './hold-parts.js';
+
+type NodeParts = Pick<HoldParts, 'session' | 'janitor' | 'timers' | 'link' | 'waitMs'>;
 
 /** The nodes that a hold stands on: its contender and, once it was upgraded, the intent that keeps readers out. */
 export class HoldNodes {
-  readonly #context: EngineContext;
-  readonly #place: Place;
+  readonly #parts: NodeParts;
+  readonly #contender: Contender;
   readonly #onGone: () => void;
-  #intent: { readonly path: string; readonly watch: OwnWatch } | undefined;
+  #intent: OwnNode | undefined;
 
-  /** `onGone` is told when somebody has removed one of them. */
-  constructor(context: EngineContext, place: Place, onGone: () => void) {
-    this.#context = context;
-    this.#place = place;
+  /** @param onGone told when somebody has removed one of them */
+  constructor(parts: NodeParts, contender: Contender, onGone: () => void) {
+    this.#parts = parts;
+    this.#contender = contender;
     this.#onGone = onGone;
-    this.#adopt(place.ownWatch);
+    contender.node.onGone(onGone);
   }
 
   addIntent(path: string): void {
-    this.#intent = { path, watch: new OwnWatch(path) };
-    this.#adopt(this.#intent.watch);
+    this.#intent = new OwnNode(this.#parts.session, path);
+    this.#intent.onGone(this.#onGone);
   }
 
   /** Has the servers tell when somebody removes one. Called again after a reconnect, it sets what is missing. */
   watch(): void {
-    for (const watch of [this.#place.ownWatch, this.#intent?.watch]) {
-      if (watch !== undefined && !watch.isSet) void this.#ask(watch);
-    }
-  }
-
-  async #ask(watch: OwnWatch): Promise<void> {
-    const [outcome] = await this.#context.session.batch([watch.ask()]);
-    watch.answered(outcome);
-    // No new link will remind of it, and the answer came after a pause.
-    if (failedWith(outcome, 'THROTTLED')) watch.onUsedUp?.();
-  }
-
-  /** Nobody need be told of a removal any more. */
-  unwatch(): void {
-    const { session } = this.#context;
-    this.#place.ownWatch.takeBack(session);
-    this.#intent?.watch.takeBack(session);
+    this.#contender.node.keepWatched();
+    this.#intent?.keepWatched();
   }
 
   /**
    * `also` is done in the same transaction. Resolves when the servers have confirmed, or as soon as the link is down, and
    * within the module's `waitMs` (an answer's time where that is 0); the removal goes on for as long as it takes.
    */
-  remove(also: readonly MultiPart[]): Promise<void> {
-    const { janitor, alarms, settings, uplink } = this.#context;
-    const { path } = this.#place;
+  remove(leaving: Leaving, also: readonly MultiPart[]): Promise<void> {
+    const { janitor, timers, link, waitMs } = this.#parts;
+    const { path } = this.#contender;
     const paths = this.#intent === undefined ? [path] : [this.#intent.path, path];
-    const { done, forget } = janitor.begin(paths, also);
-    return alarms.atMost(answerWithinMs(settings.waitMs), uplink.whileUp(done)).finally(forget);
-  }
-
-  #adopt(watch: OwnWatch): void {
-    watch.onGone = this.#onGone;
-    watch.onUsedUp = () => this.watch();
+    this.#intent?.forget();
+    const { done, forget } = janitor.remove(paths, also, this.#contender.leave(leaving));
+    return timers.atMost(answerWithinMs(waitMs), link.whileUp(done)).finally(forget);
   }
 }

@@ -4,15 +4,15 @@ import type { LockHandle } from '../../lock/handle.js';
 import type { LockMode } from '../../lock/mode.js';
 import { fencingToken } from '../../lock/token.js';
 import type { MultiPart } from '../../session/requests.js';
-import type { Alarm } from '../bounds/alarms.js';
-import type { EngineContext } from '../context.js';
 import { lossError, lossEvidence } from './describe-loss.js';
 import { HeldLock } from './held-lock.js';
 import { HoldNodes } from './hold-nodes.js';
+import type { HoldParts } from './hold-parts.js';
 import { Leases } from './leases.js';
-import { detached } from '../bounds/owner-context.js';
-import type { LockRequest, Place } from '../acquire/place.js';
-import type { Member } from '../upkeep/roster.js';
+import { detached, type OwnedHold } from '../bounds/owner-context.js';
+import type { Contender } from '../contender.js';
+import type { Member } from '../roster.js';
+import type { PendingTimer } from '../timers.js';
 import type { Footing } from './until-done-or-lost.js';
 import { UpgradeTurns } from './upgrade-turns.js';
 
@@ -20,16 +20,15 @@ type State =
   { readonly name: 'held' } | { readonly name: 'lost'; readonly error: LockLostError } | { readonly name: 'released' };
 
 /** One lock that was granted, shared by all handles that re-entered it. The only writer of whether it is still ours. */
-export class Hold implements Member, Footing {
+export class Hold implements Member, Footing, OwnedHold {
   rosterIndex = -1;
   /** Set and cancelled by `Holders`. */
-  watchAlarm: Alarm | undefined;
-  readonly request: LockRequest;
-  readonly place: Place;
+  watchTimer: PendingTimer | undefined;
+  readonly contender: Contender;
   readonly token: bigint;
   readonly grantedAt: number;
   readonly upgrades = new UpgradeTurns();
-  readonly #context: EngineContext;
+  readonly #parts: HoldParts;
   readonly #nodes: HoldNodes;
   readonly #lossListeners = new Set<(error: LockLostError) => void>();
   readonly #releaseListeners = new Set<(error: LockLostError) => void>();
@@ -41,33 +40,47 @@ export class Hold implements Member, Footing {
   #leases: Leases | undefined;
   #onOrderlyRelease: readonly MultiPart[];
 
-  constructor(context: EngineContext, request: LockRequest, place: Place, onOrderlyRelease: readonly MultiPart[]) {
-    this.#context = context;
-    this.#nodes = new HoldNodes(context, place, () => this.lose('removed'));
-    this.request = request;
-    this.place = place;
-    this.token = fencingToken(place.czxid);
-    this.grantedAt = context.clock.now();
+  constructor(parts: HoldParts, contender: Contender, onOrderlyRelease: readonly MultiPart[]) {
+    const { request } = contender;
+    this.#parts = parts;
+    this.#nodes = new HoldNodes(parts, contender, () => this.lose('removed'));
+    this.contender = contender;
+    this.token = fencingToken(contender.czxid);
+    this.grantedAt = parts.session.clock.now();
     this.#mode = request.mode;
     this.#onOrderlyRelease = onOrderlyRelease;
-    context.holders.add(this);
+    parts.holders.add(this);
     if (request.options.leaseMs !== undefined) this.lease(this, request.options.leaseMs);
-    if (context.events.observed) {
-      context.events.next({
+    if (parts.events.observed) {
+      parts.events.next({
         ...this.facts(),
         type: 'acquired',
         waitedMs: Math.round(this.grantedAt - request.askedAt),
       });
     }
-    if (place.ownWatch.isGone) this.lose('removed');
+    if (contender.node.isGone) this.lose('removed');
+  }
+
+  get request(): Contender['request'] {
+    return this.contender.request;
+  }
+
+  get session(): Contender['session'] {
+    return this.contender.session;
   }
 
   get mode(): LockMode {
     return this.#mode;
   }
 
+  /** By whom, and how long ago. */
+  get takenBy(): string {
+    const { label } = this.request.options;
+    return `taken${label === undefined ? '' : ` by ${label}`} ${Math.round(this.ageMs)} ms ago`;
+  }
+
   get ageMs(): number {
-    return this.#context.clock.now() - this.grantedAt;
+    return this.#parts.session.clock.now() - this.grantedAt;
   }
 
   get isLost(): boolean {
@@ -107,7 +120,7 @@ export class Hold implements Member, Footing {
 
   remainingMs(): number {
     if (!this.isHeld()) return 0;
-    return Math.min(this.#context.session.certainUntil(), this.#leaseEndsAt()) - this.#context.clock.now();
+    return Math.min(this.#parts.session.certainUntil(), this.#leaseEndsAt()) - this.#parts.session.clock.now();
   }
 
   /** @returns how to stop listening */
@@ -129,7 +142,7 @@ export class Hold implements Member, Footing {
 
   /** Another handle on the same hold. */
   share(): LockHandle {
-    return new HeldLock(this.#context, this);
+    return new HeldLock(this.#parts, this);
   }
 
   addHandle(): void {
@@ -146,20 +159,20 @@ export class Hold implements Member, Footing {
     this.#handles -= 1;
     this.#leases?.delete(handle);
     if (this.#handles > 0 || !this.isHeld()) return Promise.resolve();
-    const { history, events } = this.#context;
+    const { history, events } = this.#parts;
     const heldMs = this.ageMs;
     this.#end({ name: 'released' });
     for (const listener of [...this.#releaseListeners]) listener(this.#releasedError());
     history.record(this.request.key, heldMs);
     if (events.observed) events.next({ ...this.facts(), type: 'released', heldMs: Math.round(heldMs) });
-    return this.#nodes.remove(this.#onOrderlyRelease);
+    return this.#nodes.remove('given back', this.#onOrderlyRelease);
   }
 
   /** Sets an end, on behalf of the call that took it (the hold itself stands for that) or of one that shares it. */
   lease(owner: Hold | LockHandle, leaseMs: number): void {
     if (this.#state.name !== 'held') return;
-    this.#leases ??= new Leases(this.#context.alarms, () => this.lose('lease-ended'));
-    this.#leases.set(owner, this.#context.clock.now() + leaseMs);
+    this.#leases ??= new Leases(this.#parts.timers, () => this.lose('lease-ended'));
+    this.#leases.set(owner, this.#parts.session.clock.now() + leaseMs);
   }
 
   /** Puts off the end that the handle has set; where it has set none, that of the call which took the lock. */
@@ -173,7 +186,7 @@ export class Hold implements Member, Footing {
   }
 
   /** What is to be done in the transaction that removes the node when it is given back in good order. */
-  releaseWith(parts: readonly MultiPart[]): void {
+  releasesWith(parts: readonly MultiPart[]): void {
     this.#onOrderlyRelease = parts;
   }
 
@@ -192,16 +205,16 @@ export class Hold implements Member, Footing {
   /** What events tell of it. */
   facts(): { key: string; mode: LockMode; label: string | undefined; token: bigint | undefined } {
     const { key, options } = this.request;
-    const token = this.#context.settings.scope === 'fleet' ? this.token : undefined;
+    const token = this.#parts.scope === 'fleet' ? this.token : undefined;
     return { key, mode: this.#mode, label: options.label, token };
   }
 
   /** Tells first, then removes the node: even where the session lives on, it must not block the key. */
   lose(reason: LossReason): void {
     if (this.#state.name !== 'held') return;
-    const { session, events } = this.#context;
+    const { session, events } = this.#parts;
     const heldMs = Math.round(this.ageMs);
-    const evidence = lossEvidence(this.#context, this.place.session.timeoutMs);
+    const evidence = lossEvidence(this.#parts, this.contender.session.timeoutMs);
     const error = lossError(reason, this.request.key, heldMs, evidence, session.heartbeatRefusal);
     this.#end({ name: 'lost', error });
     // Whoever finds out, or set the timer that did, may be a stranger with locks of its own around it.
@@ -210,13 +223,13 @@ export class Hold implements Member, Footing {
       for (const listener of [...this.#lossListeners]) listener(error);
     });
     events.next({ ...this.facts(), type: 'lost', reason, heldMs, error, evidence });
-    void this.#nodes.remove([]);
+    void this.#nodes.remove('lost', []);
   }
 
   #doubt(): LossReason | undefined {
-    const { session, clock } = this.#context;
-    if (session.identity !== this.place.session) return 'session-ended';
-    const now = clock.now();
+    const { session } = this.#parts;
+    if (session.identity !== this.contender.session) return 'session-ended';
+    const now = session.clock.now();
     if (now >= session.certainUntil() || session.certainSince() > this.grantedAt) return 'uncertain';
     return now >= this.#leaseEndsAt() ? 'lease-ended' : undefined;
   }
@@ -228,8 +241,7 @@ export class Hold implements Member, Footing {
   #end(state: State): void {
     this.#state = state;
     this.#leases?.clear();
-    this.#context.holders.remove(this);
-    this.#nodes.unwatch();
+    this.#parts.holders.remove(this);
   }
 
   #releasedError(): LockLostError {

@@ -1,13 +1,13 @@
-import type { Alarm, Alarms } from '../bounds/alarms.js';
+import type { PendingTimer, Timers } from '../timers.js';
 
 /** The ends that calls have set to one hold, each its own: the one that comes first is the end of the hold. */
 export class Leases {
-  readonly #alarms: Alarms;
+  readonly #timers: Timers;
   readonly #onEnded: () => void;
-  readonly #ends = new Map<object, Alarm>();
+  readonly #ends = new Map<object, PendingTimer>();
 
-  constructor(alarms: Alarms, onEnded: () => void) {
-    this.#alarms = alarms;
+  constructor(timers: Timers, onEnded: () => void) {
+    this.#timers = timers;
     this.#onEnded = onEnded;
   }
 
@@ -24,7 +24,7 @@ export class Leases {
 
   set(owner: object, endsAt: number): void {
     this.#ends.get(owner)?.cancel();
-    this.#ends.set(owner, this.#alarms.set(endsAt, this.#onEnded));
+    this.#ends.set(owner, this.#timers.set(endsAt, this.#onEnded));
   }
 
   delete(owner: object): void {
@@ -33,7 +33,7 @@ export class Leases {
   }
 
   clear(): void {
-    for (const alarm of this.#ends.values()) alarm.cancel();
+    for (const timer of this.#ends.values()) timer.cancel();
     this.#ends.clear();
   }
 }

@@ -1,6 +1,6 @@
 import type { LockLostError } from '../../lock/errors.js';
 import type { Hold } from './hold.js';
-import type { LockEvents } from '../lock-events.js';
+import type { LockEvents } from '../bounds/lock-events.js';
 
 /** What work stands on: a hold, or all those of a transaction. */
 export interface Footing {

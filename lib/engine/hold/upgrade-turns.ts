@@ -1,5 +1,5 @@
 import { outsideCalls } from '../../lock/outside-calls.js';
-import type { Interrupt } from '../bounds/interrupt.js';
+import type { Wait } from '../wait.js';
 
 /** Upgrades of one hold take turns: they share its place in the queue, and with that the name of their intents. */
 export class UpgradeTurns {
@@ -15,11 +15,11 @@ export class UpgradeTurns {
   }
 
   /** Waits for the turn. @returns how it ends: once nothing is left of it that another could take for its own */
-  async take(interrupt: Interrupt): Promise<(whenRemoved: Promise<void> | undefined) => void> {
+  async take(wait: Wait): Promise<(whenRemoved: Promise<void> | undefined) => void> {
     this.#under += 1;
     try {
-      if (this.#isBusy) await this.#turn(interrupt);
-      else if (interrupt.error !== undefined) throw interrupt.error;
+      if (this.#isBusy) await this.#turn(wait);
+      else if (wait.error !== undefined) throw wait.error;
     } catch (error) {
       this.#under -= 1;
       throw error;
@@ -32,14 +32,14 @@ export class UpgradeTurns {
     };
   }
 
-  async #turn(interrupt: Interrupt): Promise<void> {
+  async #turn(wait: Wait): Promise<void> {
     let begin: () => void = () => undefined;
     const turn = new Promise<void>((resolve) => {
       begin = resolve;
       this.#waiting.add(begin);
     });
     try {
-      await interrupt.guard(turn);
+      await wait.guard(turn);
     } catch (error) {
       // The turn may have come in the moment in which the wait was ended.
       if (!this.#waiting.delete(begin)) this.#pass();

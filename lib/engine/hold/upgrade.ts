@@ -2,17 +2,15 @@ import { LockConfigurationError } from '../../lock/errors.js';
 import { readersInside, readQueue } from '../../queue/decide.js';
 import { namePrefix } from '../../queue/node-name.js';
 import { isAboutTheLink, SessionError } from '../../session/errors.js';
-import { create, get, set } from '../../session/requests.js';
-import { Bell } from '../bounds/bell.js';
-import type { EngineContext } from '../context.js';
-import { isDoorOpen, waitAtDoor } from '../acquire/doorway.js';
-import { refusal } from '../acquire/enqueue.js';
-import type { Hold } from './hold.js';
-import { sawHolder } from '../acquire/holder-in-front.js';
-import type { Interrupt } from '../bounds/interrupt.js';
+import { create, get, type NodeData, set } from '../../session/requests.js';
+import type { CallScope } from '../bounds/call-scope.js';
+import { Latch } from '../latch.js';
+import { refusal } from '../refusal.js';
 import { listBehindWrites } from '../upkeep/list-behind-writes.js';
 import { listQueue } from '../upkeep/list-queue.js';
-import { clearing, passLockDelay } from '../policy/lock-delay.js';
+import { describeOther, describeOwn } from './describe-holder.js';
+import type { HoldParts } from './hold-parts.js';
+import type { Hold } from './hold.js';
 import { encodeIntent } from './upgrade-intent.js';
 
 /**
@@ -20,26 +18,21 @@ import { encodeIntent } from './upgrade-intent.js';
  * are inside are named in it and waited for. Readers between the two that have not entered find themselves not named,
  * and wait. (Without the names, a reader whose writer in front gives up would get in beside the new writer.)
  *
- * @param ifBusy for those who would not wait: what to tell them where they would have to
+ * @param patience 'tries': for one that fails where it would have to wait
  */
-export async function upgradeHold(
-  context: EngineContext,
-  hold: Hold,
-  interrupt: Interrupt,
-  ifBusy?: () => Error,
-): Promise<void> {
-  if (ifBusy !== undefined && (hold.upgrades.isTaken || !context.uplink.isUp)) throw ifBusy();
-  const stopListening = hold.onEnd((error) => interrupt.raise(error));
+export async function upgradeHold(parts: HoldParts, hold: Hold, scope: CallScope, patience: Patience): Promise<void> {
+  if (patience === 'tries' && (hold.upgrades.isTaken || !parts.link.isUp)) throw busy(scope);
+  const stopListening = hold.onEnd((error) => scope.end(error));
   try {
-    const leave = await hold.upgrades.take(interrupt);
+    const leave = await hold.upgrades.take(scope);
     let removed: Promise<void> | undefined;
     let intent: Intent | undefined;
     try {
       if (hold.mode === 'write') return;
-      intent = await placeIntent(context, hold, interrupt);
-      await becomeWriter(context, hold, intent, interrupt, ifBusy);
+      intent = await placeIntent(parts, hold, scope);
+      await becomeWriter(parts, hold, intent, scope, patience);
     } catch (error) {
-      removed = takeBack(context, hold, intent);
+      removed = takeBack(parts, hold, intent);
       throw error;
     } finally {
       leave(removed);
@@ -49,50 +42,51 @@ export async function upgradeHold(
   }
 }
 
+function busy(scope: CallScope): Error {
+  scope.standsBehind();
+  return scope.timeUp();
+}
+
 /** Lets the readers that are inside leave, and nobody else enter. */
 async function becomeWriter(
-  context: EngineContext,
+  parts: HoldParts,
   hold: Hold,
   intent: Intent,
-  interrupt: Interrupt,
-  ifBusy: (() => Error) | undefined,
+  scope: CallScope,
+  patience: Patience,
 ): Promise<void> {
-  if (ifBusy !== undefined && intent.readers.length > 0) throw ifBusy();
-  await nameReaders(context, hold, intent, interrupt);
-  interrupt.isBehindOthers = intent.readers.length > 0;
-  for (const name of intent.readers) await untilGone(context, `${hold.request.queuePath}/${name}`, hold, interrupt);
+  const { rules } = parts;
+  const hasReaders = intent.readers.length > 0;
+  if (hasReaders && patience === 'tries') throw busy(scope);
+  if (hasReaders) await nameReaders(parts, hold, intent, scope);
+  for (const name of intent.readers) await untilGone(parts, `${hold.request.queuePath}/${name}`, hold, scope);
   do {
     // Readers of the other queue of this process are no part of this one.
-    while (!isDoorOpen(context, hold.request.key, 'write', hold)) {
-      if (ifBusy !== undefined) throw ifBusy();
-      await waitAtDoor(context, hold.request.key, interrupt);
+    while (!rules.isOpenToWriter(hold)) {
+      if (patience === 'tries') throw busy(scope);
+      await rules.whenOpen(hold.request.key, scope);
     }
-    await passLockDelayAsWriter(context, hold, interrupt);
-  } while (!isDoorOpen(context, hold.request.key, 'write', hold));
+    await rules.passAsWriter(hold, scope);
+  } while (!rules.isOpenToWriter(hold));
   const lost = hold.lossError();
   if (lost !== undefined) throw lost;
   hold.upgraded(intent.path);
 }
 
-async function passLockDelayAsWriter(context: EngineContext, hold: Hold, interrupt: Interrupt): Promise<void> {
-  const { request, place } = hold;
-  // From the first time that its name may stand in the record, also if it never comes to write.
-  if (context.settings.lockDelayMs > 0) hold.releaseWith(clearing(request.queuePath));
-  for (;;) {
-    await context.uplink.whenUp(interrupt);
-    const passed = await passLockDelay(context, { ...request, mode: 'write' }, place, interrupt, 'waits');
-    if (passed !== undefined) return;
-  }
+/** Removes the intent of an upgrade that failed, and what it wrote into the record. */
+function takeBack(
+  { janitor, rules }: HoldParts,
+  { request, contender }: Hold,
+  intent: Intent | undefined,
+): Promise<void> {
+  const undo = rules.takeBackOf(contender);
+  if (intent === undefined || undo === undefined)
+    return janitor.sweep(request.queuePath, namePrefix('write', contender.id));
+  return janitor.remove([intent.path], undo).done;
 }
 
-/** Removes the intent of an upgrade that failed, and what it wrote into the record. */
-function takeBack({ janitor }: EngineContext, { request, place }: Hold, intent: Intent | undefined): Promise<void> {
-  const { onGiveUp } = place.lockDelay;
-  if (intent === undefined || onGiveUp === undefined)
-    return janitor.sweep(request.queuePath, namePrefix('write', place.id));
-  delete place.lockDelay.onGiveUp;
-  return janitor.remove([intent.path], onGiveUp);
-}
+/** For who waits for readers to leave, or gives up where it would have to. */
+type Patience = 'waits' | 'tries';
 
 interface Intent {
   readonly path: string;
@@ -100,23 +94,23 @@ interface Intent {
 }
 
 /** Goes on until the intent stands and the queue was seen after that. */
-async function placeIntent(context: EngineContext, hold: Hold, interrupt: Interrupt): Promise<Intent> {
-  const { session, uplink } = context;
+async function placeIntent(parts: HoldParts, hold: Hold, scope: CallScope): Promise<Intent> {
+  const { session, link } = parts;
   const { queuePath, key } = hold.request;
-  const prefix = namePrefix('write', hold.place.id);
+  const prefix = namePrefix('write', hold.contender.id);
   for (;;) {
-    await uplink.whenUp(interrupt);
-    const seen = await interrupt.guard(listBehindWrites(session, queuePath, prefix));
+    await link.whenUp(scope);
+    const seen = await scope.guard(listBehindWrites(session, queuePath, prefix));
     const there = seen instanceof SessionError ? undefined : seen.children.find((name) => name.startsWith(prefix));
     if (seen instanceof SessionError) {
       if (isAboutTheLink(seen)) continue;
       if (seen.code === 'NO_NODE') hold.lose('removed');
       throw hold.lossError() ?? refusal(seen, key);
     }
-    if (!seen.children.includes(hold.place.name)) hold.lose('removed');
+    if (!seen.children.includes(hold.contender.name)) hold.lose('removed');
     if (there !== undefined) return intentOf(hold, there, seen.children);
     const requests = [create(`${queuePath}/${prefix}`, 'ephemeral-sequential'), listQueue(queuePath)] as const;
-    const [created, listed] = await interrupt.guard(session.batch(requests));
+    const [created, listed] = await scope.guard(session.batch(requests));
     if (!(created instanceof SessionError) && !(listed instanceof SessionError)) {
       return intentOf(hold, created.path.slice(queuePath.length + 1), listed.children);
     }
@@ -135,29 +129,28 @@ function intentOf({ request: { queuePath, key } }: Hold, name: string, children:
   return { path: `${queuePath}/${name}`, readers: readersInside(children, name).map((reader) => reader.name) };
 }
 
-async function nameReaders(context: EngineContext, hold: Hold, intent: Intent, interrupt: Interrupt): Promise<void> {
-  const { session, uplink } = context;
-  if (intent.readers.length === 0) return;
+async function nameReaders(parts: HoldParts, hold: Hold, intent: Intent, scope: CallScope): Promise<void> {
+  const { session, link } = parts;
   for (;;) {
-    await uplink.whenUp(interrupt);
-    const [written] = await interrupt.guard(session.batch([set(intent.path, encodeIntent(intent.readers))]));
+    await link.whenUp(scope);
+    const [written] = await scope.guard(session.batch([set(intent.path, encodeIntent(intent.readers))]));
     if (!(written instanceof SessionError)) return;
     if (!isAboutTheLink(written)) throw refusal(written, hold.request.key);
   }
 }
 
-async function untilGone(context: EngineContext, path: string, hold: Hold, interrupt: Interrupt): Promise<void> {
-  const { session, uplink } = context;
+async function untilGone(parts: HoldParts, path: string, hold: Hold, scope: CallScope): Promise<void> {
+  const { session, link } = parts;
   for (;;) {
-    await uplink.whenUp(interrupt);
-    const bell = new Bell();
-    const watcher = { onWatchEvent: (): void => bell.ring() };
-    const stopListening = uplink.onChange(() => bell.ring());
+    await link.whenUp(scope);
+    const changed = new Latch();
+    const watcher = { onWatchEvent: (): void => changed.open() };
+    const stopListening = link.onChange('contenders', () => changed.open());
     try {
-      const [found] = await interrupt.guard(session.batch([get(path, watcher)]));
+      const [found] = await scope.guard(session.batch([get(path, watcher)]));
       if (!(found instanceof SessionError)) {
-        sawHolder(context, hold.request, path, found, interrupt);
-        await interrupt.guard(bell.heard());
+        scope.standsBehind(() => describeReader(parts, path, found, hold));
+        await scope.guard(changed.opened());
       } else if (found.code === 'NO_NODE') return;
       else if (!isAboutTheLink(found)) throw refusal(found, hold.request.key);
     } finally {
@@ -165,4 +158,9 @@ async function untilGone(context: EngineContext, path: string, hold: Hold, inter
       session.unwatch(path, watcher);
     }
   }
+}
+
+function describeReader({ holders }: HoldParts, path: string, node: NodeData, waiting: Hold): string {
+  const own = holders.all.find(({ contender }) => contender.path === path);
+  return own === undefined ? describeOther(path, node) : describeOwn(own, waiting.request.owner);
 }

@@ -5,13 +5,16 @@ import { readQueue } from '../../queue/decide.js';
 import type { QueueNode } from '../../queue/node-name.js';
 import { failedWith, isAboutTheLink, SessionError } from '../../session/errors.js';
 import { get, type NodeData, remove, sync } from '../../session/requests.js';
+import type { Session } from '../../session/session.js';
 import { sessionIdText } from '../../session/session-id.js';
-import { decodeContender } from '../acquire/contender-data.js';
-import type { EngineContext } from '../context.js';
-import { refusal } from '../acquire/enqueue.js';
-import type { Interrupt } from '../bounds/interrupt.js';
+import { decodeContender } from '../contender-data.js';
+import { refusal } from '../refusal.js';
+import type { CallScope } from '../bounds/call-scope.js';
+import type { Identifiers } from '../bounds/identifiers.js';
 import { listQueue } from '../upkeep/list-queue.js';
-import { pendingDelayMs } from '../policy/lock-delay.js';
+import { parseRecord } from '../key-record.js';
+import type { HoldHistory } from '../hold/hold-history.js';
+import type { LinkState } from '../upkeep/link-state.js';
 import { type Found, isMoving, standings } from './standings.js';
 
 /** A queue may be long; what is read of it is not. */
@@ -27,35 +30,42 @@ const MAX_LOOKS = 5;
  */
 export type Freshness = 'behind a write' | 'behind a sync';
 
+/** What a look at a key needs of the lock service. */
+export interface InspectParts {
+  readonly session: Session;
+  readonly link: LinkState;
+  readonly identifiers: Identifiers;
+  readonly history: HoldHistory;
+}
+
 /** A look at one key: its queue, and who is behind each place. */
 export async function inspectKey(
-  context: EngineContext,
+  parts: InspectParts,
   key: string,
   queuePath: string,
-  interrupt: Interrupt,
+  scope: CallScope,
   freshness: Freshness,
 ): Promise<LockSnapshot> {
   // Of the write only the answer counts. It deletes a node that never exists, which takes its place among all writes.
-  const before =
-    freshness === 'behind a write' ? remove(`${queuePath}/${context.identifiers.next()}`) : sync(queuePath);
+  const before = freshness === 'behind a write' ? remove(`${queuePath}/${parts.identifiers.next()}`) : sync(queuePath);
   /** Which change of the parent's data left there the name of a holder that was not in the queue. */
   let vanishedAt: bigint | undefined;
   for (let looks = 1; ; looks += 1) {
-    await context.uplink.whenUp(interrupt);
+    await parts.link.whenUp(scope);
     const requests = [before, listQueue(queuePath), get(queuePath)] as const;
-    const [passed, listed, parent] = await interrupt.guard(context.session.batch(requests));
+    const [passed, listed, parent] = await scope.guard(parts.session.batch(requests));
     if (passed instanceof SessionError && isAboutTheLink(passed)) continue;
-    if (failedWith(listed, 'NO_NODE')) return describe(context, key, queuePath, [], new Map(), undefined);
+    if (failedWith(listed, 'NO_NODE')) return describe(parts, key, queuePath, [], new Map(), undefined);
     const error = [listed, ...(before.op === 'sync' ? [passed] : [])].find(
       (outcome) => outcome instanceof SessionError,
     );
     if (error !== undefined && !isAboutTheLink(error)) throw refusal(error, key);
     if (listed instanceof SessionError || error !== undefined) continue;
     const queue = readQueue(listed.children);
-    const found = await readNodes(context, queuePath, queue.slice(0, MAX_DESCRIBED), interrupt);
+    const found = await readNodes(parts, queuePath, queue.slice(0, MAX_DESCRIBED), scope);
     // When a holder has left, whoever holds now may have come after the list: it would seem to be free.
     if (found === undefined || (looks < MAX_LOOKS && isMoving(queue, found))) continue;
-    const delayMs = parent instanceof SessionError ? undefined : pendingDelayMs(parent.data);
+    const delayMs = parent instanceof SessionError ? undefined : parseRecord(parent.data)?.lockDelayMs;
     if (delayMs !== undefined && queue.length === 0 && looks < MAX_LOOKS) {
       // A holder that came or left between the two reads has not vanished: the next look finds something else there.
       const { mzxid } = (parent as NodeData).stat;
@@ -64,18 +74,18 @@ export async function inspectKey(
       if (!isConfirmed) continue;
     }
     const left = queue.filter(({ name }) => found.get(name) !== 'left');
-    return describe(context, key, queuePath, left, found, delayMs);
+    return describe(parts, key, queuePath, left, found, delayMs);
   }
 }
 
 /** @returns undefined when the link went away meanwhile */
 async function readNodes(
-  { session }: EngineContext,
+  { session }: InspectParts,
   queuePath: string,
   nodes: readonly QueueNode[],
-  interrupt: Interrupt,
+  scope: CallScope,
 ): Promise<Found | undefined> {
-  const outcomes = await interrupt.guard(session.batch(nodes.map(({ name }) => get(`${queuePath}/${name}`))));
+  const outcomes = await scope.guard(session.batch(nodes.map(({ name }) => get(`${queuePath}/${name}`))));
   if (outcomes.some((outcome) => outcome instanceof SessionError && isAboutTheLink(outcome))) return undefined;
   const found = new Map<string, NodeData | 'left'>();
   outcomes.forEach((outcome, index) => {
@@ -87,7 +97,7 @@ async function readNodes(
 }
 
 function describe(
-  { clock, history }: EngineContext,
+  { session, history }: InspectParts,
   key: string,
   queuePath: string,
   nodes: readonly QueueNode[],
@@ -105,7 +115,7 @@ function describe(
     else queueLength += 1;
     const data = found.get(node.name);
     if (data !== undefined && data !== 'left')
-      (holds ? holders : queue).push(describeContender(queuePath, node, data, wallNow(clock)));
+      (holds ? holders : queue).push(describeContender(queuePath, node, data, wallNow(session.clock)));
   }
   const averageMs = medianHoldMs([...holders, ...queue]) ?? history.averageMs(key);
   const elapsedMs = holders[0]?.ageMs ?? 0;

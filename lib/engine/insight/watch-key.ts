@@ -3,7 +3,8 @@ import { LockClosedError } from '../../lock/errors.js';
 import type { LockSnapshot } from '../../lock/snapshot.js';
 import { failedWith, isAboutTheLink, SessionError } from '../../session/errors.js';
 import { exists, type Watcher } from '../../session/requests.js';
-import type { EngineContext } from '../context.js';
+import type { Session } from '../../session/session.js';
+import type { LinkState } from '../upkeep/link-state.js';
 import { listQueue } from '../upkeep/list-queue.js';
 import { detached } from '../bounds/owner-context.js';
 
@@ -12,21 +13,20 @@ import { detached } from '../bounds/owner-context.js';
  * reconnect. Changes in between may be skipped; the last one is not.
  */
 export function watchKey(
-  context: EngineContext,
+  { session, link }: { readonly session: Session; readonly link: LinkState },
   queuePath: string,
   inspect: () => Promise<LockSnapshot>,
 ): Observable<LockSnapshot> {
   return new Observable<LockSnapshot>((subscriber) => {
-    const { session, uplink } = context;
     // As for those who subscribed before: nothing more will come, and no change of the state will say so.
     if (session.state === 'closed') return subscriber.complete();
     let isLooking = false;
     let isStale = false;
 
     const watcher: Watcher = { onWatchEvent: () => changed() };
-    const stopListening = uplink.onChange((state) => {
+    const stopListening = link.onChange('calls', (state) => {
       if (state === 'closed') subscriber.complete();
-      else if (uplink.isUp) changed();
+      else if (link.isUp) changed();
     });
 
     function changed(): void {
@@ -38,7 +38,7 @@ export function watchKey(
     async function look(): Promise<void> {
       isLooking = true;
       try {
-        while (isStale && !subscriber.closed && uplink.isUp) {
+        while (isStale && !subscriber.closed && link.isUp) {
           isStale = false;
           const [listed] = await session.batch([listQueue(queuePath, watcher)]);
           if (subscriber.closed) return;
@@ -55,7 +55,7 @@ export function watchKey(
       } catch (error) {
         if (error instanceof LockClosedError) subscriber.complete();
         // Else the link went away meanwhile, and there will be another look when it is back.
-        else if (uplink.isUp) subscriber.error(error);
+        else if (link.isUp) subscriber.error(error);
       } finally {
         isLooking = false;
       }

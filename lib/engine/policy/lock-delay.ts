@@ -10,74 +10,131 @@ import {
   set,
   type Stat,
 } from '../../session/requests.js';
-import { parseObject } from '../acquire/contender-data.js';
-import type { EngineContext } from '../context.js';
-import { refusal } from '../acquire/enqueue.js';
-import type { Interrupt } from '../bounds/interrupt.js';
-import type { LockRequest, Place } from '../acquire/place.js';
+import type { Session } from '../../session/session.js';
+import type { Patience } from '../acquire/acquire.js';
+import type { CallScope } from '../bounds/call-scope.js';
+import type { Contender, LockRequest } from '../contender.js';
+import { encodeRecord, type HolderRecord, parseRecord } from '../key-record.js';
+import { refusal } from '../refusal.js';
+import type { Timers } from '../timers.js';
+import type { VanishedHolders } from './vanished-holders.js';
 
 const NOTHING: readonly MultiPart[] = [];
 const NO_DATA = new Uint8Array(0);
-
-/** What the parent of a queue remembers: the holder that may write, or the last one, if it vanished. */
-interface HolderRecord {
-  readonly nodeName: string;
-  readonly lockDelayMs: number;
-}
-
-/** 'tries': who does not stay in the queue for the delay to pass. */
-export type Patience = 'waits' | 'tries';
 
 /**
  * For stores that cannot check tokens: after a holder that vanished, the next one waits before it enters. The deletion of
  * a node does not say whether its holder vanished or gave it back, so a holder that may write leaves its name in the
  * parent's data, and takes it out in the transaction that gives the lock back.
- * @returns what belongs into that transaction; undefined when the contender must look again; 'held back' to one that only
- * tries, until the delay is over
  */
-export async function passLockDelay(
-  context: EngineContext,
-  request: LockRequest,
-  place: Place,
-  interrupt: Interrupt,
-  patience: Patience,
-): Promise<readonly MultiPart[] | 'held back' | undefined> {
-  const { session, settings } = context;
-  if (settings.lockDelayMs === 0) return NOTHING;
-  const { queuePath, key } = request;
-  const writes = request.mode === 'exclusive' || request.mode === 'write';
-  const own: HolderRecord = { nodeName: place.name, lockDelayMs: settings.lockDelayMs };
-  const sent = session.batch(writes ? [get(queuePath), set(queuePath, encodeRecord(own))] : [get(queuePath)]);
-  if (writes) place.lockDelay.onGiveUp = sent.then((outcomes) => undo(context, request, place, outcomes));
-  const [read, written] = await interrupt.guard(sent);
-  throwRefusal(read, key);
-  throwRefusal(written, key);
-  if (read instanceof SessionError) {
-    if (patience === 'tries') throw refusal(read, key);
-    // Our name may stand there now, over one that we have not seen: wait as if there had been one.
-    interrupt.isBehindOthers = true;
-    await sleep(context, settings.lockDelayMs, interrupt);
-    return undefined;
+export class LockDelay {
+  readonly #session: Session;
+  readonly #timers: Timers;
+  readonly #vanished: VanishedHolders;
+  readonly #lockDelayMs: number;
+
+  constructor(session: Session, timers: Timers, vanished: VanishedHolders, lockDelayMs: number) {
+    this.#session = session;
+    this.#timers = timers;
+    this.#vanished = vanished;
+    this.#lockDelayMs = lockDelayMs;
   }
-  const before = predecessorIn(read, place);
-  if (before !== undefined) {
-    if (patience === 'tries') {
-      if (!isOver(context, queuePath, before)) return 'held back';
-    } else {
-      interrupt.isBehindOthers = true;
-      if (writes) await putBack(context, place, interrupt);
-      await sleep(context, Math.max(before.lockDelayMs, settings.lockDelayMs), interrupt);
+
+  /**
+   * @param writes whether it enters as a writer
+   * @returns what belongs into the transaction that gives the lock back; undefined when the contender must look again; 'held
+   * back' to one that only tries, until the delay is over
+   */
+  async pass(
+    contender: Contender,
+    writes: boolean,
+    scope: CallScope,
+    patience: Patience,
+  ): Promise<readonly MultiPart[] | 'held back' | undefined> {
+    const { queuePath, key } = contender.request;
+    const own: HolderRecord = { nodeName: contender.name, lockDelayMs: this.#lockDelayMs };
+    const sent = this.#session.batch(writes ? [get(queuePath), set(queuePath, encodeRecord(own))] : [get(queuePath)]);
+    if (writes) contender.lockDelay.onGiveUp = sent.then((outcomes) => this.#undo(contender, outcomes));
+    const [read, written] = await scope.guard(sent);
+    throwRefusal(read, key);
+    throwRefusal(written, key);
+    if (read instanceof SessionError) {
+      if (patience === 'tries') throw refusal(read, key);
+      // Our name may stand there now, over one that we have not seen: wait as if there had been one.
+      scope.standsBehind();
+      await this.#sleep(this.#lockDelayMs, scope);
+      return undefined;
     }
-    place.lockDelay.waitedFor = before.nodeName;
-    if (!writes) {
-      const [cleared] = await interrupt.guard(session.batch([set(queuePath, NO_DATA, read.stat.version)]));
-      throwRefusal(cleared, key);
+    const before = predecessorIn(read, contender);
+    if (before !== undefined) {
+      if (patience === 'tries') {
+        if (!this.#isOver(queuePath, before)) return 'held back';
+      } else {
+        scope.standsBehind();
+        if (writes) await this.#putBack(contender, scope);
+        await this.#sleep(Math.max(before.lockDelayMs, this.#lockDelayMs), scope);
+      }
+      contender.lockDelay.waitedFor = before.nodeName;
+      if (!writes) {
+        const [cleared] = await scope.guard(this.#session.batch([set(queuePath, NO_DATA, read.stat.version)]));
+        throwRefusal(cleared, key);
+      }
+      // Much may have happened meanwhile.
+      return undefined;
     }
-    // Much may have happened meanwhile.
-    return undefined;
+    if (written instanceof SessionError) return undefined;
+    return writes ? clearing(queuePath) : NOTHING;
   }
-  if (written instanceof SessionError) return undefined;
-  return writes ? clearing(queuePath) : NOTHING;
+
+  /** Whether the delay after a holder that is not in the queue any more still keeps out everybody who only tries. */
+  holdsBack({ key, queuePath }: LockRequest, parent: Outcome<GetRequest>, queue: readonly QueueNode[]): boolean {
+    throwRefusal(parent, key);
+    if (parent instanceof SessionError) return false;
+    const record = parseRecord(parent.data);
+    if (record === undefined) this.#vanished.forget(queuePath);
+    if (record === undefined || queue.some(({ name }) => name === record.nodeName)) return false;
+    this.#vanished.sawGone(queuePath, record.nodeName);
+    return !this.#isOver(queuePath, record);
+  }
+
+  #isOver(queuePath: string, record: HolderRecord): boolean {
+    return this.#vanished.ageMs(queuePath, record.nodeName) >= Math.max(record.lockDelayMs, this.#lockDelayMs);
+  }
+
+  /**
+   * What takes the name of a contender that never held out of the record again. With the version that it left there:
+   * whatever came after it stays. Where nobody knows what stood there before, the name stays, and the next one waits.
+   */
+  #undo(contender: Contender, [read, written]: readonly (NodeData | Stat | SessionError)[]): readonly MultiPart[] {
+    const { queuePath } = contender.request;
+    if (read instanceof SessionError) return NOTHING;
+    const { stat } = read as NodeData;
+    const version = written instanceof SessionError ? stat.version + 1 : (written as Stat).version;
+    const before = predecessorIn(read as NodeData, contender);
+    if (before === undefined) return [set(queuePath, NO_DATA, version)];
+    // The longer one, so that who comes next need not know of both.
+    const lockDelayMs = Math.max(before.lockDelayMs, this.#lockDelayMs);
+    return [set(queuePath, encodeRecord({ ...before, lockDelayMs }), version)];
+  }
+
+  /** While it waits, a contender has not held: if it vanishes as well, the delay must be that of the holder before it. */
+  async #putBack({ lockDelay }: Contender, scope: CallScope): Promise<void> {
+    const outcomes = await scope.guard(this.#session.batch([multi((await lockDelay.onGiveUp)!)]));
+    if (!outcomes.some((outcome) => outcome instanceof SessionError)) delete lockDelay.onGiveUp;
+  }
+
+  async #sleep(durationMs: number, scope: CallScope): Promise<void> {
+    let cancel: (() => void) | undefined;
+    const passed = new Promise<void>((resolve) => {
+      const timer = this.#timers.set(this.#session.clock.now() + durationMs, resolve);
+      cancel = () => timer.cancel();
+    });
+    try {
+      await scope.guard(passed);
+    } finally {
+      cancel?.();
+    }
+  }
 }
 
 /** What an orderly release does to the record, besides removing the node. */
@@ -85,88 +142,14 @@ export function clearing(queuePath: string): readonly MultiPart[] {
   return [set(queuePath, NO_DATA)];
 }
 
-/** Whether the delay after a holder that is not in the queue any more still keeps out everybody who only tries. */
-export function isHeldBack(
-  context: EngineContext,
-  { key, queuePath }: LockRequest,
-  parent: Outcome<GetRequest>,
-  queue: readonly QueueNode[],
-): boolean {
-  throwRefusal(parent, key);
-  if (parent instanceof SessionError) return false;
-  const record = parseRecord(parent.data);
-  if (record === undefined) context.sightings.forget(queuePath);
-  if (record === undefined || queue.some(({ name }) => name === record.nodeName)) return false;
-  context.sightings.sawGone(queuePath, record.nodeName);
-  return !isOver(context, queuePath, record);
-}
-
-/** @returns how long the next holder is to wait for the one that vanished; undefined when none did */
-export function pendingDelayMs(data: Uint8Array): number | undefined {
-  return parseRecord(data)?.lockDelayMs;
-}
-
 /** The holder that vanished, and that this contender has still to wait for. */
-function predecessorIn({ data }: NodeData, { name, lockDelay }: Place): HolderRecord | undefined {
+function predecessorIn({ data }: NodeData, { name, lockDelay }: Contender): HolderRecord | undefined {
   const record = parseRecord(data);
   return record?.nodeName === name || record?.nodeName === lockDelay.waitedFor ? undefined : record;
-}
-
-function isOver({ sightings, settings }: EngineContext, queuePath: string, record: HolderRecord): boolean {
-  return sightings.ageMs(queuePath, record.nodeName) >= Math.max(record.lockDelayMs, settings.lockDelayMs);
-}
-
-/**
- * What takes the name of a contender that never held out of the record again. With the version that it left there:
- * whatever came after it stays. Where nobody knows what stood there before, the name stays, and the next one waits.
- */
-function undo(
-  { settings }: EngineContext,
-  { queuePath }: LockRequest,
-  place: Place,
-  [read, written]: readonly (NodeData | Stat | SessionError)[],
-): readonly MultiPart[] {
-  if (read instanceof SessionError) return NOTHING;
-  const { stat } = read as NodeData;
-  const version = written instanceof SessionError ? stat.version + 1 : (written as Stat).version;
-  const before = predecessorIn(read as NodeData, place);
-  if (before === undefined) return [set(queuePath, NO_DATA, version)];
-  // The longer one, so that who comes next need not know of both.
-  const lockDelayMs = Math.max(before.lockDelayMs, settings.lockDelayMs);
-  return [set(queuePath, encodeRecord({ ...before, lockDelayMs }), version)];
-}
-
-/** While it waits, a contender has not held: if it vanishes as well, the delay must be that of the holder before it. */
-async function putBack({ session }: EngineContext, { lockDelay }: Place, interrupt: Interrupt): Promise<void> {
-  const outcomes = await interrupt.guard(session.batch([multi((await lockDelay.onGiveUp)!)]));
-  if (!outcomes.some((outcome) => outcome instanceof SessionError)) delete lockDelay.onGiveUp;
 }
 
 function throwRefusal(outcome: unknown, key: string): void {
   if (!(outcome instanceof SessionError) || isAboutTheLink(outcome)) return;
   // Gone or changed meanwhile: the next look tells.
   if (outcome.code !== 'NO_NODE' && outcome.code !== 'BAD_VERSION') throw refusal(outcome, key);
-}
-
-function encodeRecord(record: HolderRecord): Uint8Array {
-  return Buffer.from(JSON.stringify(record));
-}
-
-function parseRecord(data: Uint8Array): HolderRecord | undefined {
-  const value = parseObject(data);
-  if (typeof value?.nodeName !== 'string' || !Number.isFinite(value.lockDelayMs)) return undefined;
-  return { nodeName: value.nodeName, lockDelayMs: Number(value.lockDelayMs) };
-}
-
-async function sleep({ alarms, clock }: EngineContext, durationMs: number, interrupt: Interrupt): Promise<void> {
-  let cancel: (() => void) | undefined;
-  const passed = new Promise<void>((resolve) => {
-    const alarm = alarms.set(clock.now() + durationMs, resolve);
-    cancel = () => alarm.cancel();
-  });
-  try {
-    await interrupt.guard(passed);
-  } finally {
-    cancel?.();
-  }
 }

@@ -5,8 +5,8 @@ import { type LockMode, strongest } from '../../lock/mode.js';
 import { shown } from '../../lock/shown.js';
 import type { Hold } from '../hold/hold.js';
 import { checkKey } from '../acquire/key.js';
+import type { TakenLock } from '../acquire/lock-taker.js';
 import type { KeyWithMode } from '../lock-service.js';
-import type { OwnedLock } from '../bounds/owner-context.js';
 
 /** Every caller takes its locks in this order: duplicates made one, in the strongest mode that was asked for. */
 export function canonicalOrder(keys: readonly KeyWithMode[], defaultMode: LockMode): { key: string; mode: LockMode }[] {
@@ -50,12 +50,12 @@ export class SharedFate {
 /** Locks that were taken together and live together. */
 export class HeldLocks extends MultiLockHandle {
   readonly locks: readonly LockHandle[];
-  readonly #owned: readonly OwnedLock[];
+  readonly #owned: readonly TakenLock[];
   readonly #controller = new AbortController();
   readonly #fate = new SharedFate((error) => this.#lose(error));
   #released: Promise<void> | undefined;
 
-  constructor(owned: readonly OwnedLock[]) {
+  constructor(owned: readonly TakenLock[]) {
     super();
     this.#owned = owned;
     this.locks = owned.map(({ handle }) => handle);

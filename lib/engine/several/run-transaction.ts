@@ -1,13 +1,34 @@
 import { answerWithinMs, Deadline } from '../../lock/deadline.js';
 import { DeadlockError } from '../../lock/errors.js';
-import type { EngineContext } from '../context.js';
+import type { Clock } from '../../lock/clock.js';
+import type { CallScope } from '../bounds/call-scope.js';
+import type { Identifiers } from '../bounds/identifiers.js';
+import type { LockEvents } from '../bounds/lock-events.js';
+import { suspectDeadlock } from './deadlock-suspicion.js';
+import type { Timers } from '../timers.js';
+import type { LinkState } from '../upkeep/link-state.js';
+import type { Outbox } from '../upkeep/outbox.js';
 import type { LockTransaction } from '../lock-service.js';
-import type { CallFacts, LockTaker } from '../acquire/lock-taker.js';
-import { frameFor, type OwnedLock, runInFrame } from '../bounds/owner-context.js';
+import type { Call, LockTaker, TakenLock } from '../acquire/lock-taker.js';
+import { frameFor, runInFrame } from '../bounds/owner-context.js';
 import { GrowingTransaction } from './transaction.js';
 import { untilDoneOrLost } from '../hold/until-done-or-lost.js';
 
 const MAX_PAUSE_MS = 100;
+
+/** What transactions need of their lock service. */
+export interface TransactionParts {
+  readonly clock: Clock;
+  readonly timers: Timers;
+  readonly link: LinkState;
+  readonly outbox: Outbox;
+  readonly events: LockEvents;
+  readonly identifiers: Identifiers;
+  readonly taker: LockTaker;
+  readonly waitMs: number;
+  /** In [0, 1). */
+  readonly random: () => number;
+}
 
 export type TransactionWork<T> = (tx: LockTransaction) => T | PromiseLike<T>;
 
@@ -15,30 +36,21 @@ export type TransactionWork<T> = (tx: LockTransaction) => T | PromiseLike<T>;
  * Runs `work` as a transaction, again and again while it is a deadlock's victim and time is left; once where the module's
  * `waitMs` is 0, as it waits for nothing then.
  */
-export async function runTransaction<T>(
-  context: EngineContext,
-  taker: LockTaker,
-  work: TransactionWork<T>,
-  call: CallFacts,
-): Promise<T> {
-  const { alarms, settings } = context;
+export async function runTransaction<T>(parts: TransactionParts, work: TransactionWork<T>, call: Call): Promise<T> {
+  const { timers, waitMs, random } = parts;
   for (;;) {
     try {
-      return await runOnce(context, taker, work, call);
+      return await runOnce(parts, work, call);
     } catch (error) {
-      if (!(error instanceof DeadlockError) || settings.waitMs === 0 || call.deadline.hasPassed()) throw error;
+      if (!(error instanceof DeadlockError) || waitMs === 0 || call.deadline.hasPassed()) throw error;
     }
-    await alarms.pause(settings.random() * Math.min(MAX_PAUSE_MS, call.deadline.remainingMs()));
+    await timers.pause(random() * Math.min(MAX_PAUSE_MS, call.deadline.remainingMs()));
   }
 }
 
-async function runOnce<T>(
-  { clock, settings, identifiers, outbox, events }: EngineContext,
-  taker: LockTaker,
-  work: TransactionWork<T>,
-  { service, deadline }: CallFacts,
-): Promise<T> {
-  const locks: OwnedLock[] = [];
+async function runOnce<T>(parts: TransactionParts, work: TransactionWork<T>, { service, deadline }: Call): Promise<T> {
+  const { clock, waitMs, identifiers, outbox, events, taker } = parts;
+  const locks: TakenLock[] = [];
   const frame = frameFor(service, identifiers, locks);
   const { owner } = frame;
   const tx = new GrowingTransaction(
@@ -46,14 +58,15 @@ async function runOnce<T>(
     deadline,
     // Not `async`: between the last look at a grant and its caller there are no more turns of promises than need be.
     (key, mode, end, suspicion) => {
-      const take = (): Promise<OwnedLock> => {
+      const take = (): Promise<TakenLock> => {
         // Where nothing is waited for, each lock has the time of an answer: the work in between may take longer than that.
-        const rest = Deadline.after(clock, settings.waitMs === 0 ? answerWithinMs(0) : deadline.remainingMs());
-        return taker.take(key, { mode }, { service, deadline: rest, owner, end, suspicion });
+        const rest = Deadline.after(clock, waitMs === 0 ? answerWithinMs(0) : deadline.remainingMs());
+        const limit = suspicion && ((scope: CallScope): void => suspectDeadlock(parts, suspicion, scope));
+        return taker.take(key, { mode }, { service, deadline: rest, owner, end, limit });
       };
       return taker.firstConnectionToTake(key, { mode }, { service, deadline, end })?.then(take) ?? take();
     },
-    settings.random,
+    parts.random,
   );
   try {
     const running = runInFrame(frame, () => work(tx));

@@ -2,12 +2,12 @@ import { DeadlockError, LockAbortedError, type LockLostError } from '../../lock/
 import type { Deadline } from '../../lock/deadline.js';
 import type { LockHandle } from '../../lock/handle.js';
 import { covers, type LockMode } from '../../lock/mode.js';
-import type { Suspicion } from '../policy/deadlock-suspicion.js';
+import type { Suspicion } from './deadlock-suspicion.js';
 import type { Hold } from '../hold/hold.js';
+import type { TakenLock } from '../acquire/lock-taker.js';
 import type { LockTransaction } from '../lock-service.js';
 import { SharedFate } from './multi-lock.js';
 import { onAbort } from '../bounds/on-abort.js';
-import type { OwnedLock } from '../bounds/owner-context.js';
 import type { Footing } from '../hold/until-done-or-lost.js';
 
 /** A wait behind others inside a transaction that already holds something is cut short, as it may be a wait in a circle. */
@@ -27,7 +27,7 @@ export type TakeLock = (
  * given back by whoever made this.
  */
 export class GrowingTransaction implements LockTransaction, Footing {
-  readonly #locks: OwnedLock[];
+  readonly #locks: TakenLock[];
   readonly #deadline: Deadline;
   readonly #take: TakeLock;
   readonly #random: () => number;
@@ -39,7 +39,7 @@ export class GrowingTransaction implements LockTransaction, Footing {
   /** Ends the wait for the lock that is being taken. */
   #endWait: (loss?: LockLostError) => void = () => undefined;
 
-  constructor(locks: OwnedLock[], deadline: Deadline, take: TakeLock, random: () => number) {
+  constructor(locks: TakenLock[], deadline: Deadline, take: TakeLock, random: () => number) {
     this.#locks = locks;
     this.#deadline = deadline;
     this.#take = take;

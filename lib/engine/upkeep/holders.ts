@@ -1,39 +1,50 @@
 import { certaintyMarginMs } from '../../session/certainty.js';
 import type { Clock } from '../../lock/clock.js';
 import { type ConnectionState, isUp } from '../../session/connection-state.js';
-import type { Session } from '../../session/session.js';
-import type { Alarm, Alarms } from '../bounds/alarms.js';
-import type { Hold } from '../hold/hold.js';
-import { Roster } from './roster.js';
-import type { Uplink } from './uplink.js';
+import type { Session, SessionIdentity } from '../../session/session.js';
+import type { LossReason } from '../../lock/events.js';
+import { type Member, Roster } from '../roster.js';
+import type { PendingTimer, Timers } from '../timers.js';
+import type { LinkState } from './link-state.js';
 
 /** A hold shorter than this costs no watch; an operator's deletion of a longer one is noticed. */
 const WATCH_OWN_AFTER_MS = 250;
 
+/** A lock that is held, as it is kept alive. */
+export interface Held extends Member {
+  readonly session: SessionIdentity;
+  readonly grantedAt: number;
+  /** Set and cancelled by `Holders`. */
+  watchTimer: PendingTimer | undefined;
+  /** Has the servers tell when somebody removes its node. */
+  watchOwn(): void;
+  lose(reason: LossReason): void;
+}
+
 /**
  * All that this service holds. Keeps the session certain while there is something, and tells every hold of its loss in
- * time: one alarm for all, as they live and die with one session.
+ * time: one timer for all, as they live and die with one session.
  */
-export class Holders {
+export class Holders<H extends Held> {
   readonly #session: Session;
   readonly #clock: Clock;
-  readonly #alarms: Alarms;
+  readonly #timers: Timers;
   readonly #onSuspended: 'continue' | 'stop';
-  readonly #holds = new Roster<Hold>();
+  readonly #holds = new Roster<H>();
   #letGo: (() => void) | undefined;
   #onEmpty: (() => void) | undefined;
-  #certaintyAlarm: Alarm | undefined;
+  #certaintyTimer: PendingTimer | undefined;
 
-  constructor(session: Session, alarms: Alarms, uplink: Uplink, onSuspended: 'continue' | 'stop') {
+  constructor(session: Session, timers: Timers, link: LinkState, onSuspended: 'continue' | 'stop') {
     this.#session = session;
     this.#clock = session.clock;
-    this.#alarms = alarms;
+    this.#timers = timers;
     this.#onSuspended = onSuspended;
-    uplink.onChange((state) => this.#onState(state));
+    link.onChange('holders', (state) => this.#onState(state));
     session.certaintyLowered$.subscribe(() => this.#lookAgain());
   }
 
-  get all(): readonly Hold[] {
+  get all(): readonly H[] {
     return this.#holds.all();
   }
 
@@ -46,44 +57,44 @@ export class Holders {
     if (this.#holds.size > 0) await new Promise<void>((resolve) => (this.#onEmpty = resolve));
   }
 
-  add(hold: Hold): void {
+  add(hold: H): void {
     this.#holds.add(hold);
-    hold.watchAlarm = this.#alarms.set(this.#clock.now() + WATCH_OWN_AFTER_MS, () => hold.watchOwn());
+    hold.watchTimer = this.#timers.set(this.#clock.now() + WATCH_OWN_AFTER_MS, () => hold.watchOwn());
     if (this.#holds.size > 1) return;
     this.#letGo = this.#session.keepCertain();
-    this.#armCertainty();
+    this.#setCertaintyTimer();
   }
 
-  remove(hold: Hold): void {
+  remove(hold: H): void {
     if (!this.#holds.delete(hold)) return;
-    hold.watchAlarm?.cancel();
+    hold.watchTimer?.cancel();
     if (this.#holds.size > 0) return;
     this.#letGo?.();
-    this.#certaintyAlarm?.cancel();
+    this.#certaintyTimer?.cancel();
     this.#onEmpty?.();
   }
 
   #onState(state: ConnectionState): void {
     for (const hold of this.all) {
-      if (hold.place.session !== this.#session.identity) hold.lose(state === 'closed' ? 'closed' : 'session-ended');
+      if (hold.session !== this.#session.identity) hold.lose(state === 'closed' ? 'closed' : 'session-ended');
       else if (state === 'suspended' && this.#onSuspended === 'stop') hold.lose('suspended');
       else if (isUp(state) && this.#clock.now() - hold.grantedAt >= WATCH_OWN_AFTER_MS) hold.watchOwn();
     }
   }
 
-  /** The alarm stands at an instant that may be too late now. */
+  /** The timer stands at an instant that may be too late now. */
   #lookAgain(): void {
     if (this.isEmpty) return;
-    this.#certaintyAlarm?.cancel();
-    this.#armCertainty();
+    this.#certaintyTimer?.cancel();
+    this.#setCertaintyTimer();
   }
 
   /** The signal comes one margin before certainty ends; every proof of life puts it off. */
-  #armCertainty(): void {
+  #setCertaintyTimer(): void {
     const timeoutMs = this.#session.identity?.timeoutMs ?? 0;
     const tellAt = this.#session.certainUntil() - certaintyMarginMs(timeoutMs);
     if (tellAt > this.#clock.now()) {
-      this.#certaintyAlarm = this.#alarms.set(tellAt, () => this.#armCertainty());
+      this.#certaintyTimer = this.#timers.set(tellAt, () => this.#setCertaintyTimer());
       return;
     }
     for (const hold of this.all) hold.lose('uncertain');

@@ -2,12 +2,12 @@ import type { Timer } from '../../lock/clock.js';
 import { outsideCalls } from '../../lock/outside-calls.js';
 import { failedWith, isAboutTheLink, SessionError } from '../../session/errors.js';
 import { isUp } from '../../session/connection-state.js';
-import { multi, remove, type MultiPart, type Stat } from '../../session/requests.js';
+import { check, exists, multi, type MultiPart, remove, type Stat } from '../../session/requests.js';
 import type { Session } from '../../session/session.js';
 import { listBehindWrites } from './list-behind-writes.js';
-import { type Member, Roster } from './roster.js';
+import { type Member, Roster } from '../roster.js';
 import { useUnusedContainer } from './unused-container.js';
-import type { Uplink } from './uplink.js';
+import type { LinkState } from './link-state.js';
 
 const RETRY_AFTER_MS = 100;
 /** What the servers refuse is for an operator to mend, which takes longer. */
@@ -37,6 +37,18 @@ export interface Removal {
   readonly forget: () => void;
 }
 
+/**
+ * Nodes on whose presence somebody relies for as long as a removed node stands in front of them: the removal is carried out
+ * only where they are all there. Asked anew at each attempt.
+ */
+export interface Guard {
+  paths(): readonly string[];
+  /** They were there when the node was removed. */
+  confirmed(paths: readonly string[]): void;
+  /** Somebody has removed this one; the guarded removal has not been carried out. */
+  missing(path: string): void;
+}
+
 const NO_QUEUE: { readonly children: readonly string[]; readonly stat: Stat | undefined } = {
   children: [],
   stat: undefined,
@@ -55,10 +67,10 @@ export class Janitor {
   readonly #tasks = new Roster<Task>();
   #idlers: (() => void)[] = [];
 
-  constructor(session: Session, uplink: Uplink, onRefused: (path: string, error: SessionError) => void) {
+  constructor(session: Session, link: LinkState, onRefused: (path: string, error: SessionError) => void) {
     this.#session = session;
     this.#onRefused = onRefused;
-    uplink.onChange((state) => {
+    link.onChange('leftovers', (state) => {
       if (isUp(state)) for (const task of this.#tasks.all()) this.#run(task);
       if (state === 'closed') for (const task of this.#tasks.all()) this.#finish(task);
     });
@@ -69,15 +81,15 @@ export class Janitor {
   }
 
   /**
-   * Resolves when the nodes are gone. `also` is done in the same transaction, when there is a node to remove; while it is
-   * only being found out, the nodes stay.
+   * Removes nodes. `also` is done in the same transaction, when there is a node to remove; while it is only being found out,
+   * the nodes stay.
    */
-  remove(paths: readonly string[], also: readonly MultiPart[] | Promise<readonly MultiPart[]> = []): Promise<void> {
-    return this.begin(paths, also).done;
-  }
-
-  /** As `remove`, for who waits for a limited time. */
-  begin(paths: readonly string[], also: readonly MultiPart[] | Promise<readonly MultiPart[]>): Removal {
+  remove(
+    paths: readonly string[],
+    also: readonly MultiPart[] | Promise<readonly MultiPart[]> = [],
+    guard?: Guard,
+  ): Removal {
+    if (guard !== undefined) return this.#add(() => this.#removeGuarded(paths, guard));
     if (paths.length === 1 && !(also instanceof Promise) && also.length === 0)
       return this.#add(() => this.#removeEach(paths));
     return this.#add(async () => {
@@ -148,6 +160,27 @@ export class Janitor {
     if (!this.#tasks.delete(task)) return;
     task.done();
     if (this.#tasks.size === 0) for (const idler of this.#idlers.splice(0)) idler();
+  }
+
+  /** Where one that is relied on is missing, whoever relies on it hears of that before the node in front of it goes. */
+  async #removeGuarded(paths: readonly string[], guard: Guard): Promise<Result> {
+    for (;;) {
+      const guarded = guard.paths();
+      if (guarded.length === 0) return this.#removeEach(paths);
+      const parts = [...guarded.map((path) => check(path)), ...paths.map((path) => remove(path))];
+      const [removed] = await this.#session.batch([multi(parts)]);
+      if (!(removed instanceof SessionError)) {
+        guard.confirmed(guarded);
+        return 'done';
+      }
+      if (isAboutTheLink(removed)) return 'again';
+      const found = await this.#session.batch(guarded.map((path) => exists(path)));
+      if (found.some((outcome) => outcome instanceof SessionError && isAboutTheLink(outcome))) return 'again';
+      const missing = guarded.filter((_path, index) => found[index] === undefined);
+      for (const path of missing) guard.missing(path);
+      // Then it was a node to be removed that was not there, or that the servers refuse to remove.
+      if (missing.length === 0) return this.#removeEach(paths);
+    }
   }
 
   async #removeEach(paths: readonly string[]): Promise<Result> {

@@ -1,5 +1,5 @@
 import type { Session } from '../../session/session.js';
-import type { Alarms } from '../bounds/alarms.js';
+import type { Timers } from '../timers.js';
 
 /** A kernel that has no room for so long is that of a process whose server has stopped reading. */
 const LEAVES_WITHIN_MS = 100;
@@ -10,12 +10,12 @@ const LEAVES_WITHIN_MS = 100;
  */
 export class Outbox {
   readonly #session: Session;
-  readonly #alarms: Alarms;
+  readonly #timers: Timers;
   #emptied: Promise<void> | undefined;
 
-  constructor(session: Session, alarms: Alarms) {
+  constructor(session: Session, timers: Timers) {
     this.#session = session;
-    this.#alarms = alarms;
+    this.#timers = timers;
   }
 
   /**
@@ -26,7 +26,7 @@ export class Outbox {
     this.#emptied ??= Promise.resolve().then(() => {
       this.#emptied = undefined;
       const leaving = this.#session.flush();
-      return leaving === undefined ? undefined : this.#alarms.atMost(LEAVES_WITHIN_MS, leaving);
+      return leaving === undefined ? undefined : this.#timers.atMost(LEAVES_WITHIN_MS, leaving);
     });
     return this.#emptied;
   }

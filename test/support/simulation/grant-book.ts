@@ -5,7 +5,7 @@ import { Grant } from './grants.js';
 import type { Judge } from './judge.js';
 import { compatible, mayWrite, readName } from './queue-rules.js';
 import type { Scenario } from './scenario.js';
-import { type Removal, Truth, type TruthListener } from './truth.js';
+import { type Entry, type Removal, Truth, type TruthListener } from './truth.js';
 
 /** How a caller learns of the end of its lock. */
 export interface Ways {
@@ -31,6 +31,8 @@ export class GrantBook implements TruthListener {
   readonly #vanishedAt = new Map<string, number>();
   readonly #excusedSessions = new Set<bigint>();
   readonly #excusedIds = new Set<string>();
+  /** Contenders whose process has let others of its own in before them: they have departed, and must never hold. */
+  readonly #departed = new Set<string>();
 
   constructor(scenario: Scenario, now: () => number, judge: Judge, noteOutsideCall: () => void) {
     this.#scenario = scenario;
@@ -78,6 +80,8 @@ export class GrantBook implements TruthListener {
       );
     }
     if (known === undefined) this.#checkNewHolder(grant);
+    if (this.#departed.has(grant.path))
+      this.#judge.blame('first come, first served', `${grant.name} holds after others were let in before it`);
     this.#known.set(grant.path, known ?? grant);
     this.#live.add(grant);
     return grant;
@@ -110,6 +114,9 @@ export class GrantBook implements TruthListener {
       this.#vanishedAt.set(queuePath, this.#now());
     }
     for (const grant of this.#live) {
+      if (grant.guardedBy === path && grant.app.isAwake && grant.isHeldNow()) {
+        this.#judge.blame('granted is held', `${grant.name} still holds, and what stood in for its node is gone`);
+      }
       if (grant.path !== path) continue;
       grant.isNodeGone = true;
       if (this.isExcused(path) || !grant.app.isAwake) continue;
@@ -212,9 +219,7 @@ export class GrantBook implements TruthListener {
     const { path } = grant;
     const entry = this.#truth.entry(path);
     if (entry !== undefined) {
-      const blocker = Truth.nearestBlocker(this.#truth.queue(entry.queuePath), entry);
-      if (blocker !== undefined)
-        this.#judge.blame('first come, first served', `${grant.name} holds, and ${blocker.path} is in front of it`);
+      this.#checkThoseAhead(grant, entry);
       return;
     }
     const removal = this.#truth.removal(path);
@@ -222,7 +227,33 @@ export class GrantBook implements TruthListener {
     else if (!this.isExcused(path))
       this.#judge.blame('loss is told first', `${grant.name} was granted after its node had gone`);
     else if (removal.entry.firstSinceMs === undefined) {
-      this.#judge.blame('granted is held', `${grant.name} was granted although its node was removed before its turn`);
+      const guard = this.#checkThoseAhead(grant, removal.entry);
+      // One that was handed the lock is covered by the node of the one before it, until it is told of its own.
+      if (guard !== undefined && mayExclude(guard)) grant.guardedBy = guard.path;
+      else {
+        this.#judge.blame('granted is held', `${grant.name} was granted although its node was removed before its turn`);
+      }
     } else grant.isNodeGone = true;
   }
+
+  /** Only contenders of its own session may be ahead of one that holds: those that gave their lock, or their place, back. */
+  #checkThoseAhead(grant: Grant, entry: Entry): Entry | undefined {
+    let nearest: Entry | undefined;
+    for (const ahead of this.#truth.queue(entry.queuePath)) {
+      if (ahead.sequence >= entry.sequence || compatible(ahead.mode, entry.mode)) continue;
+      if (nearest === undefined || ahead.sequence > nearest.sequence) nearest = ahead;
+      const known = this.#known.get(ahead.path);
+      const mayHaveDeparted =
+        ahead.sessionId === entry.sessionId &&
+        (known === undefined || known.isReleasedInOrder || known.multi !== undefined) &&
+        this.#scenario.lockDelayMs === 0;
+      if (mayHaveDeparted) this.#departed.add(ahead.path);
+      else this.#judge.blame('first come, first served', `${grant.name} holds, and ${ahead.path} is in front of it`);
+    }
+    return nearest;
+  }
+}
+
+function mayExclude({ mode }: Entry): boolean {
+  return mode === 'exclusive' || mode === 'write';
 }

@@ -16,6 +16,8 @@ export class Grant {
   isReleasedInOrder = false;
   /** The servers have committed the end of its node. */
   isNodeGone = false;
+  /** The node that keeps others out where its own was gone when it was granted. */
+  guardedBy: string | undefined;
   /** Its certainty has ended by arithmetic, or its session has; nothing may bring it back. */
   isPast = false;
   pastSinceMs = Infinity;

@@ -1,4 +1,5 @@
-import type { EngineSettings, SharedParts } from '../../../../lib/engine/context.js';
+import type { SharedParts } from '../../../../lib/engine/build-engine.js';
+import type { EngineSettings } from '../../../../lib/engine/settings.js';
 import { ZookeeperLockService } from '../../../../lib/engine/zookeeper-lock-service.js';
 import type { LockError } from '../../../../lib/lock/errors.js';
 import type { LockEvent } from '../../../../lib/lock/events.js';

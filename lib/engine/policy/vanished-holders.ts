@@ -7,7 +7,7 @@ const MAX_KNOWN = 10_000;
  * When this process first saw that a holder had vanished. Who only ever tries does not stay in the queue until the
  * lock-delay is over, so its earlier looks count. By the monotonic clock of one process: the servers' clocks may jump.
  */
-export class Sightings {
+export class VanishedHolders {
   readonly #clock: Clock;
   readonly #first = new Map<string, { readonly nodeName: string; readonly at: number }>();
 

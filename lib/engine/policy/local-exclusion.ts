@@ -1,9 +1,9 @@
 import type { LockMode } from '../../lock/mode.js';
 import { blocks } from '../../queue/decide.js';
-import { Bell } from '../bounds/bell.js';
-import type { EngineContext } from '../context.js';
+import type { CallScope } from '../bounds/call-scope.js';
 import type { Hold } from '../hold/hold.js';
-import type { Interrupt } from '../bounds/interrupt.js';
+import { Latch } from '../latch.js';
+import type { LinkState } from '../upkeep/link-state.js';
 
 /**
  * What holds of the fleet and the holds that stand in for them share with `whenUnavailable: 'local'`: they come from two
@@ -11,7 +11,7 @@ import type { Interrupt } from '../bounds/interrupt.js';
  * first in one still waits here for who is inside from the other, and keeps its place meanwhile. There is no order in
  * front of the door, on purpose: a reader that an upgrader waits for must not wait for a writer that waits for the upgrader.
  */
-export class Doorway {
+export class LocalExclusion {
   readonly #inside = new Map<string, Set<Hold>>();
   readonly #listeners = new Set<(key: string) => void>();
 
@@ -38,28 +38,20 @@ export class Doorway {
     });
   }
 
-  /** @returns how to stop listening */
-  onLeave(listener: (key: string) => void): () => void {
+  /** Resolves when somebody has come out, or the link has changed: look again. */
+  async whenOpen(key: string, link: LinkState, scope: CallScope): Promise<void> {
+    scope.standsBehind();
+    const changed = new Latch();
+    const listener = (left: string): void => {
+      if (left === key) changed.open();
+    };
     this.#listeners.add(listener);
-    return () => void this.#listeners.delete(listener);
-  }
-}
-
-/** Whether the hold may begin, as far as this process is concerned. Nothing may be awaited between the answer and the hold. */
-export function isDoorOpen({ doorway }: EngineContext, key: string, mode: LockMode, own?: Hold): boolean {
-  return doorway === undefined || doorway.isOpen(key, mode, own);
-}
-
-/** Resolves when somebody has come out, or the link has changed: look again. */
-export async function waitAtDoor({ doorway, uplink }: EngineContext, key: string, interrupt: Interrupt): Promise<void> {
-  interrupt.isBehindOthers = true;
-  const bell = new Bell();
-  const stopWatchingDoor = doorway?.onLeave((left) => left === key && bell.ring());
-  const stopWatchingLink = uplink.onChange(() => bell.ring());
-  try {
-    await interrupt.guard(bell.heard());
-  } finally {
-    stopWatchingDoor?.();
-    stopWatchingLink();
+    const stopWatchingLink = link.onChange('contenders', () => changed.open());
+    try {
+      await scope.guard(changed.opened());
+    } finally {
+      this.#listeners.delete(listener);
+      stopWatchingLink();
+    }
   }
 }

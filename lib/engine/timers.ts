@@ -1,12 +1,12 @@
-import type { Clock, Timer } from '../../lock/clock.js';
-import { Heap } from '../../lock/heap.js';
+import type { Clock, Timer } from '../lock/clock.js';
+import { Heap } from '../lock/heap.js';
 
 /** Something that is to happen at an instant, unless it is cancelled first. */
-export class Alarm implements Timer {
+export class PendingTimer implements Timer {
   constructor(
     readonly at: number,
     public callback: (() => void) | undefined,
-    readonly owner: Alarms,
+    readonly owner: Timers,
     readonly isAwaited: boolean,
   ) {}
 
@@ -24,9 +24,9 @@ const SOON_MS = 1_000;
  * Any number of instants on one timer: a heap, of which the timer knows the earliest. Cancelling only marks; what was
  * marked is dropped when it comes up, or when it makes up most of the heap.
  */
-export class Alarms {
+export class Timers {
   readonly #clock: Clock;
-  readonly #heap = new Heap<Alarm>((one, other) => one.at < other.at);
+  readonly #heap = new Heap<PendingTimer>((one, other) => one.at < other.at);
   #live = 0;
   #awaited = 0;
   #awake: Timer | undefined;
@@ -38,20 +38,20 @@ export class Alarms {
   }
 
   /** @throws RangeError for NaN, behind which nothing in the heap would ever be due */
-  set(at: number, callback: () => void): Alarm {
-    return this.#set(new Alarm(at, callback, this, false));
+  set(at: number, callback: () => void): PendingTimer {
+    return this.#set(new PendingTimer(at, callback, this, false));
   }
 
   /** As `set`, for what a caller awaits: the process does not end before it, on whatever clock. */
-  setAwaited(at: number, callback: () => void): Alarm {
-    return this.#set(new Alarm(at, callback, this, true));
+  setAwaited(at: number, callback: () => void): PendingTimer {
+    return this.#set(new PendingTimer(at, callback, this, true));
   }
 
   /** Resolves with the promise, or when the time is up. */
   atMost(durationMs: number, promise: Promise<unknown>): Promise<void> {
     return new Promise((resolve, reject) => {
-      const alarm = this.setAwaited(this.#clock.now() + durationMs, resolve);
-      promise.then(() => resolve(), reject).finally(() => alarm.cancel());
+      const timer = this.setAwaited(this.#clock.now() + durationMs, resolve);
+      promise.then(() => resolve(), reject).finally(() => timer.cancel());
     });
   }
 
@@ -59,9 +59,9 @@ export class Alarms {
     return new Promise((resolve) => this.setAwaited(this.#clock.now() + durationMs, resolve));
   }
 
-  cancelled(alarm: Alarm): void {
+  cancelled(timer: PendingTimer): void {
     this.#live -= 1;
-    this.#noLongerAwaited(alarm);
+    this.#noLongerAwaited(timer);
     if (this.#live === 0) {
       this.#heap.clear();
       if (this.#timerAt - this.#clock.now() > SOON_MS) this.rest();
@@ -108,19 +108,19 @@ export class Alarms {
     }
   }
 
-  #set(alarm: Alarm): Alarm {
-    if (Number.isNaN(alarm.at)) throw new RangeError('An alarm must have an instant');
-    this.#heap.push(alarm);
+  #set(timer: PendingTimer): PendingTimer {
+    if (Number.isNaN(timer.at)) throw new RangeError('A timer must have an instant');
+    this.#heap.push(timer);
     this.#live += 1;
-    if (alarm.isAwaited) {
+    if (timer.isAwaited) {
       this.#awaited += 1;
       this.#awake ??= this.#clock.keepAwake?.();
     }
-    if (alarm.at < this.#timerAt) this.#arm(alarm.at);
-    return alarm;
+    if (timer.at < this.#timerAt) this.#arm(timer.at);
+    return timer;
   }
 
-  #noLongerAwaited({ isAwaited }: Alarm): void {
+  #noLongerAwaited({ isAwaited }: PendingTimer): void {
     if (!isAwaited) return;
     this.#awaited -= 1;
     if (this.#awaited > 0) return;

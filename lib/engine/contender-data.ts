@@ -1,11 +1,17 @@
-import { LOCK_MODES, type LockMode } from '../../lock/mode.js';
-import type { ClientDescription } from '../../lock/snapshot.js';
-import type { ClientIdentity } from '../context.js';
+import { LOCK_MODES, type LockMode } from '../lock/mode.js';
+import type { ClientDescription } from '../lock/snapshot.js';
 
 /** A label of the greatest length, all of it escaped, takes a tenth of this. */
 const MAX_BYTES = 16 * 1024;
 /** Longer than any name of a host, and than any label that this package writes. */
 const MAX_SHOWN_LENGTH = 255;
+
+/** Who this lock service is, as its contenders tell others. */
+export interface ClientIdentity {
+  readonly clientId: string;
+  readonly host: string;
+  readonly pid: number;
+}
 
 export interface ContenderFacts {
   readonly owner: string;

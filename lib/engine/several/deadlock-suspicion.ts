@@ -1,7 +1,7 @@
 import type { LockError } from '../../lock/errors.js';
-import type { Alarm } from '../bounds/alarms.js';
-import type { EngineContext } from '../context.js';
-import type { Interrupt } from '../bounds/interrupt.js';
+import type { CallScope } from '../bounds/call-scope.js';
+import type { PendingTimer, Timers } from '../timers.js';
+import type { LinkState } from '../upkeep/link-state.js';
 
 /** For how long one may wait behind others before it is taken for a wait in a circle, and what it is told then. */
 export interface Suspicion {
@@ -14,20 +14,21 @@ export interface Suspicion {
  * ZooKeeper is away, or silent, nobody's turn comes, and the deadline of the call ends such a wait.
  */
 export function suspectDeadlock(
-  { uplink, alarms, clock }: EngineContext,
+  { link, timers }: { readonly link: LinkState; readonly timers: Timers },
   { afterMs, error }: Suspicion,
-  interrupt: Interrupt,
+  scope: CallScope,
 ): void {
-  let alarm: Alarm | undefined;
+  const { clock } = scope.deadline;
+  let timer: PendingTimer | undefined;
   const watch = (): void => {
-    alarm?.cancel();
-    if (uplink.isUp) alarm = alarms.set(clock.now() + afterMs, suspect);
+    timer?.cancel();
+    if (link.isUp) timer = timers.set(clock.now() + afterMs, suspect);
   };
   const suspect = (): void => {
-    if (interrupt.isBehindOthers) interrupt.raise(error());
+    if (scope.isBehindOthers) scope.end(error());
     else watch();
   };
-  interrupt.onDispose(uplink.onChange(watch));
-  interrupt.onDispose(() => alarm?.cancel());
+  scope.onDispose(link.onChange('calls', watch));
+  scope.onDispose(() => timer?.cancel());
   watch();
 }

@@ -1,0 +1,281 @@
+import { LockConfigurationError, LockUnavailableError } from '../../lock/errors.js';
+import { inTheWayOf, readQueue, type Refusal, refusalIn } from '../../queue/decide.js';
+import type { QueueNode } from '../../queue/node-name.js';
+import { certaintyMarginMs } from '../../session/certainty.js';
+import { failedWith, isAboutAccess, SessionError } from '../../session/errors.js';
+import { type Children, get, type GetRequest, type MultiPart, type Outcome, sync } from '../../session/requests.js';
+import type { CallScope } from '../bounds/call-scope.js';
+import type { Contender, LockRequest } from '../contender.js';
+import { describeRefusedHeartbeat } from '../hold/describe-loss.js';
+import type { Hold } from '../hold/hold.js';
+import { namesReader } from '../hold/upgrade-intent.js';
+import { Latch } from '../latch.js';
+import { refusal } from '../refusal.js';
+import type { PendingTimer, Timers } from '../timers.js';
+import { listQueue } from '../upkeep/list-queue.js';
+import { enqueue, type EnqueueParts } from './enqueue.js';
+import { explainRefusal } from './explain-refusal.js';
+import type { HolderInFront } from './holder-in-front.js';
+import type { QueueMember, Turn } from './queue-member.js';
+
+/** For who stays in the queue until its turn comes, or leaves as soon as it would have to wait. */
+export type Patience = 'waits' | 'tries';
+
+/** What a try comes to that finds the lock busy. */
+export class Busy {
+  /** @param holder who is in the way, as a sentence; undefined where that is not known */
+  constructor(readonly holder: string | undefined) {}
+}
+
+/** What may keep out one whose turn has come: holders of this process that the queue does not know, a lock-delay. */
+export interface EntryRules {
+  /** Whether nothing but a wait that takes turns of the event loop keeps it out; asked in the turn in which it enters. */
+  isOpen(request: LockRequest): boolean;
+  /** Resolves when that may have changed. */
+  whenOpen(key: string, scope: CallScope): Promise<void>;
+  /** Whether something is to be found out, or waited for, before anybody enters. */
+  readonly takesTime: boolean;
+  /**
+   * @returns what belongs into the transaction that gives the lock back; undefined when the queue must be looked at again;
+   * 'held back' to one that only tries
+   */
+  pass(
+    contender: Contender,
+    scope: CallScope,
+    patience: Patience,
+  ): Promise<readonly MultiPart[] | 'held back' | undefined>;
+  /** For a try that finds nobody in the queue: whether it would be held back. `data`: that of the key's node. */
+  readonly readsKeyNode: boolean;
+  holdsBack(request: LockRequest, parent: Outcome<GetRequest>, queue: readonly QueueNode[]): boolean;
+}
+
+export interface AcquireParts extends EnqueueParts {
+  readonly timers: Timers;
+  readonly rules: EntryRules;
+  readonly holderInFront: HolderInFront;
+  readonly beginHold: (contender: Contender, onOrderlyRelease: readonly MultiPart[]) => Hold;
+}
+
+/** How a contender's way ends without a hold. */
+type End = 'busy' | 'removed' | 'session ended';
+
+const NOTHING: readonly MultiPart[] = [];
+
+/** The way of a call to its hold: a place in the queue, its turn, proof that the session lives. Whatever ends it early leaves nothing behind. */
+export class Acquire {
+  readonly #parts: AcquireParts;
+
+  constructor(parts: AcquireParts) {
+    this.#parts = parts;
+  }
+
+  /** Waits for the lock. */
+  async acquire(request: LockRequest, scope: CallScope): Promise<Hold> {
+    const taken = await this.#queueUp(request, scope, 'waits');
+    // One that waits is never told that it is busy.
+    return taken as Hold;
+  }
+
+  /** Takes the lock only if nobody is in the way: a strong read first, so that a busy key costs no write. */
+  async tryAcquire(request: LockRequest, scope: CallScope): Promise<Hold | Busy> {
+    const { session, link } = this.#parts;
+    // The first connection is only being made: that is no trouble yet.
+    if (session.state === 'connecting') await link.whenUp(scope);
+    if (!link.isUp) {
+      const text = `The lock ${request.key} cannot be tried: there is no connection to ZooKeeper`;
+      throw new LockUnavailableError(text, request.key);
+    }
+    return (await this.#busyNow(request, scope)) ?? this.#queueUp(request, scope, 'tries');
+  }
+
+  async #queueUp(request: LockRequest, scope: CallScope, patience: Patience): Promise<Hold | Busy> {
+    for (;;) {
+      const { contender, listed } = await enqueue(
+        this.#parts,
+        request,
+        scope,
+        patience === 'tries' ? 'lists' : undefined,
+      );
+      const end = await this.#holdOrLeave(contender, listed, scope, patience);
+      if (end !== 'removed' && end !== 'session ended') return end;
+      if (patience === 'tries') {
+        if (end === 'removed') return this.tryAcquire(request, scope);
+        const text = `The session ended while the lock ${request.key} was being tried`;
+        throw new LockUnavailableError(text, request.key);
+      }
+      this.#parts.onRequeued(request, end === 'removed' ? 'removed' : 'session-ended');
+    }
+  }
+
+  async #holdOrLeave(
+    contender: Contender,
+    listed: Children | undefined,
+    scope: CallScope,
+    patience: Patience,
+  ): Promise<Hold | Busy | Exclude<End, 'busy'>> {
+    const { session, janitor, keyQueues, holderInFront } = this.#parts;
+    const { request } = contender;
+    if (session.identity !== contender.session) {
+      void janitor.remove([contender.path]);
+      return 'session ended';
+    }
+    const queue = keyQueues.of(request);
+    let readsHead: PendingTimer | undefined;
+    const member: QueueMember = queue.join(
+      contender,
+      {
+        tryEnter: () => (this.#parts.rules.takesTime ? undefined : this.#enter(contender, scope, NOTHING)),
+        standsBehind: () => scope.standsBehind(() => holderInFront.describe(queue, request.queuePath, request.owner)),
+        explain: (reason: Refusal) => explainRefusal(reason, request),
+      },
+      listed,
+    );
+    let end: Hold | End | undefined;
+    try {
+      let turn = member.told();
+      if (turn === undefined && patience === 'tries') end = 'busy';
+      for (; end === undefined; turn = undefined) {
+        if (turn === undefined && readsHead === undefined) readsHead = holderInFront.lookBeforeEnd(queue, scope);
+        turn ??= await scope.guard(member.turn());
+        end = await this.#takeTurn(turn, contender, scope, patience);
+        if (end === undefined) queue.lookAgain(member);
+      }
+      if (end === 'busy') return new Busy(holderInFront.describeBlocking(request, queue.inFrontOf(member)));
+      return end;
+    } finally {
+      readsHead?.cancel();
+      if (typeof end !== 'object')
+        void janitor.remove([contender.path], contender.lockDelay.onGiveUp, contender.leave('given back'));
+    }
+  }
+
+  /** @returns undefined: look again */
+  async #takeTurn(
+    turn: Turn,
+    contender: Contender,
+    scope: CallScope,
+    patience: Patience,
+  ): Promise<Hold | End | undefined> {
+    switch (turn.kind) {
+      case 'holds':
+        return turn.hold;
+      case 'removed':
+        return 'removed';
+      case 'session ended':
+        return 'session ended';
+      case 'first if named':
+        if (patience === 'tries') return 'busy';
+        if (!(await this.#isNamed(contender, turn.intents, scope))) return undefined;
+        return this.#enterWhenCertain(contender, scope, patience);
+      case 'first':
+        return this.#enterWhenCertain(contender, scope, patience);
+    }
+  }
+
+  /** Nobody ahead is in its way any more. */
+  async #enterWhenCertain(
+    contender: Contender,
+    scope: CallScope,
+    patience: Patience,
+  ): Promise<Hold | 'busy' | undefined> {
+    const { rules } = this.#parts;
+    if (!rules.isOpen(contender.request)) {
+      if (patience === 'tries') return 'busy';
+      await rules.whenOpen(contender.request.key, scope);
+      return undefined;
+    }
+    if (!(await this.#proveCertain(contender, scope))) return undefined;
+    const onOrderlyRelease = rules.takesTime ? await rules.pass(contender, scope, patience) : NOTHING;
+    if (onOrderlyRelease === undefined) return undefined;
+    if (onOrderlyRelease === 'held back') return 'busy';
+    if (!(await this.#proveCertain(contender, scope))) return undefined;
+    return this.#enter(contender, scope, onOrderlyRelease);
+  }
+
+  /** In one turn of the event loop: what was true at the last look is true when the hold begins. */
+  #enter(contender: Contender, scope: CallScope, onOrderlyRelease: readonly MultiPart[]): Hold | undefined {
+    if (scope.error !== undefined || contender.node.isGone || !this.#isCertain(contender)) return undefined;
+    if (!this.#parts.rules.isOpen(contender.request)) return undefined;
+    scope.succeed();
+    return this.#parts.beginHold(contender, onOrderlyRelease);
+  }
+
+  /**
+   * Whether the session is proved to live, with enough of it left to be of use. Not while the link is down: the last answer
+   * may have come together with the end of the connection.
+   */
+  #isCertain({ session: own }: Contender): boolean {
+    const { session, link } = this.#parts;
+    if (!link.isUp || session.identity !== own) return false;
+    return session.certainUntil() - session.clock.now() > neededMs(own);
+  }
+
+  /** Proves it, with a write if need be. false: look again. */
+  async #proveCertain(contender: Contender, scope: CallScope): Promise<boolean> {
+    const { session } = this.#parts;
+    const { key } = contender.request;
+    if (this.#isCertain(contender)) return true;
+    if (session.identity !== contender.session) return false;
+    try {
+      await scope.guard(session.proveLife(neededMs(contender.session)));
+      return this.#isCertain(contender);
+    } catch (error) {
+      if (!(error instanceof SessionError)) throw error;
+      // Whatever else it is (servers that are slow or short of something, a node that somebody removes): the next try may do.
+      if (!isAboutAccess(error)) return false;
+      const text = `The lock ${key} cannot be held: ${describeRefusedHeartbeat(error)}`;
+      throw new LockConfigurationError(text, key, { cause: error });
+    }
+  }
+
+  /** An upgrader is turning its lock into a writing one: only the readers it knows of may still enter. */
+  async #isNamed(contender: Contender, intents: readonly QueueNode[], scope: CallScope): Promise<boolean> {
+    const { session, link } = this.#parts;
+    const changed = new Latch();
+    const watcher = { onWatchEvent: (): void => changed.open() };
+    const paths = intents.map(({ name }) => `${contender.request.queuePath}/${name}`);
+    const stopListening = link.onChange('contenders', () => changed.open());
+    try {
+      const outcomes = await scope.guard(session.batch(paths.map((path) => get(path, watcher))));
+      if (outcomes.some((outcome) => outcome instanceof SessionError)) return false;
+      const isNamed = outcomes.every(
+        (outcome) => !(outcome instanceof SessionError) && namesReader(outcome.data, contender.name),
+      );
+      if (!isNamed) await scope.guard(changed.opened());
+      return isNamed;
+    } finally {
+      stopListening();
+      for (const path of paths) session.unwatch(path, watcher);
+    }
+  }
+
+  /** Whether a try would find somebody in its way: those of this process first, which costs nothing. */
+  async #busyNow(request: LockRequest, scope: CallScope): Promise<Busy | undefined> {
+    const { session, keyQueues, rules, holderInFront } = this.#parts;
+    const { queuePath, mode } = request;
+    if (!rules.isOpen(request)) return new Busy(holderInFront.describeBlocking(request, []));
+    const inside = keyQueues.find(queuePath)?.inTheWayOf(mode);
+    if (inside !== undefined) return new Busy(holderInFront.describeBlocking(request, [inside.node]));
+    const reads = rules.readsKeyNode ? [get(queuePath)] : [];
+    const outcomes = await scope.guard(session.batch([sync(queuePath), ...reads, listQueue(queuePath)]));
+    const [synced, parent] = outcomes;
+    const listed = outcomes.at(-1) as Children | SessionError;
+    if (failedWith(listed, 'NO_NODE')) return undefined;
+    if (listed instanceof SessionError) throw refusal(listed, request.key);
+    if (synced instanceof SessionError) throw refusal(synced, request.key);
+    const queue = readQueue(listed.children);
+    const reason = refusalIn(queue, mode);
+    if (reason !== undefined) throw explainRefusal(reason, request);
+    const blocking = inTheWayOf(queue, mode);
+    if (blocking.length > 0) return new Busy(holderInFront.describeBlocking(request, blocking));
+    // Read before the queue, so that a holder that it names and that is not in there has vanished.
+    return rules.readsKeyNode && rules.holdsBack(request, parent as Outcome<GetRequest>, queue)
+      ? new Busy(undefined)
+      : undefined;
+  }
+}
+
+/** The loss is signalled one margin before the end: the other is for the write that is to renew what there is. */
+function neededMs({ timeoutMs }: Contender['session']): number {
+  return 2 * certaintyMarginMs(timeoutMs);
+}

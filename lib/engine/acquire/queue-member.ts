@@ -1,0 +1,100 @@
+import type { Refusal } from '../../queue/decide.js';
+import type { QueueNode } from '../../queue/node-name.js';
+import type { Contender } from '../contender.js';
+import type { Hold } from '../hold/hold.js';
+
+/** What its queue tells a contender. */
+export type Turn =
+  /** It holds: the lock was handed over, or the newest list let it in. */
+  | { readonly kind: 'holds'; readonly hold: Hold }
+  /** Nobody is in its way any more, but it could not enter at once: it has to prove its life, or to wait for something else. */
+  | { readonly kind: 'first' }
+  /** As `first`, where an upgrader may have overlooked it: the data of the intents say whether it may enter. */
+  | { readonly kind: 'first if named'; readonly intents: readonly QueueNode[] }
+  /** Somebody has removed its node. */
+  | { readonly kind: 'removed' }
+  | { readonly kind: 'session ended' };
+
+/** The call behind a contender, as its queue needs it. */
+export interface Entrant {
+  /** Enters in this very turn of the event loop, unless something else keeps it out. */
+  tryEnter(): Hold | undefined;
+  /** Others are in its way. */
+  standsBehind(): void;
+  explain(refusal: Refusal): Error;
+}
+
+/**
+ * - `waits`: its queue says when its turn comes
+ * - `called`: its turn has come; it may ask to be looked for again
+ * - `holds`: it was granted the lock
+ */
+type State = 'waits' | 'called' | 'holds';
+
+/** A contender among those of its process. */
+export class QueueMember {
+  /** Whether a list has come that was asked for behind its create: whoever can ever be ahead of it was in there. */
+  isSeen = false;
+  #state: State = 'waits';
+  #hold: Hold | undefined;
+  #told: Turn | Error | undefined;
+  #settle: { readonly resolve: (turn: Turn) => void; readonly reject: (error: Error) => void } | undefined;
+
+  constructor(
+    readonly contender: Contender,
+    readonly entrant: Entrant,
+  ) {}
+
+  get node(): QueueNode {
+    return this.contender.queueNode;
+  }
+
+  get waits(): boolean {
+    return this.#state === 'waits';
+  }
+
+  get hold(): Hold | undefined {
+    return this.#hold;
+  }
+
+  /** Whether nobody behind it can have the lock together with it. */
+  get excludesAll(): boolean {
+    return this.node.mode === 'exclusive' || this.node.mode === 'write';
+  }
+
+  tell(turn: Turn | Error): void {
+    this.#state = 'called';
+    if (!(turn instanceof Error) && turn.kind === 'holds') {
+      this.#state = 'holds';
+      this.#hold = turn.hold;
+    }
+    const settle = this.#settle;
+    this.#settle = undefined;
+    if (settle === undefined) this.#told = turn;
+    else if (turn instanceof Error) settle.reject(turn);
+    else settle.resolve(turn);
+  }
+
+  /** What it was told, if anything: for one that does not wait. */
+  told(): Turn | undefined {
+    const told = this.#told;
+    this.#told = undefined;
+    if (told instanceof Error) throw told;
+    return told;
+  }
+
+  /** Settles with what it is told next. */
+  turn(): Promise<Turn> {
+    const told = this.#told;
+    this.#told = undefined;
+    if (told instanceof Error) return Promise.reject(told);
+    if (told !== undefined) return Promise.resolve(told);
+    return new Promise((resolve, reject) => (this.#settle = { resolve, reject }));
+  }
+
+  waitAgain(): void {
+    this.#told = undefined;
+    this.#state = 'waits';
+    this.isSeen = false;
+  }
+}

@@ -1,0 +1,126 @@
+import { hostname } from 'node:os';
+import { wallNow } from '../lock/clock.js';
+import type { Session } from '../session/session.js';
+import { Acquire } from './acquire/acquire.js';
+import { HolderInFront } from './acquire/holder-in-front.js';
+import { KeyQueues } from './acquire/key-queues.js';
+import { LockTaker } from './acquire/lock-taker.js';
+import { CallScopes } from './bounds/call-scope.js';
+import { Identifiers } from './bounds/identifiers.js';
+import { LockEvents } from './bounds/lock-events.js';
+import { encodeContender } from './contender-data.js';
+import type { LockRequest } from './contender.js';
+import { HoldHistory } from './hold/hold-history.js';
+import { Hold } from './hold/hold.js';
+import { Entry } from './policy/entry.js';
+import { LocalExclusion } from './policy/local-exclusion.js';
+import { LocalStandIn } from './policy/local-stand-in.js';
+import { LockDelay } from './policy/lock-delay.js';
+import { VanishedHolders } from './policy/vanished-holders.js';
+import type { EngineSettings } from './settings.js';
+import { Timers } from './timers.js';
+import { Holders } from './upkeep/holders.js';
+import { Janitor } from './upkeep/janitor.js';
+import { LinkState } from './upkeep/link-state.js';
+import { notRemoved } from './upkeep/not-removed.js';
+import { Outbox } from './upkeep/outbox.js';
+import { Parents } from './upkeep/parents.js';
+import { Shutdown } from './upkeep/shutdown.js';
+
+/** What a lock service has in common with the one of this process that stands in for it. */
+export interface SharedParts {
+  readonly events: LockEvents;
+  /** Only where there is one that stands in. */
+  readonly exclusion: LocalExclusion | undefined;
+}
+
+export type Engine = ReturnType<typeof buildEngine>;
+
+/** Makes the parts of one lock service, and hands to each what it needs. */
+export function buildEngine(
+  session: Session,
+  settings: EngineSettings,
+  { events, exclusion }: SharedParts = { events: new LockEvents(), exclusion: undefined },
+  local?: { readonly taker: LockTaker; readonly shutdown: Shutdown },
+) {
+  const { namespace, scope, waitMs, connectTimeoutMs, lockDelayMs, random } = settings;
+  const { clock } = session;
+  const client = {
+    clientId: settings.randomUuid(),
+    ...(settings.machine ?? { host: hostname(), pid: process.pid }),
+  };
+  const identifiers = new Identifiers(settings.randomUuid());
+  const link = new LinkState(session);
+  const timers = new Timers(clock);
+  const scopes = new CallScopes(timers, link);
+  const outbox = new Outbox(session, timers);
+  const history = new HoldHistory();
+  const janitor = new Janitor(session, link, (path, error) => events.next(notRemoved(namespace, path, error)));
+  const holders = new Holders<Hold>(session, timers, link, settings.onSuspended);
+  const delay = lockDelayMs > 0 ? new LockDelay(session, timers, new VanishedHolders(clock), lockDelayMs) : undefined;
+  const rules = new Entry(link, delay, exclusion);
+
+  const holdParts = { session, link, timers, janitor, scopes, holders, history, events, rules, scope, waitMs };
+  const acquire = new Acquire({
+    session,
+    link,
+    timers,
+    janitor,
+    identifiers,
+    rules,
+    // A key with a lock-delay remembers its last holder between holds.
+    parents: new Parents(delay === undefined ? 'container' : 'persistent'),
+    keyQueues: new KeyQueues(session, link, delay === undefined),
+    holderInFront: new HolderInFront(
+      clock,
+      timers,
+      () => holders.all,
+      (request) => rules.insideElsewhere(request),
+    ),
+    describe: ({ key, owner, mode, options: { label, leaseMs } }: LockRequest) =>
+      encodeContender(
+        client,
+        { owner, mode, label, leaseMs, lockDelayMs: lockDelayMs || undefined, holdMs: history.averageMs(key) },
+        wallNow(clock),
+      ),
+    onRequeued: ({ key, mode, options: { label } }, reason) =>
+      events.next({ type: 'requeued', key, mode, label, reason }),
+    beginHold: (contender, onOrderlyRelease) => {
+      const hold = new Hold(holdParts, contender, onOrderlyRelease);
+      rules.entered(hold);
+      return hold;
+    },
+  });
+  const standIn = local && new LocalStandIn(local.taker, link, timers, events);
+  const taker = new LockTaker({
+    acquire,
+    scopes,
+    link,
+    outbox,
+    events,
+    identifiers,
+    standIn,
+    namespace,
+    waitMs,
+    connectTimeoutMs,
+  });
+  const shutdown: Shutdown = new Shutdown(
+    { session, link, timers, janitor, calls: scopes, holders, events, refuse: () => taker.refuse() },
+    local?.shutdown,
+  );
+  return {
+    session,
+    clock,
+    link,
+    timers,
+    scopes,
+    outbox,
+    events,
+    identifiers,
+    history,
+    taker,
+    shutdown,
+    waitMs,
+    random,
+  };
+}

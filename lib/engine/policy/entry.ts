@@ -1,0 +1,83 @@
+import type { MultiPart } from '../../session/requests.js';
+import type { GetRequest, Outcome } from '../../session/requests.js';
+import type { QueueNode } from '../../queue/node-name.js';
+import type { EntryRules, Patience } from '../acquire/acquire.js';
+import type { CallScope } from '../bounds/call-scope.js';
+import type { Contender, LockRequest } from '../contender.js';
+import type { UpgradeRules } from '../hold/hold-parts.js';
+import type { Hold } from '../hold/hold.js';
+import type { LinkState } from '../upkeep/link-state.js';
+import type { LocalExclusion } from './local-exclusion.js';
+import { clearing, type LockDelay } from './lock-delay.js';
+
+/** What an application may have asked for that keeps out one whose turn has come. Both are off unless it has. */
+export class Entry implements EntryRules, UpgradeRules {
+  readonly #link: LinkState;
+  readonly #lockDelay: LockDelay | undefined;
+  readonly #exclusion: LocalExclusion | undefined;
+
+  constructor(link: LinkState, lockDelay: LockDelay | undefined, exclusion: LocalExclusion | undefined) {
+    this.#link = link;
+    this.#lockDelay = lockDelay;
+    this.#exclusion = exclusion;
+  }
+
+  get takesTime(): boolean {
+    return this.#lockDelay !== undefined;
+  }
+
+  get readsKeyNode(): boolean {
+    return this.#lockDelay !== undefined;
+  }
+
+  isOpen({ key, mode }: LockRequest): boolean {
+    return this.#exclusion === undefined || this.#exclusion.isOpen(key, mode);
+  }
+
+  isOpenToWriter(hold: Hold): boolean {
+    return this.#exclusion === undefined || this.#exclusion.isOpen(hold.request.key, 'write', hold);
+  }
+
+  /** A hold of this process that keeps it out, though it is in no queue with it. */
+  insideElsewhere({ key, mode }: LockRequest): Hold | undefined {
+    return this.#exclusion?.inTheWay(key, mode);
+  }
+
+  async whenOpen(key: string, scope: CallScope): Promise<void> {
+    await this.#exclusion?.whenOpen(key, this.#link, scope);
+  }
+
+  /** A hold has begun. */
+  entered(hold: Hold): void {
+    this.#exclusion?.enter(hold);
+  }
+
+  async pass(
+    contender: Contender,
+    scope: CallScope,
+    patience: Patience,
+  ): Promise<readonly MultiPart[] | 'held back' | undefined> {
+    const { mode } = contender.request;
+    return this.#lockDelay?.pass(contender, mode === 'exclusive' || mode === 'write', scope, patience) ?? [];
+  }
+
+  holdsBack(request: LockRequest, parent: Outcome<GetRequest>, queue: readonly QueueNode[]): boolean {
+    return this.#lockDelay?.holdsBack(request, parent, queue) ?? false;
+  }
+
+  async passAsWriter(hold: Hold, scope: CallScope): Promise<void> {
+    if (this.#lockDelay === undefined) return;
+    // From the first time that its name may stand in the record, also if it never comes to write.
+    hold.releasesWith(clearing(hold.request.queuePath));
+    for (;;) {
+      await this.#link.whenUp(scope);
+      if ((await this.#lockDelay.pass(hold.contender, true, scope, 'waits')) !== undefined) return;
+    }
+  }
+
+  takeBackOf({ lockDelay }: Contender): Promise<readonly MultiPart[]> | undefined {
+    const { onGiveUp } = lockDelay;
+    delete lockDelay.onGiveUp;
+    return onGiveUp;
+  }
+}
