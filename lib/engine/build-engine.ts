@@ -13,7 +13,7 @@ import type { LockRequest } from './contender.js';
 import { HoldHistory } from './hold/hold-history.js';
 import { Hold } from './hold/hold.js';
 import { Entry } from './policy/entry.js';
-import { LocalExclusion } from './policy/local-exclusion.js';
+import type { LocalExclusion } from './policy/local-exclusion.js';
 import { LocalStandIn } from './policy/local-stand-in.js';
 import { LockDelay } from './policy/lock-delay.js';
 import { VanishedHolders } from './policy/vanished-holders.js';
@@ -22,6 +22,7 @@ import { Timers } from './timers.js';
 import { Holders } from './upkeep/holders.js';
 import { Janitor } from './upkeep/janitor.js';
 import { LinkState } from './upkeep/link-state.js';
+import { ListsBehindWrites } from './upkeep/list-behind-writes.js';
 import { notRemoved } from './upkeep/not-removed.js';
 import { Outbox } from './upkeep/outbox.js';
 import { Parents } from './upkeep/parents.js';
@@ -55,17 +56,19 @@ export function buildEngine(
   const scopes = new CallScopes(timers, link);
   const outbox = new Outbox(session, timers);
   const history = new HoldHistory();
-  const janitor = new Janitor(session, link, (path, error) => events.next(notRemoved(namespace, path, error)));
+  const lists = new ListsBehindWrites(session);
+  const janitor = new Janitor(session, link, lists, (path, error) => events.next(notRemoved(namespace, path, error)));
   const holders = new Holders<Hold>(session, timers, link, settings.onSuspended);
   const delay = lockDelayMs > 0 ? new LockDelay(session, timers, new VanishedHolders(clock), lockDelayMs) : undefined;
   const rules = new Entry(link, delay, exclusion);
 
-  const holdParts = { session, link, timers, janitor, scopes, holders, history, events, rules, scope, waitMs };
+  const holdParts = { session, link, timers, janitor, lists, scopes, holders, history, events, rules, scope, waitMs };
   const acquire = new Acquire({
     session,
     link,
     timers,
     janitor,
+    lists,
     identifiers,
     rules,
     // A key with a lock-delay remembers its last holder between holds.

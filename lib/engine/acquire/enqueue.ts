@@ -9,7 +9,7 @@ import { Contender, type LockRequest } from '../contender.js';
 import { OwnNode } from '../own-node.js';
 import type { Janitor } from '../upkeep/janitor.js';
 import type { LinkState } from '../upkeep/link-state.js';
-import { listBehindWrites } from '../upkeep/list-behind-writes.js';
+import type { ListsBehindWrites } from '../upkeep/list-behind-writes.js';
 import { listQueue } from '../upkeep/list-queue.js';
 import type { Parents } from '../upkeep/parents.js';
 import type { KeyQueues } from './key-queues.js';
@@ -23,6 +23,7 @@ export interface EnqueueParts {
   readonly parents: Parents;
   readonly identifiers: Identifiers;
   readonly keyQueues: KeyQueues;
+  readonly lists: ListsBehindWrites;
   /** What the contender says of itself. */
   readonly describe: (request: LockRequest) => Uint8Array;
   /** A contender that others may have seen is gone, and its call queues again. */
@@ -57,17 +58,17 @@ export async function enqueue(
       if (identity === undefined) throw new LockUnavailableError('The session has just ended', key);
       const id = identifiers.next();
       const queue = keyQueues.of(request);
-      const lists = always === 'lists' || queue.isQuiet;
+      const isListed = always === 'lists' || queue.isQuiet;
       const created = create(
         `${queuePath}/${namePrefix(request.mode, id)}`,
         'ephemeral-sequential',
         parts.describe(request),
       );
-      const requests = [...parents.missing(queuePath), created, ...(lists ? [listQueue(queuePath)] : [])];
+      const requests = [...parents.missing(queuePath), created, ...(isListed ? [listQueue(queuePath)] : [])];
       sent = id;
       const isCreated = queue.creating();
       const outcomes: readonly unknown[] = await scope.guard(session.batch(requests)).finally(isCreated);
-      const answer = answerOf(outcomes, lists);
+      const answer = answerOf(outcomes, isListed);
       if (!(answer.created instanceof SessionError)) {
         parents.seen(queuePath);
         const contender = contenderOf(parts, request, answer.created.path, id, answer.created.stat.czxid, identity);
@@ -107,8 +108,8 @@ interface Answer {
   readonly listed: Children | SessionError | undefined;
 }
 
-function answerOf(outcomes: readonly unknown[], lists: boolean): Answer {
-  const index = outcomes.length - (lists ? 2 : 1);
+function answerOf(outcomes: readonly unknown[], isListed: boolean): Answer {
+  const index = outcomes.length - (isListed ? 2 : 1);
   return {
     parents: outcomes.slice(0, index),
     created: outcomes[index] as Created | SessionError,
@@ -133,12 +134,12 @@ async function findAgain(
   identity: SessionIdentity,
   scope: CallScope,
 ): Promise<Contender | undefined> {
-  const { session, link, janitor } = parts;
+  const { session, link, janitor, lists } = parts;
   const { key, queuePath } = request;
   for (;;) {
     await link.whenUp(scope);
     if (session.identity !== identity) break;
-    const listed = await scope.guard(listBehindWrites(session, queuePath, id));
+    const listed = await scope.guard(lists.list(queuePath, id));
     if (failedWith(listed, 'NO_NODE')) return undefined;
     if (listed instanceof SessionError) {
       if (!isAboutTheLink(listed)) throw refusal(listed, key);

@@ -6,6 +6,7 @@ import type { LockEvents } from '../bounds/lock-events.js';
 import type { Timers } from '../timers.js';
 import type { Holders } from '../upkeep/holders.js';
 import type { Janitor } from '../upkeep/janitor.js';
+import type { ListsBehindWrites } from '../upkeep/list-behind-writes.js';
 import type { LinkState } from '../upkeep/link-state.js';
 import type { HoldHistory } from './hold-history.js';
 import type { Hold } from './hold.js';
@@ -16,6 +17,7 @@ export interface HoldParts {
   readonly link: LinkState;
   readonly timers: Timers;
   readonly janitor: Janitor;
+  readonly lists: ListsBehindWrites;
   readonly scopes: CallScopes;
   readonly holders: Holders<Hold>;
   readonly history: HoldHistory;

@@ -6,7 +6,6 @@ import { create, get, type NodeData, set } from '../../session/requests.js';
 import type { CallScope } from '../bounds/call-scope.js';
 import { Latch } from '../latch.js';
 import { refusal } from '../refusal.js';
-import { listBehindWrites } from '../upkeep/list-behind-writes.js';
 import { listQueue } from '../upkeep/list-queue.js';
 import { describeOther, describeOwn } from './describe-holder.js';
 import type { HoldParts } from './hold-parts.js';
@@ -95,12 +94,12 @@ interface Intent {
 
 /** Goes on until the intent stands and the queue was seen after that. */
 async function placeIntent(parts: HoldParts, hold: Hold, scope: CallScope): Promise<Intent> {
-  const { session, link } = parts;
+  const { session, link, lists } = parts;
   const { queuePath, key } = hold.request;
   const prefix = namePrefix('write', hold.contender.id);
   for (;;) {
     await link.whenUp(scope);
-    const seen = await scope.guard(listBehindWrites(session, queuePath, prefix));
+    const seen = await scope.guard(lists.list(queuePath, prefix));
     const there = seen instanceof SessionError ? undefined : seen.children.find((name) => name.startsWith(prefix));
     if (seen instanceof SessionError) {
       if (isAboutTheLink(seen)) continue;

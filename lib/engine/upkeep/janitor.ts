@@ -4,7 +4,7 @@ import { failedWith, isAboutTheLink, SessionError } from '../../session/errors.j
 import { isUp } from '../../session/connection-state.js';
 import { check, exists, multi, type MultiPart, remove, type Stat } from '../../session/requests.js';
 import type { Session } from '../../session/session.js';
-import { listBehindWrites } from './list-behind-writes.js';
+import type { ListsBehindWrites } from './list-behind-writes.js';
 import { type Member, Roster } from '../roster.js';
 import { useUnusedContainer } from './unused-container.js';
 import type { LinkState } from './link-state.js';
@@ -63,12 +63,19 @@ const nobodyWaits = (): void => undefined;
  */
 export class Janitor {
   readonly #session: Session;
+  readonly #lists: ListsBehindWrites;
   readonly #onRefused: (path: string, error: SessionError) => void;
   readonly #tasks = new Roster<Task>();
   #idlers: (() => void)[] = [];
 
-  constructor(session: Session, link: LinkState, onRefused: (path: string, error: SessionError) => void) {
+  constructor(
+    session: Session,
+    link: LinkState,
+    lists: ListsBehindWrites,
+    onRefused: (path: string, error: SessionError) => void,
+  ) {
     this.#session = session;
+    this.#lists = lists;
     this.#onRefused = onRefused;
     link.onChange('leftovers', (state) => {
       if (isUp(state)) for (const task of this.#tasks.all()) this.#run(task);
@@ -107,7 +114,7 @@ export class Janitor {
    */
   sweep(queuePath: string, marker: string): Promise<void> {
     const task = this.#add(async () => {
-      const listed = await listBehindWrites(this.#session, queuePath, marker);
+      const listed = await this.#lists.list(queuePath, marker);
       // Once there are fewer children, it is seen whether one of them is ours; until then the question costs nothing.
       if (failedWith(listed, 'TOO_LARGE')) return { path: `${queuePath}/${marker}`, error: listed };
       if (listed instanceof SessionError && listed.code !== 'NO_NODE') return isAboutTheLink(listed) ? 'again' : 'done';

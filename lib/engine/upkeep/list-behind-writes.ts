@@ -4,17 +4,44 @@ import type { Session } from '../../session/session.js';
 import { listQueue } from './list-queue.js';
 
 /**
- * Lists a queue so that a create of ours whose answer never came is seen, if it will ever be carried out. `sync` is not
+ * Lists queues so that a create of ours whose answer never came is seen, if it will ever be carried out. `sync` is not
  * enough: a leader that cannot commit for a while answers it, and commits the create later. A write is decided behind
  * that create, on whatever server it is asked, also one that is refused: here the deletion of a node that never exists.
  *
- * @param marker what the names looked for have in them
+ * Of one queue there is one list at a time. All who ask while it is under way share the next one: after a brown-out there
+ * are as many as creates were given up.
  */
-export async function listBehindWrites(
-  session: Session,
-  queuePath: string,
-  marker: string,
-): Promise<Children | SessionError> {
-  const [written, listed] = await session.batch([remove(`${queuePath}/${marker}`), listQueue(queuePath)]);
-  return written instanceof SessionError && isAboutTheLink(written) ? written : listed;
+export class ListsBehindWrites {
+  readonly #session: Session;
+  readonly #underWay = new Map<string, Promise<Children | SessionError>>();
+  readonly #next = new Map<string, Promise<Children | SessionError>>();
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  /** @param marker what the names looked for have in them */
+  list(queuePath: string, marker: string): Promise<Children | SessionError> {
+    const next = this.#next.get(queuePath);
+    if (next !== undefined) return next;
+    const underWay = this.#underWay.get(queuePath);
+    if (underWay === undefined) return this.#send(queuePath, marker);
+    const sent = underWay.then(() => {
+      this.#next.delete(queuePath);
+      return this.#send(queuePath, marker);
+    });
+    this.#next.set(queuePath, sent);
+    return sent;
+  }
+
+  #send(queuePath: string, marker: string): Promise<Children | SessionError> {
+    const sent = this.#session
+      .batch([remove(`${queuePath}/${marker}`), listQueue(queuePath)])
+      .then(([written, listed]) => {
+        this.#underWay.delete(queuePath);
+        return written instanceof SessionError && isAboutTheLink(written) ? written : listed;
+      });
+    this.#underWay.set(queuePath, sent);
+    return sent;
+  }
 }
