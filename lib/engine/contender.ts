@@ -4,7 +4,6 @@ import { parseNodeName, type QueueNode } from '../queue/node-name.js';
 import type { MultiPart } from '../session/requests.js';
 import type { SessionIdentity } from '../session/session.js';
 import type { OwnNode } from './own-node.js';
-import type { Guard } from './upkeep/janitor.js';
 
 /** What one call asks for. */
 export interface LockRequest {
@@ -20,6 +19,18 @@ export interface LockRequest {
 
 /** How a contender leaves its queue: `lost` is also one whose lock was taken from it. */
 export type Leaving = 'given back' | 'lost';
+
+/**
+ * Nodes on whose presence somebody relies for as long as a removed node stands in front of them: the removal is carried out
+ * only where they are all there. Asked anew at each attempt.
+ */
+export interface Guard {
+  paths(): readonly string[];
+  /** They were there when the node was removed. */
+  confirmed(paths: readonly string[]): void;
+  /** Somebody has removed this one; the guarded removal has not been carried out. */
+  missing(path: string): void;
+}
 
 /** How far a contender has come with the lock-delay. */
 export interface LockDelayProgress {

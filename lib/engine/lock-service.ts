@@ -7,7 +7,7 @@ import type { LockMode } from '../lock/mode.js';
 import type { LockSnapshot } from '../lock/snapshot.js';
 import type { ConnectionState } from '../session/connection-state.js';
 import type { Session } from '../session/session.js';
-import type { WriterStanding } from './insight/writer-standing.js';
+import type { WriterStanding } from '../queue/writer-standing.js';
 
 /** What a transaction takes, one lock after the other; all are given back together when it ends. */
 export interface LockTransaction {

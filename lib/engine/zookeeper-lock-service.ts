@@ -27,7 +27,7 @@ import { runTransaction, type TransactionWork } from './several/run-transaction.
 import { checkTransactionCall } from './several/transaction-call.js';
 import { untilDoneOrLost } from './hold/until-done-or-lost.js';
 import { watchKey } from './insight/watch-key.js';
-import { writerStanding } from './insight/writer-standing.js';
+import { writerStanding } from '../queue/writer-standing.js';
 
 /** The lock service over a session; `local` gives out locks of this process when ZooKeeper is not to be had. */
 export class ZookeeperLockService extends LockService implements AsyncDisposable {

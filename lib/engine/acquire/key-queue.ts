@@ -5,8 +5,7 @@ import { failedWith, isAboutTheLink, SessionError } from '../../session/errors.j
 import type { Children } from '../../session/requests.js';
 import type { Session, SessionIdentity } from '../../session/session.js';
 import type { Hold } from '../hold/hold.js';
-import type { Contender, Leaving } from '../contender.js';
-import type { Guard } from '../upkeep/janitor.js';
+import type { Contender, Guard, Leaving } from '../contender.js';
 import type { LinkState } from '../upkeep/link-state.js';
 import { listQueue } from '../upkeep/list-queue.js';
 import { Blockers } from './blockers.js';

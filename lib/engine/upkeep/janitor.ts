@@ -5,6 +5,7 @@ import { isUp } from '../../session/connection-state.js';
 import { check, exists, multi, type MultiPart, remove, type Stat } from '../../session/requests.js';
 import type { Session } from '../../session/session.js';
 import type { ListsBehindWrites } from './list-behind-writes.js';
+import type { Guard } from '../contender.js';
 import { type Member, Roster } from '../roster.js';
 import { useUnusedContainer } from './unused-container.js';
 import type { LinkState } from './link-state.js';
@@ -35,18 +36,6 @@ export interface Removal {
   readonly done: Promise<void>;
   /** Nobody waits for it any more: what waited is kept no longer. */
   readonly forget: () => void;
-}
-
-/**
- * Nodes on whose presence somebody relies for as long as a removed node stands in front of them: the removal is carried out
- * only where they are all there. Asked anew at each attempt.
- */
-export interface Guard {
-  paths(): readonly string[];
-  /** They were there when the node was removed. */
-  confirmed(paths: readonly string[]): void;
-  /** Somebody has removed this one; the guarded removal has not been carried out. */
-  missing(path: string): void;
 }
 
 const NO_QUEUE: { readonly children: readonly string[]; readonly stat: Stat | undefined } = {

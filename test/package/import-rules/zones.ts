@@ -23,6 +23,7 @@ export function zoneOf(path: string): Zone {
   const [, first = '', second = '', third] = path.split('/');
   if (first === 'index.ts') return 'index';
   if (first === 'open.ts' || first === 'options.ts') return 'open';
+  if (first === 'engine' && third !== undefined && !(second in ROOM_MAY_IMPORT)) return 'unknown';
   if (first === 'lock' || first === 'queue' || first === 'engine' || first === 'fencing' || first === 'nest')
     return first;
   if (first === 'session' && second.endsWith('.ts')) return 'port';
@@ -63,6 +64,38 @@ export const FENCING_IN_NEST = 'lib/fencing/http/';
 /** The way through the classes of an application, which the explorers of locks and of fences share. */
 const WAY_THROUGH_CLASSES = 'lib/nest/metadata.ts';
 
+type Room = 'bounds' | 'upkeep' | 'hold' | 'acquire' | 'several' | 'insight' | 'policy';
+
+/**
+ * The rooms of the engine, and those that each may import. The files beside the rooms are the words that all of them use, and
+ * import none; but for those two that put the whole together.
+ */
+const ROOM_MAY_IMPORT: Readonly<Record<Room, readonly Room[]>> = {
+  bounds: [],
+  upkeep: [],
+  hold: ['bounds', 'upkeep'],
+  acquire: ['bounds', 'upkeep', 'hold'],
+  several: ['bounds', 'upkeep', 'hold', 'acquire'],
+  insight: ['bounds', 'upkeep', 'hold', 'acquire'],
+  policy: ['bounds', 'upkeep', 'hold', 'acquire'],
+};
+const ENGINE_AS_A_WHOLE = ['lib/engine/build-engine.ts', 'lib/engine/zookeeper-lock-service.ts'];
+
+function whyNotRoom(from: string, to: string): string | undefined {
+  if (ENGINE_AS_A_WHOLE.includes(from)) return undefined;
+  if (ENGINE_AS_A_WHOLE.includes(to)) return `nobody inside the engine imports ${to}`;
+  const [room, wanted] = [roomOf(from), roomOf(to)];
+  if (wanted === undefined || wanted === room) return undefined;
+  if (room === undefined) return `what the rooms of the engine share may not import engine/${wanted}`;
+  return ROOM_MAY_IMPORT[room].includes(wanted) ? undefined : `engine/${room} may not import engine/${wanted}`;
+}
+
+/** @returns undefined for a file beside the rooms */
+function roomOf(path: string): Room | undefined {
+  const room = path.split('/').at(2)!;
+  return room in ROOM_MAY_IMPORT ? (room as Room) : undefined;
+}
+
 /** Loaded on demand by the composition root, never with it. */
 const ON_DEMAND: readonly Zone[] = ['native', 'simulator', 'extras/shards'];
 
@@ -82,7 +115,7 @@ export function whyNotFile(
   if (importer === 'open' && ON_DEMAND.includes(imported)) {
     return kind === 'dynamic' ? undefined : `open.ts loads ${imported} on demand, by import()`;
   }
-  if (importer === imported) return undefined;
+  if (importer === imported) return importer === 'engine' ? whyNotRoom(from, to) : undefined;
   if (imported === 'lock' && SESSION_ZONES.includes(importer) && !LOCK_FILES_FOR_SESSIONS.test(to)) {
     return 'a session takes only errors, deadlines and the clock from lock';
   }

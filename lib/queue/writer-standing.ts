@@ -1,5 +1,5 @@
-import { decide } from '../../queue/decide.js';
-import { parseNodeName } from '../../queue/node-name.js';
+import { decide } from './decide.js';
+import { parseNodeName } from './node-name.js';
 
 /** What the names of a queue tell of one contender: whether it is the one that may write. */
 export type WriterStanding =

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { writerStanding } from '../../../../lib/engine/insight/writer-standing.js';
-import { contenderId, namePrefix } from '../../../../lib/queue/node-name.js';
-import type { LockMode } from '../../../../lib/lock/mode.js';
+import { writerStanding } from '../../../lib/queue/writer-standing.js';
+import { contenderId, namePrefix } from '../../../lib/queue/node-name.js';
+import type { LockMode } from '../../../lib/lock/mode.js';
 
 const [A, B] = ['00000000-0000-4000-8000-00000000000a', '00000000-0000-4000-8000-00000000000b'].map(contenderId);
 
