@@ -73,7 +73,7 @@ export function buildEngine(
     rules,
     // A key with a lock-delay remembers its last holder between holds.
     parents: new Parents(delay === undefined ? 'container' : 'persistent'),
-    keyQueues: new KeyQueues(session, link, delay === undefined),
+    keyQueues: new KeyQueues(session, link, timers, delay === undefined),
     holderInFront: new HolderInFront(
       clock,
       timers,

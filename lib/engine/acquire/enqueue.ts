@@ -1,7 +1,7 @@
 import { LockConfigurationError, LockUnavailableError } from '../../lock/errors.js';
 import { namePrefix } from '../../queue/node-name.js';
 import { failedWith, isAboutTheLink, SessionError } from '../../session/errors.js';
-import { type Children, create, type Created, get } from '../../session/requests.js';
+import { type Children, create, type Created, get, type GetRequest, type Outcome } from '../../session/requests.js';
 import type { Session, SessionIdentity } from '../../session/session.js';
 import type { CallScope } from '../bounds/call-scope.js';
 import type { Identifiers } from '../bounds/identifiers.js';
@@ -58,17 +58,24 @@ export async function enqueue(
       if (identity === undefined) throw new LockUnavailableError('The session has just ended', key);
       const id = identifiers.next();
       const queue = keyQueues.of(request);
-      const isListed = always === 'lists' || queue.isQuiet;
+      const { lists: isListed, watches } = queue.readsBehindCreate();
+      const reads = [...(isListed || always === 'lists' ? [listQueue(queuePath)] : []), ...(watches ? [watches] : [])];
       const created = create(
         `${queuePath}/${namePrefix(request.mode, id)}`,
         'ephemeral-sequential',
         parts.describe(request),
       );
-      const requests = [...parents.missing(queuePath), created, ...(isListed ? [listQueue(queuePath)] : [])];
+      const requests = [...parents.missing(queuePath), created, ...reads];
       sent = id;
       const isCreated = queue.creating();
-      const outcomes: readonly unknown[] = await scope.guard(session.batch(requests)).finally(isCreated);
-      const answer = answerOf(outcomes, isListed);
+      const answers: Promise<readonly unknown[]> = session.batch(requests);
+      void answers.then((outcomes) => {
+        isCreated();
+        if (watches !== undefined)
+          queue.watched(outcomes.at(-1) as Outcome<GetRequest>, answerOf(outcomes, reads).created);
+      });
+      const outcomes = await scope.guard(answers);
+      const answer = answerOf(outcomes, reads);
       if (!(answer.created instanceof SessionError)) {
         parents.seen(queuePath);
         const contender = contenderOf(parts, request, answer.created.path, id, answer.created.stat.czxid, identity);
@@ -108,12 +115,12 @@ interface Answer {
   readonly listed: Children | SessionError | undefined;
 }
 
-function answerOf(outcomes: readonly unknown[], isListed: boolean): Answer {
-  const index = outcomes.length - (isListed ? 2 : 1);
+function answerOf(outcomes: readonly unknown[], reads: readonly { readonly op: string }[]): Answer {
+  const index = outcomes.length - reads.length - 1;
   return {
     parents: outcomes.slice(0, index),
     created: outcomes[index] as Created | SessionError,
-    listed: outcomes[index + 1] as Children | SessionError | undefined,
+    listed: reads[0]?.op === 'list' ? (outcomes[index + 1] as Children | SessionError) : undefined,
   };
 }
 

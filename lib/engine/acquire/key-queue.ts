@@ -2,13 +2,14 @@ import type { LockMode } from '../../lock/mode.js';
 import { blocks, decideIn, type Decision, readQueue } from '../../queue/decide.js';
 import type { QueueNode } from '../../queue/node-name.js';
 import { failedWith, isAboutTheLink, SessionError } from '../../session/errors.js';
-import type { Children } from '../../session/requests.js';
+import type { Children, Created, GetRequest, Outcome } from '../../session/requests.js';
 import type { Session, SessionIdentity } from '../../session/session.js';
 import type { Hold } from '../hold/hold.js';
 import type { Contender, Guard, Leaving } from '../contender.js';
 import type { LinkState } from '../upkeep/link-state.js';
 import { listQueue } from '../upkeep/list-queue.js';
 import { Blockers } from './blockers.js';
+import { KnownOrder } from './known-order.js';
 import { type Entrant, QueueMember, type Turn } from './queue-member.js';
 import { refusal } from '../refusal.js';
 
@@ -39,6 +40,8 @@ export class KeyQueue implements Guard {
   readonly #handsOver: boolean;
   readonly #onEmpty: () => void;
   readonly #blockers: Blockers;
+  readonly #order: KnownOrder;
+  #uses = 0;
   /** In the order of their creation. */
   readonly #members: QueueMember[] = [];
   /** Nodes of members that have left in good order; they may still be there. */
@@ -69,6 +72,7 @@ export class KeyQueue implements Guard {
     this.#path = queuePath;
     this.#handsOver = handsOver;
     this.#onEmpty = onEmpty;
+    this.#order = new KnownOrder(session, queuePath);
     this.#blockers = new Blockers(session, queuePath, {
       removed: (name) => this.#blockerRemoved(name),
       unknown: () => this.#look(),
@@ -78,9 +82,13 @@ export class KeyQueue implements Guard {
     });
   }
 
-  /** Nobody of this process is here: a newcomer lists the queue together with its create, which is quickest. */
-  get isQuiet(): boolean {
+  get isEmpty(): boolean {
     return this.#members.length === 0 && this.#creating === 0 && !this.#isLooking;
+  }
+
+  /** Whether somebody who comes back soon finds the order known, and needs no list. */
+  get isWorthKeeping(): boolean {
+    return this.#handsOver && this.#isCurrent && (this.#uses === 1 || this.#order.isWatched || this.#order.isAsked);
   }
 
   /** The first in the queue, as it was seen last. */
@@ -98,6 +106,16 @@ export class KeyQueue implements Guard {
     if (head !== undefined && this.#link.isUp && this.holder === undefined) this.#blockers.read(head.name);
   }
 
+  /**
+   * What is to be read behind the create of a newcomer. Alone, it lists the queue at once, which is quickest; where others of
+   * this process are, a look is shared, and where the order is known there is nothing to be seen.
+   */
+  readsBehindCreate(): { readonly lists: boolean; readonly watches: GetRequest | undefined } {
+    this.#uses += 1;
+    const watches = this.#handsOver && this.#uses > 1 && !this.#order.isWatched && !this.#order.isAsked;
+    return { lists: this.isEmpty && !this.#order.isUsed, watches: watches ? this.#order.askToWatch() : undefined };
+  }
+
   /** A contender of this process is being created. @returns to be called when that has ended */
   creating(): () => void {
     this.#creating += 1;
@@ -105,6 +123,16 @@ export class KeyQueue implements Guard {
       this.#creating -= 1;
       this.#tidy();
     };
+  }
+
+  /** What came of `readsBehindCreate`. */
+  watched(outcome: Outcome<GetRequest>, created: Created | SessionError): void {
+    this.#order.answered(outcome, created instanceof SessionError ? 0n : created.stat.czxid);
+  }
+
+  /** Nobody of this process will come back. */
+  forget(): void {
+    this.#order.forget();
   }
 
   /** One of this process that somebody of this mode would have to wait for, if it came now. */
@@ -134,9 +162,20 @@ export class KeyQueue implements Guard {
     contender.node.onGone(() => this.#nodeGone(member));
     if (!this.#isCurrent) member.tell({ kind: 'session ended' });
     else if (listed !== undefined) this.#listed(listed, [member]);
+    else if (this.#order.isFollowedBy(contender)) this.#joinsKnown(member);
     else this.#decide('no news');
     if (member.waits && this.#isBlocked(member, index)) entrant.standsBehind();
     return member;
+  }
+
+  /** Nobody else has come since the newest one that was seen, so who is ahead is known. */
+  #joinsKnown(member: QueueMember): void {
+    const { contender } = member;
+    this.#queue = [...this.#queue, contender.queueNode];
+    if (contender.czxid > this.#seenUpTo) this.#seenUpTo = contender.czxid;
+    this.#order.sees(contender);
+    member.isSeen = true;
+    this.#decide('a new list', [member]);
   }
 
   /** What the member knew may be out of date: its turn comes with another look. */
@@ -248,7 +287,10 @@ export class KeyQueue implements Guard {
         else member.contender.node.gone();
       }
     }
-    for (const member of covered) member.isSeen = true;
+    for (const member of covered) {
+      member.isSeen = true;
+      this.#order.sees(member.contender);
+    }
     this.#decide('a new list', covered);
   }
 
@@ -351,7 +393,7 @@ export class KeyQueue implements Guard {
   }
 
   #tidy(): void {
-    if (!this.isQuiet) return;
+    if (!this.isEmpty) return;
     this.#blockers.keepOnly(new Set());
     this.#onEmpty();
   }

@@ -1,18 +1,29 @@
 import type { Session } from '../../session/session.js';
+import type { PendingTimer, Timers } from '../timers.js';
 import type { LinkState } from '../upkeep/link-state.js';
 import { KeyQueue } from './key-queue.js';
 
-/** The queues in which this process has contenders now. */
+/** What is known of a queue is kept for so long after the last contender of this process has left it, */
+const KEPT_FOR_MS = 2_000;
+/** for so many queues. */
+const MAX_KEPT = 1_000;
+
+/** The queues in which this process has contenders, or had some a moment ago. */
 export class KeyQueues {
   readonly #session: Session;
   readonly #link: LinkState;
+  readonly #timers: Timers;
   readonly #handsOver: boolean;
   readonly #queues = new Map<string, KeyQueue>();
+  /** Those that are empty, by the time at which they are forgotten. The oldest first. */
+  readonly #kept = new Map<string, number>();
+  #timer: PendingTimer | undefined;
 
   /** @param handsOver whether a lock may be handed over inside this process: not where a key remembers who was inside */
-  constructor(session: Session, link: LinkState, handsOver: boolean) {
+  constructor(session: Session, link: LinkState, timers: Timers, handsOver: boolean) {
     this.#session = session;
     this.#link = link;
+    this.#timers = timers;
     this.#handsOver = handsOver;
     link.onChange('contenders', (state) => {
       for (const [path, queue] of [...this.#queues]) {
@@ -20,7 +31,7 @@ export class KeyQueues {
           if (link.isUp) queue.reconnected();
           continue;
         }
-        this.#queues.delete(path);
+        this.#drop(path, queue);
         queue.end(state === 'closed' ? link.closedError() : { kind: 'session ended' });
       }
     });
@@ -28,18 +39,52 @@ export class KeyQueues {
 
   /** The queue of a key in the session that there is now. */
   of(key: { readonly key: string; readonly queuePath: string }): KeyQueue {
-    const known = this.find(key.queuePath);
-    if (known !== undefined) return known;
-    const queue: KeyQueue = new KeyQueue(this.#session, this.#link, key, this.#handsOver, () => {
-      if (this.#queues.get(key.queuePath) === queue) this.#queues.delete(key.queuePath);
-    });
-    this.#queues.set(key.queuePath, queue);
+    const path = key.queuePath;
+    const known = this.find(path);
+    if (known !== undefined) {
+      this.#kept.delete(path);
+      return known;
+    }
+    const queue: KeyQueue = new KeyQueue(this.#session, this.#link, key, this.#handsOver, () =>
+      this.#emptied(path, queue),
+    );
+    this.#queues.set(path, queue);
     return queue;
   }
 
-  /** The same, where this process has a contender in it. */
+  /** The same, where it is known. */
   find(queuePath: string): KeyQueue | undefined {
     const queue = this.#queues.get(queuePath);
     return queue?.identity === this.#session.identity ? queue : undefined;
+  }
+
+  #emptied(path: string, queue: KeyQueue): void {
+    if (this.#queues.get(path) !== queue) return;
+    if (!queue.isWorthKeeping || !this.#link.isUp) return this.#drop(path, queue);
+    this.#kept.delete(path);
+    this.#kept.set(path, this.#session.clock.now() + KEPT_FOR_MS);
+    if (this.#timer === undefined || this.#kept.size > MAX_KEPT) this.#forgetOldest();
+  }
+
+  #forgetOldest(): void {
+    this.#timer?.cancel();
+    this.#timer = undefined;
+    const now = this.#session.clock.now();
+    for (const [path, at] of this.#kept) {
+      if (at > now && this.#kept.size <= MAX_KEPT) {
+        this.#timer = this.#timers.set(at, () => this.#forgetOldest());
+        return;
+      }
+      this.#drop(path, this.#queues.get(path)!);
+    }
+  }
+
+  #drop(path: string, queue: KeyQueue): void {
+    this.#kept.delete(path);
+    this.#queues.delete(path);
+    queue.forget();
+    if (this.#kept.size > 0) return;
+    this.#timer?.cancel();
+    this.#timer = undefined;
   }
 }
