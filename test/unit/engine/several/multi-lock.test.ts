@@ -1,8 +1,8 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, it } from '@jest/globals';
+import type { TakenLock } from '../../../../lib/engine/acquire/lock-taker.js';
 import type { Hold } from '../../../../lib/engine/hold/hold.js';
 import { HeldLocks, SharedFate } from '../../../../lib/engine/several/multi-lock.js';
-import type { OwnedLock } from '../../../../lib/engine/bounds/owner-context.js';
 import { GrowingTransaction } from '../../../../lib/engine/several/transaction.js';
 import { Deadline } from '../../../../lib/lock/deadline.js';
 import { type LockError, LockLostError } from '../../../../lib/lock/errors.js';
@@ -13,7 +13,7 @@ import { ManualClock } from '../../support/manual-clock.js';
 class SharedLock {
   readonly listeners = new Set<(error: LockLostError) => void>();
   readonly #controller = new AbortController();
-  readonly owned: OwnedLock;
+  readonly owned: TakenLock;
   releases = 0;
   #error: LockLostError | undefined;
 
@@ -114,11 +114,11 @@ describe('a transaction that has ended', () => {
     ['the loss of another of its locks', true],
   ])('keeps no lock that is granted in the very turn of %s', async (_what, isLost) => {
     const [a, b] = locks();
-    let grant: (owned: OwnedLock) => void = () => undefined;
-    const granted = new Promise<OwnedLock>((resolve) => (grant = resolve));
-    const kept: OwnedLock[] = [];
+    let grant: (owned: TakenLock) => void = () => undefined;
+    const granted = new Promise<TakenLock>((resolve) => (grant = resolve));
+    const kept: TakenLock[] = [];
     const deadline = Deadline.after(new ManualClock(), 1_000);
-    const take = (key: string): Promise<OwnedLock> => (key === '/a' ? Promise.resolve(a.owned) : granted);
+    const take = (key: string): Promise<TakenLock> => (key === '/a' ? Promise.resolve(a.owned) : granted);
     const tx = new GrowingTransaction(kept, deadline, take, Math.random);
     await tx.lock('/a');
     const late = tx.lock('/b').catch(({ details }: LockError) => details);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { Janitor } from '../../../../lib/engine/upkeep/janitor.js';
-import { Uplink } from '../../../../lib/engine/upkeep/uplink.js';
+import { LinkState } from '../../../../lib/engine/upkeep/link-state.js';
 import { create } from '../../../../lib/session/requests.js';
 import { promisesSettled } from '../../support/manual-clock.js';
 import { type Client, EngineWorld } from '../support/engine-world.js';
@@ -20,7 +20,7 @@ async function given(): Promise<{ engine: EngineWorld; one: Client; janitor: Jan
     create(`${QUEUE}/${name}`, 'ephemeral'),
   );
   await engine.settle(one.session.batch(nodes));
-  const janitor = new Janitor(one.session, new Uplink(one.session), notRefused);
+  const janitor = new Janitor(one.session, new LinkState(one.session), notRefused);
   return { engine, one, janitor, paths: nodes.map(({ path }) => path) };
 }
 
@@ -28,7 +28,7 @@ describe('the janitor', () => {
   it('removes what it is told, and is idle before and after', async () => {
     const { engine, janitor, paths } = await given();
     expect(janitor.isIdle).toBe(true);
-    const removed = janitor.remove([paths[0]!]);
+    const removed = janitor.remove([paths[0]!]).done;
     expect(janitor.isIdle).toBe(false);
     await engine.settle(removed);
     expect([janitor.isIdle, engine.queue(QUEUE)]).toEqual([true, ['marker-lock-0000000002', 'other']]);
@@ -48,7 +48,7 @@ describe('the janitor', () => {
     const { engine, one, janitor, paths } = await given();
     engine.faults.loseReplyOfNext(one.process, 'delete');
     engine.faults.loseNextRequest(one.process, 'delete');
-    await engine.settle(Promise.all([janitor.remove([paths[0]!]), janitor.remove([paths[1]!])]));
+    await engine.settle(Promise.all([janitor.remove([paths[0]!]).done, janitor.remove([paths[1]!]).done]));
     expect([janitor.isIdle, engine.queue(QUEUE)]).toEqual([true, ['other']]);
     await engine.end();
   });
@@ -57,7 +57,7 @@ describe('the janitor', () => {
     const { engine, one, janitor, paths } = await given();
     engine.faults.refuse(one.process);
     await engine.runUntil(() => one.session.state === 'suspended');
-    const removed = Promise.all([janitor.remove([paths[0]!, paths[1]!]), janitor.sweep(QUEUE, 'other')]);
+    const removed = Promise.all([janitor.remove([paths[0]!, paths[1]!]).done, janitor.sweep(QUEUE, 'other')]);
     await engine.runFor(1_000);
     expect([janitor.isIdle, engine.queue(QUEUE).length]).toEqual([false, 3]);
     const cuts = [1, 2, 3].map(() => engine.faults.loseNextRequest(one.process, 'multi'));
@@ -70,18 +70,18 @@ describe('the janitor', () => {
 
   it('removes the others when one of several is gone already', async () => {
     const { engine, janitor, paths } = await given();
-    await engine.settle(janitor.remove([paths[0]!]));
-    await engine.settle(janitor.remove([paths[0]!, paths[1]!, paths[2]!]));
+    await engine.settle(janitor.remove([paths[0]!]).done);
+    await engine.settle(janitor.remove([paths[0]!, paths[1]!, paths[2]!]).done);
     expect(engine.queue(QUEUE)).toEqual([]);
     await engine.end();
   });
 
   it('tries again on the same link when the server was too busy', async () => {
     const session = new ScriptedSession();
-    const janitor = new Janitor(session.asSession, new Uplink(session.asSession), notRefused);
+    const janitor = new Janitor(session.asSession, new LinkState(session.asSession), notRefused);
     session.answer = () => (session.sent.length < 3 ? 'THROTTLED' : undefined);
     let done = false;
-    void janitor.remove(['/locks/a/n']).then(() => (done = true));
+    void janitor.remove(['/locks/a/n']).done.then(() => (done = true));
     await session.clock.advance(10_000);
     expect([done, janitor.isIdle, session.sent.length, session.clock.timers]).toEqual([true, true, 3, 0]);
   });
@@ -89,14 +89,14 @@ describe('the janitor', () => {
   it('tells once of a node that the servers refuse to remove, and tries again until they do, ever more seldom', async () => {
     const session = new ScriptedSession();
     const told: string[] = [];
-    const janitor = new Janitor(session.asSession, new Uplink(session.asSession), (path, error) =>
+    const janitor = new Janitor(session.asSession, new LinkState(session.asSession), (path, error) =>
       told.push(`${path} ${error.code}`),
     );
     let isMended = false;
     session.answer = (request) =>
       (request as { path: string }).path === '/locks/a/free' ? 'NO_NODE' : isMended ? undefined : 'NO_AUTH';
     let done = false;
-    void janitor.remove(['/locks/a/free', '/locks/a/kept']).then(() => (done = true));
+    void janitor.remove(['/locks/a/free', '/locks/a/kept']).done.then(() => (done = true));
     await session.clock.advance(60_000);
     const tries = session.sent.length;
     expect([told, done, janitor.isIdle]).toEqual([['/locks/a/kept NO_AUTH'], false, false]);
@@ -109,10 +109,10 @@ describe('the janitor', () => {
 
   it('tries at once on a new link what the servers refused, and leaves no timer when the session is closed', async () => {
     const session = new ScriptedSession();
-    const janitor = new Janitor(session.asSession, new Uplink(session.asSession), () => undefined);
+    const janitor = new Janitor(session.asSession, new LinkState(session.asSession), () => undefined);
     session.answer = () => 'NO_AUTH';
     let done = false;
-    void janitor.remove(['/locks/a/kept']).then(() => (done = true));
+    void janitor.remove(['/locks/a/kept']).done.then(() => (done = true));
     await session.clock.advance(60_000);
     const tries = session.sent.length;
     session.state$.next('suspended');
@@ -126,13 +126,13 @@ describe('the janitor', () => {
 
   it('has nothing left to wait for once the session is closed, before or after it was told', async () => {
     const session = new ScriptedSession();
-    const janitor = new Janitor(session.asSession, new Uplink(session.asSession), notRefused);
+    const janitor = new Janitor(session.asSession, new LinkState(session.asSession), notRefused);
     session.answer = () => 'CLOSED';
     const ended: string[] = [];
-    void janitor.remove(['/locks/a/before']).then(() => ended.push('before'));
+    void janitor.remove(['/locks/a/before']).done.then(() => ended.push('before'));
     await promisesSettled();
     session.state$.next('closed');
-    void janitor.remove(['/locks/a/after']).then(() => ended.push('after'));
+    void janitor.remove(['/locks/a/after']).done.then(() => ended.push('after'));
     await promisesSettled();
     expect([ended, janitor.isIdle]).toEqual([['before', 'after'], true]);
   });

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { Alarms } from '../../../../lib/engine/bounds/alarms.js';
+import { Timers } from '../../../../lib/engine/timers.js';
 import { Outbox } from '../../../../lib/engine/upkeep/outbox.js';
 import { promisesSettled } from '../../support/manual-clock.js';
 import { type Client, EngineWorld, rejection } from '../support/engine-world.js';
@@ -69,7 +69,7 @@ describe('an outbox', () => {
     const session = new ScriptedSession();
     let flushes = 0;
     session.flush = () => void (flushes += 1);
-    const outbox = new Outbox(session.asSession, new Alarms(session.clock));
+    const outbox = new Outbox(session.asSession, new Timers(session.clock));
     await Promise.all(Array.from({ length: 50 }, async () => outbox.emptied()));
     expect(flushes).toBe(1);
     await outbox.emptied();
@@ -78,7 +78,7 @@ describe('an outbox', () => {
 
   it('waits for a kernel that is about to take it, and not for one that takes nothing', async () => {
     const session = new ScriptedSession();
-    const outbox = new Outbox(session.asSession, new Alarms(session.clock));
+    const outbox = new Outbox(session.asSession, new Timers(session.clock));
     let leave: () => void = () => undefined;
     session.leaving = new Promise((resolve) => (leave = resolve));
     let emptied = 0;

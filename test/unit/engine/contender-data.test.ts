@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { decodeContender, parseObject } from '../../../lib/engine/acquire/contender-data.js';
+import { decodeContender, encodeContender, parseObject } from '../../../lib/engine/contender-data.js';
+import { LOCK_MODES } from '../../../lib/lock/mode.js';
 import { create, set } from '../../../lib/session/requests.js';
 import { type Client, EngineWorld } from './support/engine-world.js';
 import { replyTo } from '../../support/sessions/reply-to.js';
@@ -76,5 +77,30 @@ describe('what others wrote into a node', () => {
     const text = JSON.stringify({ a: 'x'.repeat(100) });
     expect(parseObject(Buffer.from(text), 100)).toBeUndefined();
     expect(parseObject(Buffer.from(text), 200)).toEqual({ a: 'x'.repeat(100) });
+  });
+});
+
+describe('what a contender says of itself', () => {
+  const client = { clientId: 'c', host: 'h', pid: 7 };
+
+  it.each(LOCK_MODES)('comes back as it was said, as %s', (mode) => {
+    const facts = { owner: 'o', mode, label: 'Größe "7"', leaseMs: undefined, lockDelayMs: 250, holdMs: 40 };
+    expect(decodeContender(encodeContender(client, facts))).toEqual({
+      ...client,
+      ...facts,
+      askedAt: expect.any(Number),
+    });
+  });
+
+  it.each(['', 'null', '42', '"text"', '[]', '{', '{}', '{"clientId":1,"owner":2}', '10.0.0.7'])(
+    'is not read into the data of others: %j',
+    (text) => {
+      expect(decodeContender(Buffer.from(text))).toBeUndefined();
+    },
+  );
+
+  it('is read from a view into a larger buffer', () => {
+    const bytes = Buffer.from('xx{"a":1}yy');
+    expect(parseObject(bytes.subarray(2, 9))).toEqual({ a: 1 });
   });
 });

@@ -1,9 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { buildContext } from '../../../../lib/engine/build-context.js';
-import { HeldLock } from '../../../../lib/engine/hold/held-lock.js';
-import { Interrupt } from '../../../../lib/engine/bounds/interrupt.js';
-import { obtain } from '../../../../lib/engine/acquire/obtain.js';
-import type { LockRequest } from '../../../../lib/engine/acquire/place.js';
+import type { Engine } from '../../../../lib/engine/build-engine.js';
 import { LockConfigurationError, LockLostError, LockUnavailableError } from '../../../../lib/lock/errors.js';
 import type { LockEvent } from '../../../../lib/lock/events.js';
 import { SessionError } from '../../../../lib/session/errors.js';
@@ -18,11 +14,11 @@ import {
 import { ours } from '../../queue/names.js';
 import { promisesSettled } from '../../support/manual-clock.js';
 import { stat } from '../../support/session-world.js';
-import { EngineWorld, engineSettings, rejection } from '../support/engine-world.js';
+import { EngineWorld, rejection } from '../support/engine-world.js';
+import { scriptedEngine, take } from '../support/scripted-engine.js';
 import { ScriptedSession } from '../support/scripted-session.js';
 
 const KEY = '/locks/a';
-const REQUEST: LockRequest = { key: KEY, queuePath: KEY, mode: 'exclusive', owner: 'o', options: {}, askedAt: 0 };
 
 /** A server with one queue, for one contender. */
 function serve(session: ScriptedSession): void {
@@ -37,16 +33,15 @@ function serve(session: ScriptedSession): void {
   };
 }
 
-function given(): { session: ScriptedSession; context: ReturnType<typeof buildContext> } {
+function given(): { session: ScriptedSession; engine: Engine } {
   const session = new ScriptedSession();
   serve(session);
-  const { process } = { process: new EngineWorld().world.process('settings') };
-  return { session, context: buildContext(session.asSession, engineSettings(process)) };
+  return { session, engine: scriptedEngine(session) };
 }
 
 describe('an acquire whose heartbeat is refused', () => {
   it('for a while, for no fault of the caller, goes on', async () => {
-    const { session, context } = given();
+    const { session, engine } = given();
     let asked = 0;
     session.proveLife = async () => {
       asked += 1;
@@ -54,7 +49,7 @@ describe('an acquire whose heartbeat is refused', () => {
       session.certainUntilMs = session.clock.now() + 3_900;
     };
 
-    const hold = await obtain(context, REQUEST, new Interrupt());
+    const { hold } = await take(engine, KEY);
     expect(hold.isHeld()).toBe(true);
     expect(asked).toBe(2);
   });
@@ -62,20 +57,20 @@ describe('an acquire whose heartbeat is refused', () => {
 
 describe('an acquire never resolves with a lock that is not held', () => {
   it('when the proof of life is as good as used up by the time it is looked at', async () => {
-    const { session, context } = given();
+    const { session, engine } = given();
     let proofs = 0;
     session.proveLife = async () => {
       proofs += 1;
       // The event loop was blocked for long after the first answer.
       session.certainUntilMs = session.clock.now() + (proofs === 1 ? 1 : 3_000);
     };
-    const hold = await obtain(context, REQUEST, new Interrupt());
+    const { hold, handle } = await take(engine, KEY);
     expect([hold.isHeld(), proofs]).toEqual([true, 2]);
-    expect(new HeldLock(context, hold).remainingMs()).toBeGreaterThan(2_000);
+    expect(handle.remainingMs()).toBeGreaterThan(2_000);
   });
 
   it('when its node is removed between its turn and the proof of life: it queues again', async () => {
-    const { session, context } = given();
+    const { session, engine } = given();
     const serveAlone = session.answer;
     const ahead = ours('exclusive', 0);
     const watchers: Watcher[] = [];
@@ -92,7 +87,7 @@ describe('an acquire never resolves with a lock that is not held', () => {
       // At first one is ahead; at the second look its own node is gone; then it has a new one.
       return { children: lists === 1 ? [...own, ahead] : lists === 2 ? [] : own, stat: stat() };
     };
-    const waiting = obtain(context, REQUEST, new Interrupt());
+    const waiting = take(engine, KEY);
     await promisesSettled();
     const [own, obstacle] = watchers;
     session.proveLife = async () => {
@@ -100,16 +95,16 @@ describe('an acquire never resolves with a lock that is not held', () => {
       own!.onWatchEvent({ type: 'deleted', path: 'own' });
     };
     const events: string[] = [];
-    context.events.subscribe(({ type }) => events.push(type));
+    engine.events.subscribe(({ type }) => events.push(type));
     obstacle!.onWatchEvent({ type: 'deleted', path: 'ahead' });
-    const hold = await waiting;
+    const { hold } = await waiting;
     expect([hold.isHeld(), events]).toEqual([true, ['requeued', 'acquired']]);
   });
 });
 
 describe('a session that ended with the answer to the create', () => {
   it('is told of, as others may have seen the contender in the queue: it queues again', async () => {
-    const { session, context } = given();
+    const { session, engine } = given();
     const serveAlone = session.answer;
     session.certainUntilMs = Number.MAX_SAFE_INTEGER;
     session.answer = (request) => {
@@ -120,8 +115,8 @@ describe('a session that ended with the answer to the create', () => {
       return 'CONNECTION_LOSS';
     };
     const events: LockEvent[] = [];
-    context.events.subscribe((event) => events.push(event));
-    const hold = await obtain(context, REQUEST, new Interrupt());
+    engine.events.subscribe((event) => events.push(event));
+    const { hold } = await take(engine, KEY);
     expect(hold.isHeld()).toBe(true);
     expect(events).toMatchObject([
       { type: 'requeued', key: KEY, mode: 'exclusive', reason: 'session-ended' },
@@ -130,7 +125,7 @@ describe('a session that ended with the answer to the create', () => {
   });
 
   it('is not told of when the node is found: it kept its place', async () => {
-    const { session, context } = given();
+    const { session, engine } = given();
     const serveAlone = session.answer;
     session.certainUntilMs = Number.MAX_SAFE_INTEGER;
     let creates = 0;
@@ -142,37 +137,39 @@ describe('a session that ended with the answer to the create', () => {
       return 'CONNECTION_LOSS';
     };
     const events: string[] = [];
-    context.events.subscribe(({ type }) => events.push(type));
-    const hold = await obtain(context, REQUEST, new Interrupt());
+    engine.events.subscribe(({ type }) => events.push(type));
+    const { hold } = await take(engine, KEY);
     expect([hold.isHeld(), creates, events]).toEqual([true, 1, ['acquired']]);
   });
 });
 
 describe('a chroot that was removed', () => {
   it('ends an acquire that finds no place for even the topmost parent, and the error says so', async () => {
-    const { session, context } = given();
+    const { session, engine } = given();
     session.answer = () => 'NO_NODE';
-    const error = await rejection(obtain(context, REQUEST, new Interrupt()));
+    const error = await rejection(take(engine, KEY));
     expect(error).toBeInstanceOf(LockConfigurationError);
     expect(error.details).toContain('chroot');
     expect(session.sent.map(({ op }) => op)).toEqual(['create', 'create', 'create', 'list']);
   });
 
   it('is not blamed for parents that were reaped: they are made again', async () => {
-    const { session, context } = given();
+    const { session, engine } = given();
     session.certainUntilMs = Number.MAX_SAFE_INTEGER;
-    context.parents.seen('/locks');
+    // The parent of both keys is known from then on.
+    await (await take(engine, '/locks/b')).handle.release();
     const serveAlone = session.answer;
+    session.sent.length = 0;
     session.answer = (request) => (session.sent.length <= 3 ? 'NO_NODE' : serveAlone(request));
-    expect((await obtain(context, REQUEST, new Interrupt())).isHeld()).toBe(true);
+    expect((await take(engine, KEY)).hold.isHeld()).toBe(true);
   });
 });
 
 describe('certainty that a server with narrower bounds has cut short', () => {
   it('is told to a holder in time', async () => {
-    const { session, context } = given();
+    const { session, engine } = given();
     session.certainUntilMs = session.clock.now() + 10_000;
-    const hold = await obtain(context, REQUEST, new Interrupt());
+    const { hold } = await take(engine, KEY);
     let lostAt = Infinity;
     hold.onLost(() => (lostAt = session.clock.now()));
     session.state$.next('suspended');
@@ -185,10 +182,9 @@ describe('certainty that a server with narrower bounds has cut short', () => {
 
 describe('whenSure()', () => {
   it('of a lock that was given back meanwhile ends, whatever the session does', async () => {
-    const { session, context } = given();
+    const { session, engine } = given();
     session.certainUntilMs = Number.MAX_SAFE_INTEGER;
-    const hold = await obtain(context, REQUEST, new Interrupt());
-    const lock = new HeldLock(context, hold);
+    const { handle: lock } = await take(engine, KEY);
     session.state$.next('suspended');
     const sure = rejection(lock.whenSure());
     await lock.release();
@@ -206,10 +202,10 @@ describe('whenSure()', () => {
   });
 
   it('ends with the handle that it was asked of, while the link stays down and another handle holds on', async () => {
-    const { session, context } = given();
+    const { session, engine } = given();
     session.certainUntilMs = Number.MAX_SAFE_INTEGER;
-    const hold = await obtain(context, REQUEST, new Interrupt());
-    const [lock, other] = [new HeldLock(context, hold), new HeldLock(context, hold)];
+    const { hold, handle } = await take(engine, KEY);
+    const [lock, other] = [handle, hold.share()];
     session.state$.next('suspended');
     const [sure, others] = [rejection(lock.whenSure()), rejection(other.whenSure())];
     let othersEnded = false;

@@ -1,16 +1,16 @@
 import { describe, expect, it } from '@jest/globals';
-import { Janitor } from '../../../lib/engine/upkeep/janitor.js';
-import { Uplink } from '../../../lib/engine/upkeep/uplink.js';
-import type { SessionErrorCode } from '../../../lib/session/errors.js';
-import { promisesSettled } from '../support/manual-clock.js';
-import { ScriptedSession } from './support/scripted-session.js';
+import { Janitor } from '../../../../lib/engine/upkeep/janitor.js';
+import { LinkState } from '../../../../lib/engine/upkeep/link-state.js';
+import type { SessionErrorCode } from '../../../../lib/session/errors.js';
+import { promisesSettled } from '../../support/manual-clock.js';
+import { ScriptedSession } from '../support/scripted-session.js';
 
 const AN_HOUR_MS = 3_600_000;
 
 function given(answer: () => SessionErrorCode | undefined): { session: ScriptedSession; janitor: Janitor } {
   const session = new ScriptedSession();
   session.answer = answer;
-  return { session, janitor: new Janitor(session.asSession, new Uplink(session.asSession), () => undefined) };
+  return { session, janitor: new Janitor(session.asSession, new LinkState(session.asSession), () => undefined) };
 }
 
 describe('The janitor without a link', () => {
@@ -18,7 +18,7 @@ describe('The janitor without a link', () => {
     const { session, janitor } = given(() => (session.state === 'reconnected' ? undefined : 'NOT_CONNECTED'));
     session.state$.next('suspended');
     let done = 0;
-    for (let count = 0; count < 20; count += 1) void janitor.remove([`/locks/a/${count}`]).then(() => (done += 1));
+    for (let count = 0; count < 20; count += 1) void janitor.remove([`/locks/a/${count}`]).done.then(() => (done += 1));
     void janitor.sweep('/locks/b', 'marker').then(() => (done += 1));
     await promisesSettled();
     const tries = session.sent.length;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { Alarms } from '../../../../lib/engine/bounds/alarms.js';
-import { ManualClock } from '../../support/manual-clock.js';
+import { Timers } from '../../../lib/engine/timers.js';
+import { ManualClock } from '../support/manual-clock.js';
 
 /** A clock that counts how many timers were ever set. */
 class CountingClock extends ManualClock {
@@ -13,12 +13,12 @@ class CountingClock extends ManualClock {
   }
 }
 
-describe('alarms', () => {
+describe('timers', () => {
   it('go off in the order of their instants, each once and not before', () => {
     const clock = new ManualClock(0);
-    const alarms = new Alarms(clock);
+    const timers = new Timers(clock);
     const fired: [number, number][] = [];
-    for (const at of [50, 10, 30, 10, 20]) alarms.set(at, () => fired.push([at, clock.now()]));
+    for (const at of [50, 10, 30, 10, 20]) timers.set(at, () => fired.push([at, clock.now()]));
     clock.pass(1_000);
     expect(fired).toEqual([
       [10, 10],
@@ -32,18 +32,18 @@ describe('alarms', () => {
 
   it('share one timer, and leave none at rest', () => {
     const clock = new ManualClock(0);
-    const alarms = new Alarms(clock);
-    const set = Array.from({ length: 100 }, (_, index) => alarms.set(2_000 - index, () => undefined));
+    const timers = new Timers(clock);
+    const set = Array.from({ length: 100 }, (_, index) => timers.set(2_000 - index, () => undefined));
     expect(clock.timers).toBe(1);
-    for (const alarm of set) alarm.cancel();
+    for (const timer of set) timer.cancel();
     expect(clock.timers).toBe(0);
   });
 
   it('of short locks share a timer with those before them, and leave none behind the last', () => {
     const clock = new CountingClock(0);
-    const alarms = new Alarms(clock);
+    const timers = new Timers(clock);
     for (let lock = 0; lock < 1_000; lock += 1) {
-      alarms.set(clock.now() + 250, () => undefined).cancel();
+      timers.set(clock.now() + 250, () => undefined).cancel();
       clock.pass(1);
     }
     expect(clock.set).toBe(4);
@@ -52,25 +52,25 @@ describe('alarms', () => {
 
   it('keep no process alive when nothing waits for them, and are in time for those who do', () => {
     const clock = new ManualClock(0);
-    const alarms = new Alarms(clock);
+    const timers = new Timers(clock);
     const fired: number[] = [];
-    alarms.set(250, () => fired.push(250)).cancel();
+    timers.set(250, () => fired.push(250)).cancel();
     expect(clock.timers).toBe(1);
-    alarms.rest();
+    timers.rest();
     expect(clock.timers).toBe(0);
-    alarms.set(300, () => fired.push(300));
-    alarms.rest();
+    timers.set(300, () => fired.push(300));
+    timers.rest();
     clock.pass(300);
     expect(fired).toEqual([300]);
   });
 
   it('that were cancelled stay silent; cancelling twice, or after it went off, does nothing', () => {
     const clock = new ManualClock(0);
-    const alarms = new Alarms(clock);
+    const timers = new Timers(clock);
     const fired: string[] = [];
-    const first = alarms.set(10, () => fired.push('first'));
-    const second = alarms.set(20, () => fired.push('second'));
-    alarms.set(30, () => fired.push('third'));
+    const first = timers.set(10, () => fired.push('first'));
+    const second = timers.set(20, () => fired.push('second'));
+    timers.set(30, () => fired.push('third'));
     first.cancel();
     first.cancel();
     clock.pass(25);
@@ -82,21 +82,21 @@ describe('alarms', () => {
 
   it('refuse an instant that is none, which would keep all behind it from going off', () => {
     const clock = new ManualClock();
-    const alarms = new Alarms(clock);
-    expect(() => alarms.set(Number.NaN, () => undefined)).toThrow(RangeError);
+    const timers = new Timers(clock);
+    expect(() => timers.set(Number.NaN, () => undefined)).toThrow(RangeError);
     expect(clock.timers).toBe(0);
   });
 
   it('may set and cancel others while they go off', () => {
     const clock = new ManualClock(0);
-    const alarms = new Alarms(clock);
+    const timers = new Timers(clock);
     const fired: string[] = [];
-    const doomed = alarms.set(10, () => fired.push('doomed'));
-    alarms.set(5, () => {
+    const doomed = timers.set(10, () => fired.push('doomed'));
+    timers.set(5, () => {
       fired.push('first');
       doomed.cancel();
-      alarms.set(5, () => fired.push('at once'));
-      alarms.set(7, () => fired.push('soon'));
+      timers.set(5, () => fired.push('at once'));
+      timers.set(7, () => fired.push('soon'));
     });
     clock.pass(100);
     expect([fired, clock.timers]).toEqual([['first', 'at once', 'soon'], 0]);
@@ -104,14 +104,14 @@ describe('alarms', () => {
 
   it('go off although one before them throws, and what it throws goes the way of every timer', () => {
     const clock = new ManualClock(0);
-    const alarms = new Alarms(clock);
+    const timers = new Timers(clock);
     const fired: number[] = [];
     const failure = new Error('of one callback');
-    alarms.set(10, () => fired.push(10));
-    alarms.set(20, () => {
+    timers.set(10, () => fired.push(10));
+    timers.set(20, () => {
       throw failure;
     });
-    for (const at of [20, 20, 30, 500]) alarms.set(at, () => fired.push(at));
+    for (const at of [20, 20, 30, 500]) timers.set(at, () => fired.push(at));
     clock.block(100);
     expect(() => clock.pass(1)).toThrow(failure);
     clock.pass(1);
@@ -122,9 +122,9 @@ describe('alarms', () => {
 
   it('that fell due while the event loop was blocked go off together, in order', () => {
     const clock = new ManualClock(0);
-    const alarms = new Alarms(clock);
+    const timers = new Timers(clock);
     const fired: number[] = [];
-    for (const at of [300, 100, 200, 900]) alarms.set(at, () => fired.push(at));
+    for (const at of [300, 100, 200, 900]) timers.set(at, () => fired.push(at));
     clock.block(500);
     clock.pass(1);
     expect([fired, clock.timers]).toEqual([[100, 200, 300], 1]);
@@ -139,7 +139,7 @@ describe('alarms', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 300 }), (steps) => {
         const clock = new ManualClock(0);
-        const alarms = new Alarms(clock);
+        const timers = new Timers(clock);
         const fired: number[] = [];
         const expected = new Map<number, number>();
         const all: { cancel(): void }[] = [];
@@ -147,7 +147,7 @@ describe('alarms', () => {
           if ('set' in one) {
             const id = all.length;
             expected.set(id, clock.now() + one.set);
-            all.push(alarms.set(clock.now() + one.set, () => fired.push(id)));
+            all.push(timers.set(clock.now() + one.set, () => fired.push(id)));
           } else if ('cancel' in one) {
             expected.delete(one.cancel);
             all[one.cancel]?.cancel();
@@ -169,20 +169,20 @@ describe('alarms', () => {
 
   it('of 100 000 waits that end early cost few timers, and go off in order when they do not', () => {
     const clock = new CountingClock(0);
-    const alarms = new Alarms(clock);
+    const timers = new Timers(clock);
     let last = 0;
     let fired = 0;
     const set = Array.from({ length: 100_000 }, (_, index) => {
       const at = 15_000 + ((index * 7_919) % 100_000);
-      return alarms.set(at, () => {
+      return timers.set(at, () => {
         expect(at >= last).toBe(true);
         last = at;
         fired += 1;
       });
     });
     expect(clock.set).toBeLessThan(10);
-    set.forEach((alarm, index) => {
-      if (index % 10 !== 0) alarm.cancel();
+    set.forEach((timer, index) => {
+      if (index % 10 !== 0) timer.cancel();
     });
     clock.pass(200_000);
     expect([fired, clock.timers]).toEqual([10_000, 0]);

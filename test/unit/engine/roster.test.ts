@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { type Member, Roster } from '../../../../lib/engine/upkeep/roster.js';
+import { type Member, Roster } from '../../../lib/engine/roster.js';
 
 interface Named extends Member {
   readonly name: string;

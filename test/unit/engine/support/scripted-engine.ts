@@ -1,0 +1,22 @@
+import type { TakenLock } from '../../../../lib/engine/acquire/lock-taker.js';
+import { CallScope } from '../../../../lib/engine/bounds/call-scope.js';
+import { buildEngine, type Engine } from '../../../../lib/engine/build-engine.js';
+import type { AcquireOptions } from '../../../../lib/lock/acquire-options.js';
+import { Deadline } from '../../../../lib/lock/deadline.js';
+import { EngineWorld, engineSettings } from './engine-world.js';
+import type { ScriptedSession } from './scripted-session.js';
+
+/** The parts of a lock service over a session whose answers are the test's own. */
+export function scriptedEngine(session: ScriptedSession): Engine {
+  return buildEngine(session.asSession, engineSettings(new EngineWorld().world.process('settings')));
+}
+
+/** Takes a lock as `acquire` does, and shows the hold behind the handle. */
+export function take(engine: Engine, key: string, options: AcquireOptions = {}): Promise<TakenLock> {
+  return engine.taker.take(key, options, { service: engine, deadline: Deadline.after(engine.clock, engine.waitMs) });
+}
+
+/** The bounds of a call that nothing ends but the test. */
+export function openScope({ clock, link }: Pick<Engine, 'clock' | 'link'>, key = '/locks/a'): CallScope {
+  return new CallScope(key, Deadline.after(clock, Number.MAX_SAFE_INTEGER), link);
+}
