@@ -181,8 +181,10 @@ export class KeyQueue implements Guard {
   /** What the member knew may be out of date: its turn comes with another look. */
   lookAgain(member: QueueMember): void {
     member.waitAgain();
-    if (this.#isCurrent) this.#look();
-    else member.tell({ kind: 'session ended' });
+    if (!this.#isCurrent) member.tell({ kind: 'session ended' });
+    // Its queue was told of the removal while the member did not wait, and is told once.
+    else if (member.contender.node.isGone) member.tell({ kind: 'removed' });
+    else this.#look();
   }
 
   /** The link is back, with the same session: one look shows what has happened meanwhile. */
