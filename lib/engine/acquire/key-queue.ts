@@ -41,6 +41,7 @@ export class KeyQueue implements Guard {
   readonly #onEmpty: () => void;
   readonly #blockers: Blockers;
   readonly #order: KnownOrder;
+  /** How many contenders of this process have stood in it. */
   #uses = 0;
   /** In the order of their creation. */
   readonly #members: QueueMember[] = [];
@@ -111,8 +112,7 @@ export class KeyQueue implements Guard {
    * this process are, a look is shared, and where the order is known there is nothing to be seen.
    */
   readsBehindCreate(): { readonly lists: boolean; readonly watches: GetRequest | undefined } {
-    this.#uses += 1;
-    const watches = this.#handsOver && this.#uses > 1 && !this.#order.isWatched && !this.#order.isAsked;
+    const watches = this.#handsOver && this.#uses > 0 && !this.#order.isWatched && !this.#order.isAsked;
     return { lists: this.isEmpty && !this.#order.isUsed, watches: watches ? this.#order.askToWatch() : undefined };
   }
 
@@ -155,6 +155,7 @@ export class KeyQueue implements Guard {
   /** A contender has taken its place. `listed`: what was asked for behind its create. */
   join(contender: Contender, entrant: Entrant, listed: Children | undefined): QueueMember {
     const member = new QueueMember(contender, entrant);
+    this.#uses += 1;
     let index = this.#members.length;
     while (index > 0 && this.#members[index - 1]!.contender.czxid > contender.czxid) index -= 1;
     this.#members.splice(index, 0, member);

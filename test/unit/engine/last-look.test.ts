@@ -50,6 +50,7 @@ class BlockedLoop {
       this.#nodes.add(path);
       return { path, stat: stat({ czxid: BigInt(this.#sequence), ephemeralOwner: 1n }) };
     }
+    if (request.op === 'get') return { data: new Uint8Array(0), stat: stat() };
     if (request.op !== 'list') return undefined;
     const children = [...this.#nodes].filter((path) => path.startsWith(`${request.path}/`));
     return { children: children.map((path) => path.slice(request.path.length + 1)), stat: stat() };

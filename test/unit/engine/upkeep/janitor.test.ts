@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { Janitor } from '../../../../lib/engine/upkeep/janitor.js';
+import { ListsBehindWrites } from '../../../../lib/engine/upkeep/list-behind-writes.js';
 import { LinkState } from '../../../../lib/engine/upkeep/link-state.js';
 import { create } from '../../../../lib/session/requests.js';
 import { promisesSettled } from '../../support/manual-clock.js';
@@ -20,7 +21,7 @@ async function given(): Promise<{ engine: EngineWorld; one: Client; janitor: Jan
     create(`${QUEUE}/${name}`, 'ephemeral'),
   );
   await engine.settle(one.session.batch(nodes));
-  const janitor = new Janitor(one.session, new LinkState(one.session), notRefused);
+  const janitor = new Janitor(one.session, new LinkState(one.session), new ListsBehindWrites(one.session), notRefused);
   return { engine, one, janitor, paths: nodes.map(({ path }) => path) };
 }
 
@@ -78,7 +79,12 @@ describe('the janitor', () => {
 
   it('tries again on the same link when the server was too busy', async () => {
     const session = new ScriptedSession();
-    const janitor = new Janitor(session.asSession, new LinkState(session.asSession), notRefused);
+    const janitor = new Janitor(
+      session.asSession,
+      new LinkState(session.asSession),
+      new ListsBehindWrites(session.asSession),
+      notRefused,
+    );
     session.answer = () => (session.sent.length < 3 ? 'THROTTLED' : undefined);
     let done = false;
     void janitor.remove(['/locks/a/n']).done.then(() => (done = true));
@@ -89,8 +95,11 @@ describe('the janitor', () => {
   it('tells once of a node that the servers refuse to remove, and tries again until they do, ever more seldom', async () => {
     const session = new ScriptedSession();
     const told: string[] = [];
-    const janitor = new Janitor(session.asSession, new LinkState(session.asSession), (path, error) =>
-      told.push(`${path} ${error.code}`),
+    const janitor = new Janitor(
+      session.asSession,
+      new LinkState(session.asSession),
+      new ListsBehindWrites(session.asSession),
+      (path, error) => told.push(`${path} ${error.code}`),
     );
     let isMended = false;
     session.answer = (request) =>
@@ -109,7 +118,12 @@ describe('the janitor', () => {
 
   it('tries at once on a new link what the servers refused, and leaves no timer when the session is closed', async () => {
     const session = new ScriptedSession();
-    const janitor = new Janitor(session.asSession, new LinkState(session.asSession), () => undefined);
+    const janitor = new Janitor(
+      session.asSession,
+      new LinkState(session.asSession),
+      new ListsBehindWrites(session.asSession),
+      () => undefined,
+    );
     session.answer = () => 'NO_AUTH';
     let done = false;
     void janitor.remove(['/locks/a/kept']).done.then(() => (done = true));
@@ -126,7 +140,12 @@ describe('the janitor', () => {
 
   it('has nothing left to wait for once the session is closed, before or after it was told', async () => {
     const session = new ScriptedSession();
-    const janitor = new Janitor(session.asSession, new LinkState(session.asSession), notRefused);
+    const janitor = new Janitor(
+      session.asSession,
+      new LinkState(session.asSession),
+      new ListsBehindWrites(session.asSession),
+      notRefused,
+    );
     session.answer = () => 'CLOSED';
     const ended: string[] = [];
     void janitor.remove(['/locks/a/before']).done.then(() => ended.push('before'));
