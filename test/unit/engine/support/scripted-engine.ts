@@ -1,8 +1,13 @@
 import type { TakenLock } from '../../../../lib/engine/acquire/lock-taker.js';
 import { CallScope } from '../../../../lib/engine/bounds/call-scope.js';
 import { buildEngine, type Engine } from '../../../../lib/engine/build-engine.js';
+import { Janitor } from '../../../../lib/engine/upkeep/janitor.js';
+import { LinkState } from '../../../../lib/engine/upkeep/link-state.js';
+import { ListsBehindWrites } from '../../../../lib/engine/upkeep/list-behind-writes.js';
 import type { AcquireOptions } from '../../../../lib/lock/acquire-options.js';
 import { Deadline } from '../../../../lib/lock/deadline.js';
+import type { SessionError } from '../../../../lib/session/errors.js';
+import type { Session } from '../../../../lib/session/session.js';
 import { EngineWorld, engineSettings } from './engine-world.js';
 import type { ScriptedSession } from './scripted-session.js';
 
@@ -19,4 +24,9 @@ export function take(engine: Engine, key: string, options: AcquireOptions = {}):
 /** The bounds of a call that nothing ends but the test. */
 export function openScope({ clock, link }: Pick<Engine, 'clock' | 'link'>, key = '/locks/a'): CallScope {
   return new CallScope(key, Deadline.after(clock, Number.MAX_SAFE_INTEGER), link);
+}
+
+/** A janitor that nothing else of a lock service is around. */
+export function janitorOf(session: Session, onRefused: (path: string, error: SessionError) => void): Janitor {
+  return new Janitor(session, new LinkState(session), new ListsBehindWrites(session), onRefused);
 }

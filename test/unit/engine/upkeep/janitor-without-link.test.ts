@@ -1,9 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { Janitor } from '../../../../lib/engine/upkeep/janitor.js';
-import { ListsBehindWrites } from '../../../../lib/engine/upkeep/list-behind-writes.js';
-import { LinkState } from '../../../../lib/engine/upkeep/link-state.js';
+import type { Janitor } from '../../../../lib/engine/upkeep/janitor.js';
 import type { SessionErrorCode } from '../../../../lib/session/errors.js';
 import { promisesSettled } from '../../support/manual-clock.js';
+import { janitorOf } from '../support/scripted-engine.js';
 import { ScriptedSession } from '../support/scripted-session.js';
 
 const AN_HOUR_MS = 3_600_000;
@@ -11,15 +10,7 @@ const AN_HOUR_MS = 3_600_000;
 function given(answer: () => SessionErrorCode | undefined): { session: ScriptedSession; janitor: Janitor } {
   const session = new ScriptedSession();
   session.answer = answer;
-  return {
-    session,
-    janitor: new Janitor(
-      session.asSession,
-      new LinkState(session.asSession),
-      new ListsBehindWrites(session.asSession),
-      () => undefined,
-    ),
-  };
+  return { session, janitor: janitorOf(session.asSession, () => undefined) };
 }
 
 describe('The janitor without a link', () => {

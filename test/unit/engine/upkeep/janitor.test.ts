@@ -1,10 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import { Janitor } from '../../../../lib/engine/upkeep/janitor.js';
-import { ListsBehindWrites } from '../../../../lib/engine/upkeep/list-behind-writes.js';
-import { LinkState } from '../../../../lib/engine/upkeep/link-state.js';
+import type { Janitor } from '../../../../lib/engine/upkeep/janitor.js';
 import { create } from '../../../../lib/session/requests.js';
 import { promisesSettled } from '../../support/manual-clock.js';
 import { type Client, EngineWorld } from '../support/engine-world.js';
+import { janitorOf } from '../support/scripted-engine.js';
 import { ScriptedSession } from '../support/scripted-session.js';
 
 const QUEUE = '/locks/a';
@@ -21,7 +20,7 @@ async function given(): Promise<{ engine: EngineWorld; one: Client; janitor: Jan
     create(`${QUEUE}/${name}`, 'ephemeral'),
   );
   await engine.settle(one.session.batch(nodes));
-  const janitor = new Janitor(one.session, new LinkState(one.session), new ListsBehindWrites(one.session), notRefused);
+  const janitor = janitorOf(one.session, notRefused);
   return { engine, one, janitor, paths: nodes.map(({ path }) => path) };
 }
 
@@ -79,12 +78,7 @@ describe('the janitor', () => {
 
   it('tries again on the same link when the server was too busy', async () => {
     const session = new ScriptedSession();
-    const janitor = new Janitor(
-      session.asSession,
-      new LinkState(session.asSession),
-      new ListsBehindWrites(session.asSession),
-      notRefused,
-    );
+    const janitor = janitorOf(session.asSession, notRefused);
     session.answer = () => (session.sent.length < 3 ? 'THROTTLED' : undefined);
     let done = false;
     void janitor.remove(['/locks/a/n']).done.then(() => (done = true));
@@ -95,12 +89,7 @@ describe('the janitor', () => {
   it('tells once of a node that the servers refuse to remove, and tries again until they do, ever more seldom', async () => {
     const session = new ScriptedSession();
     const told: string[] = [];
-    const janitor = new Janitor(
-      session.asSession,
-      new LinkState(session.asSession),
-      new ListsBehindWrites(session.asSession),
-      (path, error) => told.push(`${path} ${error.code}`),
-    );
+    const janitor = janitorOf(session.asSession, (path, error) => told.push(`${path} ${error.code}`));
     let isMended = false;
     session.answer = (request) =>
       (request as { path: string }).path === '/locks/a/free' ? 'NO_NODE' : isMended ? undefined : 'NO_AUTH';
@@ -118,12 +107,7 @@ describe('the janitor', () => {
 
   it('tries at once on a new link what the servers refused, and leaves no timer when the session is closed', async () => {
     const session = new ScriptedSession();
-    const janitor = new Janitor(
-      session.asSession,
-      new LinkState(session.asSession),
-      new ListsBehindWrites(session.asSession),
-      () => undefined,
-    );
+    const janitor = janitorOf(session.asSession, () => undefined);
     session.answer = () => 'NO_AUTH';
     let done = false;
     void janitor.remove(['/locks/a/kept']).done.then(() => (done = true));
@@ -140,12 +124,7 @@ describe('the janitor', () => {
 
   it('has nothing left to wait for once the session is closed, before or after it was told', async () => {
     const session = new ScriptedSession();
-    const janitor = new Janitor(
-      session.asSession,
-      new LinkState(session.asSession),
-      new ListsBehindWrites(session.asSession),
-      notRefused,
-    );
+    const janitor = janitorOf(session.asSession, notRefused);
     session.answer = () => 'CLOSED';
     const ended: string[] = [];
     void janitor.remove(['/locks/a/before']).done.then(() => ended.push('before'));
