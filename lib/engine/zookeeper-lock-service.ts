@@ -20,7 +20,7 @@ import {
   sessionAccess,
 } from './lock-service.js';
 import { LockEvents } from './bounds/lock-events.js';
-import { Busy } from './acquire/acquire.js';
+import { Busy } from './acquire/entry-rules.js';
 import type { Call, TakenLock } from './acquire/lock-taker.js';
 import { callerOf, frameFor, runInFrame } from './bounds/owner-context.js';
 import { runTransaction, type TransactionWork } from './several/run-transaction.js';

@@ -13,41 +13,11 @@ import { Latch } from '../latch.js';
 import { refusal } from '../refusal.js';
 import type { PendingTimer, Timers } from '../timers.js';
 import { listQueue } from '../upkeep/list-queue.js';
-import { enqueue, type EnqueueParts } from './enqueue.js';
+import { enqueue, type Enqueued, type EnqueueParts } from './enqueue.js';
+import { Busy, type EntryRules, type Patience } from './entry-rules.js';
 import { explainRefusal } from './explain-refusal.js';
 import type { HolderInFront } from './holder-in-front.js';
 import type { QueueMember, Turn } from './queue-member.js';
-
-/** For who stays in the queue until its turn comes, or leaves as soon as it would have to wait. */
-export type Patience = 'waits' | 'tries';
-
-/** What a try comes to that finds the lock busy. */
-export class Busy {
-  /** @param holder who is in the way, as a sentence; undefined where that is not known */
-  constructor(readonly holder: string | undefined) {}
-}
-
-/** What may keep out one whose turn has come: holders of this process that the queue does not know, a lock-delay. */
-export interface EntryRules {
-  /** Whether nothing but a wait that takes turns of the event loop keeps it out; asked in the turn in which it enters. */
-  isOpen(request: LockRequest): boolean;
-  /** Resolves when that may have changed. */
-  whenOpen(key: string, scope: CallScope): Promise<void>;
-  /** Whether something is to be found out, or waited for, before anybody enters. */
-  readonly takesTime: boolean;
-  /**
-   * @returns what belongs into the transaction that gives the lock back; undefined when the queue must be looked at again;
-   * 'held back' to one that only tries
-   */
-  pass(
-    contender: Contender,
-    scope: CallScope,
-    patience: Patience,
-  ): Promise<readonly MultiPart[] | 'held back' | undefined>;
-  /** For a try that finds nobody in the queue: whether it would be held back. `data`: that of the key's node. */
-  readonly readsKeyNode: boolean;
-  holdsBack(request: LockRequest, parent: Outcome<GetRequest>, queue: readonly QueueNode[]): boolean;
-}
 
 export interface AcquireParts extends EnqueueParts {
   readonly timers: Timers;
@@ -90,13 +60,8 @@ export class Acquire {
 
   async #queueUp(request: LockRequest, scope: CallScope, patience: Patience): Promise<Hold | Busy> {
     for (;;) {
-      const { contender, listed } = await enqueue(
-        this.#parts,
-        request,
-        scope,
-        patience === 'tries' ? 'lists' : undefined,
-      );
-      const end = await this.#holdOrLeave(contender, listed, scope, patience);
+      const enqueued = await enqueue(this.#parts, request, scope, patience === 'tries' ? 'lists' : undefined);
+      const end = await this.#holdOrLeave(enqueued, scope, patience);
       if (end !== 'removed' && end !== 'session ended') return end;
       if (patience === 'tries') {
         if (end === 'removed') return this.tryAcquire(request, scope);
@@ -108,14 +73,14 @@ export class Acquire {
   }
 
   async #holdOrLeave(
-    contender: Contender,
-    listed: Children | undefined,
+    { contender, listed, joined }: Enqueued,
     scope: CallScope,
     patience: Patience,
   ): Promise<Hold | Busy | Exclude<End, 'busy'>> {
     const { session, janitor, keyQueues, holderInFront } = this.#parts;
     const { request } = contender;
     if (session.identity !== contender.session) {
+      joined();
       void janitor.remove([contender.path]);
       return 'session ended';
     }
@@ -130,6 +95,7 @@ export class Acquire {
       },
       listed,
     );
+    joined();
     let end: Hold | End | undefined;
     try {
       let turn = member.told();

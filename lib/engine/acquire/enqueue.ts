@@ -34,6 +34,8 @@ export interface EnqueueParts {
 export interface Enqueued {
   readonly contender: Contender;
   readonly listed: Children | undefined;
+  /** To be called when it has joined the others of this process. */
+  readonly joined: () => void;
 }
 
 /**
@@ -51,8 +53,10 @@ export async function enqueue(
   const { key, queuePath } = request;
   /** The last contender that was sent, as long as it, or a parent in front of it, may be there. */
   let sent: string | undefined;
+  let endCreating = (): void => undefined;
   try {
     for (;;) {
+      endCreating();
       if (!link.isUp) await link.whenUp(scope);
       const { identity } = session;
       if (identity === undefined) throw new LockUnavailableError('The session has just ended', key);
@@ -67,10 +71,9 @@ export async function enqueue(
       );
       const requests = [...parents.missing(queuePath), created, ...reads];
       sent = id;
-      const isCreated = queue.creating();
+      endCreating = queue.creating();
       const answers: Promise<readonly unknown[]> = session.batch(requests);
       void answers.then((outcomes) => {
-        isCreated();
         if (watches !== undefined)
           queue.watched(outcomes.at(-1) as Outcome<GetRequest>, answerOf(outcomes, reads).created);
       });
@@ -80,7 +83,11 @@ export async function enqueue(
         parents.seen(queuePath);
         const contender = contenderOf(parts, request, answer.created.path, id, answer.created.stat.czxid, identity);
         if (!failedWith(answer.listed, 'TOO_LARGE'))
-          return { contender, listed: answer.listed instanceof SessionError ? undefined : answer.listed };
+          return {
+            contender,
+            listed: answer.listed instanceof SessionError ? undefined : answer.listed,
+            joined: endCreating,
+          };
         void janitor.remove([contender.path]);
         sent = undefined;
         throw refusal(answer.listed, key);
@@ -96,13 +103,14 @@ export async function enqueue(
         parents.vanished(queuePath);
       } else if (refused.outcomeUnknown) {
         const found = await findAgain(parts, request, id, identity, scope);
-        if (found !== undefined) return { contender: found, listed: undefined };
+        if (found !== undefined) return { contender: found, listed: undefined, joined: endCreating };
         // Others may have seen it in the queue, where it is no more.
         if (session.identity !== identity) parts.onRequeued(request, 'session-ended');
         // It never reached the queue, or was removed since: the next try may do.
       } else if (refused.code !== 'NOT_CONNECTED' && refused.code !== 'THROTTLED') throw refusal(refused, key);
     }
   } catch (error) {
+    endCreating();
     // Behind the create on the same link, or on the next one: it finds what the create may have left.
     if (sent !== undefined) void janitor.sweep(queuePath, sent);
     throw error;

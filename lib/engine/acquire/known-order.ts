@@ -15,9 +15,11 @@ export class KnownOrder implements Watcher {
   #answered = 0;
   #usedUp = 0;
   #isWatched = false;
-  /** The number of the newest contender of this process of which it is known who is ahead. */
+  /** The transaction that created the node which is watched. */
+  #nodeCzxid = 0n;
+  /** The number of the newest contender of this process below that node of which it is known who is ahead. */
   #newest: number | undefined;
-  /** Whether the newest one followed the one before it: nobody else uses the key now. */
+  /** Whether that one followed another one of this process: nobody else uses the key now. */
   #isAlone = false;
 
   constructor(session: Session, queuePath: string) {
@@ -25,7 +27,7 @@ export class KnownOrder implements Watcher {
     this.#path = queuePath;
   }
 
-  /** Whether the next contender of this process is likely to be followed at once: the last one was. */
+  /** Whether the next contender of this process will most likely follow: the last one did. */
   get isUsed(): boolean {
     return this.#isWatched && this.#isAlone;
   }
@@ -48,13 +50,19 @@ export class KnownOrder implements Watcher {
   /** @param czxid of a contender that was created in front of the question: a node that is older has had it as a child */
   answered(outcome: Outcome<GetRequest>, czxid: bigint): void {
     this.#answered += 1;
-    this.#isWatched = !(outcome instanceof SessionError) && outcome.stat.czxid < czxid && this.#answered > this.#usedUp;
+    this.#newest = undefined;
+    this.#isWatched = false;
+    if (outcome instanceof SessionError || outcome.stat.czxid >= czxid || this.#answered <= this.#usedUp) return;
+    this.#isWatched = true;
+    this.#nodeCzxid = outcome.stat.czxid;
   }
 
   /** Who is ahead of this contender is known. */
-  sees({ queueNode: { sequence } }: Contender): void {
+  sees({ queueNode: { sequence }, czxid }: Contender): void {
+    // A node of that name was there before, and had numbers of its own.
+    if (!this.#isWatched || czxid < this.#nodeCzxid) return;
     if (this.#newest !== undefined && sequence <= this.#newest) return;
-    this.#isAlone = sequence === (this.#newest ?? -1) + 1;
+    this.#isAlone = this.#newest !== undefined && sequence === this.#newest + 1;
     this.#newest = sequence;
   }
 

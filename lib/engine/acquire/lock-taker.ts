@@ -12,7 +12,8 @@ import type { LockRequest } from '../contender.js';
 import type { Hold } from '../hold/hold.js';
 import type { LinkState } from '../upkeep/link-state.js';
 import type { Outbox } from '../upkeep/outbox.js';
-import { type Acquire, Busy } from './acquire.js';
+import type { Acquire } from './acquire.js';
+import { Busy } from './entry-rules.js';
 import { checkKey } from './key.js';
 
 export type TakenLock = OwnedLock<Hold>;

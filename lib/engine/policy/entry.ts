@@ -1,7 +1,7 @@
 import type { MultiPart } from '../../session/requests.js';
 import type { GetRequest, Outcome } from '../../session/requests.js';
 import type { QueueNode } from '../../queue/node-name.js';
-import type { EntryRules, Patience } from '../acquire/acquire.js';
+import type { EntryRules, Patience } from '../acquire/entry-rules.js';
 import type { CallScope } from '../bounds/call-scope.js';
 import type { Contender, LockRequest } from '../contender.js';
 import type { UpgradeRules } from '../hold/hold-parts.js';

@@ -1,5 +1,5 @@
 import type { AcquireOptions } from '../../lock/acquire-options.js';
-import type { Busy } from '../acquire/acquire.js';
+import type { Busy } from '../acquire/entry-rules.js';
 import type { Call, LockTaker, StandIn, TakenLock } from '../acquire/lock-taker.js';
 import type { CallScope } from '../bounds/call-scope.js';
 import type { LockEvents } from '../bounds/lock-events.js';

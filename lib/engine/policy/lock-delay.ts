@@ -11,7 +11,7 @@ import {
   type Stat,
 } from '../../session/requests.js';
 import type { Session } from '../../session/session.js';
-import type { Patience } from '../acquire/acquire.js';
+import type { Patience } from '../acquire/entry-rules.js';
 import type { CallScope } from '../bounds/call-scope.js';
 import type { Contender, LockRequest } from '../contender.js';
 import { encodeRecord, type HolderRecord, parseRecord } from '../key-record.js';
