@@ -216,6 +216,19 @@ describe('an ensemble', () => {
   });
 });
 
+describe('an ensemble without proxies', () => {
+  it('has servers that talk directly, and refuses what only proxies could do', async () => {
+    await using ensemble = await startEnsemble({ proxies: false });
+    const [follower] = await ensemble.followers();
+    const client = await rawSession(follower!.port, 10_000);
+    await client.create('/written');
+    client.destroy();
+
+    expect(() => ensemble.links).toThrow('was started without proxies');
+    expect(() => ensemble.isolate(follower!)).toThrow('was started without proxies');
+  });
+});
+
 /** Pings twice a second until told to stop or the connection ends. */
 function keepPinging(client: RawClient): () => void {
   const timer = setInterval(() => {

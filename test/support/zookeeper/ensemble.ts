@@ -14,6 +14,8 @@ import { clearWorkspace, makeWorkspace, withOtherPortsWhenTaken } from './worksp
 export interface EnsembleOptions extends ServerOptions {
   /** How many servers. @default 3 */
   servers?: number;
+  /** Whether a proxy stands on every way between two servers. Without them nothing can be cut or held. @default true */
+  proxies?: boolean;
 }
 
 export interface QuorumOptions {
@@ -22,11 +24,11 @@ export interface QuorumOptions {
   withinMs?: number;
 }
 
-/** Servers that elect a leader, with a proxy on every way between them. */
+/** Servers that elect a leader, with a proxy on every way between them unless it was started without. */
 export class Ensemble {
   constructor(
     readonly servers: readonly ZooKeeperServer[],
-    private readonly network: PeerNetwork,
+    private readonly proxies: PeerNetwork | undefined,
     private readonly workspace: string,
   ) {}
 
@@ -122,11 +124,19 @@ export class Ensemble {
   /** Kills all servers and removes all they left. Safe to call twice. */
   async stop(): Promise<void> {
     await clearWorkspace(this.workspace, this.servers);
-    await this.network.stop();
+    await this.proxies?.stop();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.stop();
+  }
+
+  private get network(): PeerNetwork {
+    if (this.proxies === undefined)
+      throw new Error(
+        'This ensemble was started without proxies, so nothing between its servers can be seen or changed.',
+      );
+    return this.proxies;
   }
 }
 
@@ -138,13 +148,15 @@ export async function startEnsemble(options: EnsembleOptions = {}): Promise<Ense
     for (let serverId = 1; serverId <= (options.servers ?? 3); serverId += 1) {
       peers.push({ serverId, quorumPort: await freePort(), electionPort: await freePort() });
     }
-    const network = await PeerNetwork.start(peers);
+    const network = options.proxies === false ? undefined : await PeerNetwork.start(peers);
     const workspace = await makeWorkspace();
     const servers: ZooKeeperServer[] = [];
     for (const { serverId } of peers) {
       const ports = { client: await freePort(), secure: options.tls === undefined ? undefined : await freePort() };
       const folder = join(workspace, `server-${serverId}`);
-      servers.push(new ZooKeeperServer({ serverId, folder, ports, peers: network.peersOf(serverId), options, java }));
+      servers.push(
+        new ZooKeeperServer({ serverId, folder, ports, peers: network?.peersOf(serverId) ?? peers, options, java }),
+      );
     }
     const ensemble = new Ensemble(servers, network, workspace);
     try {
