@@ -10,8 +10,12 @@ import { folderRemoved, removeWithUs } from '../support/process/reaper.js';
 export const CONTESTANTS = ['ours', 'floor', 'curator', 'kazoo'] as const;
 export type ContestantName = (typeof CONTESTANTS)[number];
 
-/** What a contestant's processes are: those of ours do as the floor, too, when they are told its name first. */
+/** Whose processes there are: all that run in Node share theirs, and are told which of them is meant. */
 export type TeamName = Exclude<ContestantName, 'floor'>;
+
+export function teamOf(name: ContestantName): TeamName {
+  return name === 'floor' ? 'ours' : name;
+}
 
 /** Starts processes of one kind, each with a session of its own. */
 export type Start = (connect: string) => Promise<Neighbour>;
@@ -22,21 +26,22 @@ export interface Field extends AsyncDisposable {
   readonly leftOut: ReadonlyMap<ContestantName, string>;
 }
 
-export async function findContestants(): Promise<Field> {
+export async function findContestants(wanted: ReadonlySet<ContestantName>): Promise<Field> {
   const folder = await mkdtemp(join(tmpdir(), 'lock-bench-'));
   removeWithUs(folder);
-  const starts = new Map<TeamName, Start>([['ours', startNode]]);
+  const starts = new Map<TeamName, Start>();
   const leftOut = new Map<ContestantName, string>();
   for (const [name, find] of [
-    ['curator', () => compileCurator(folder)],
-    ['kazoo', findKazoo],
+    ['curator', async () => starts.set('curator', await compileCurator(folder))],
+    ['kazoo', async () => starts.set('kazoo', await findKazoo())],
   ] as const) {
     try {
-      starts.set(name, await find());
+      if (wanted.has(name)) await find();
     } catch (error) {
       leftOut.set(name, error instanceof Error ? error.message : String(error));
     }
   }
+  starts.set('ours', startNode);
   return {
     starts,
     leftOut,

@@ -1,7 +1,10 @@
+import type { ContestantName } from './contestants.js';
 import type { LockFigures } from './lock-figures.js';
+import type { StageName } from './lock-stages.js';
 import type { Row } from './report.js';
 
 interface Bar {
+  readonly scenario: string;
   readonly what: string;
   readonly figure: (figures: LockFigures) => number | undefined;
   readonly least?: number;
@@ -11,56 +14,52 @@ interface Bar {
 const SLOWEST_ACQUIRE_MS = 5;
 
 /** How fast our locks are to be; of pairs, so that the machine's other work counts for both. */
-const BARS: readonly Bar[] = [
-  {
-    what: 'uncontended, p50 to the floor',
-    figure: (figures) => figures.ratio('lock-uncontended', 'acquire_p50_ms', 'ours', 'floor'),
-    most: 1.15,
-  },
-  {
-    what: 'uncontended, p50 to Curator',
-    figure: (figures) => figures.ratio('lock-uncontended', 'acquire_p50_ms', 'ours', 'curator'),
-    most: 1,
-  },
-  {
-    what: 'uncontended and delayed, p50 to Curator',
-    figure: (figures) => figures.ratio('lock-uncontended-delayed', 'acquire_p50_ms', 'ours', 'curator'),
-    most: 0.8,
-  },
-  {
-    what: 'uncontended, p99 to the floor',
-    figure: (figures) => figures.ratio('lock-uncontended', 'acquire_p99_ms', 'ours', 'floor'),
-    most: 1.5,
-  },
-  {
-    what: 'uncontended, p99 in milliseconds',
-    figure: (figures) => figures.median('lock-uncontended', 'ours', 'acquire_p99_ms'),
-    most: SLOWEST_ACQUIRE_MS,
-  },
-  {
-    what: '200 keys, cycles to Curator',
-    figure: (figures) => figures.ratio('lock-200-keys', 'cycles_s', 'ours', 'curator'),
-    least: 1.5,
-  },
-  {
-    what: '50 contenders, hand-overs to Curator (an aim)',
-    figure: (figures) => figures.ratio('lock-50-contenders', 'handovers_s', 'ours', 'curator'),
-    least: 2,
-  },
-  {
-    what: '8 processes, hand-overs to Curator (an aim)',
-    figure: (figures) => figures.ratio('lock-8-processes', 'handovers_s', 'ours', 'curator'),
-    least: 2,
-  },
-];
+const BARS: Readonly<Record<StageName, readonly Bar[]>> = {
+  one: [
+    { ...ratio('uncontended', 'acquire_p50_ms', 'floor'), most: 1.15 },
+    { ...ratio('uncontended', 'acquire_p50_ms', 'curator'), most: 1 },
+    { ...ratio('delayed', 'acquire_p50_ms', 'curator'), most: 0.8 },
+    { ...ratio('uncontended', 'acquire_p99_ms', 'floor'), most: 1.5 },
+    {
+      scenario: 'uncontended',
+      what: 'acquire_p99_ms',
+      figure: (figures) => figures.median('uncontended', 'ours', 'acquire_p99_ms'),
+      most: SLOWEST_ACQUIRE_MS,
+    },
+    { ...ratio('200-keys', 'cycles_s', 'curator'), least: 1.5 },
+    { ...ratio('50-contenders', 'handovers_s', 'curator'), least: 4 },
+    { ...ratio('8-processes', 'handovers_s', 'curator'), least: 1.3 },
+  ],
+  'three-leader': barsOfThree({ cyclesToCurator: 1.4 }),
+  'three-follower': barsOfThree({ cyclesToCurator: 1.2 }),
+};
 
-export function barRows(figures: LockFigures): Row[] {
-  return BARS.map((bar) => ({
-    name: bar.what,
-    scenario: 'lock-bars',
-    bar: bar.least === undefined ? `at most ${bar.most}` : `at least ${bar.least}`,
-    ...verdict(bar, bar.figure(figures)),
-  }));
+function barsOfThree({ cyclesToCurator }: { cyclesToCurator: number }): readonly Bar[] {
+  return [
+    { ...ratio('uncontended', 'acquire_p50_ms', 'curator'), most: 0.85 },
+    { ...ratio('200-keys', 'cycles_s', 'curator'), least: cyclesToCurator },
+    { ...ratio('50-contenders', 'handovers_s', 'curator'), least: 3 },
+  ];
+}
+
+function ratio(scenario: string, figure: string, other: ContestantName): Pick<Bar, 'scenario' | 'what' | 'figure'> {
+  return {
+    scenario,
+    what: `${figure} to ${other}`,
+    figure: (figures) => figures.ratio(scenario, figure, 'ours', other),
+  };
+}
+
+/** What is asked of our locks in the scenarios of this stage that were played. */
+export function barRows(stage: StageName, figures: LockFigures): Row[] {
+  return BARS[stage]
+    .filter(({ scenario }) => figures.has(scenario))
+    .map((bar) => ({
+      name: `${stage}, ${bar.scenario}: ${bar.what}`,
+      scenario: 'lock-bars',
+      bar: bar.least === undefined ? `at most ${bar.most}` : `at least ${bar.least}`,
+      ...verdict(bar, bar.figure(figures)),
+    }));
 }
 
 function verdict(

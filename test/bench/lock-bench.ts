@@ -1,85 +1,92 @@
 import type { Neighbour } from '../support/neighbours/neighbour.js';
-import { startProxy } from '../support/proxy/fault-proxy.js';
-import { startZooKeeper } from '../support/zookeeper/start-zookeeper.js';
-import { CONTESTANTS, type ContestantName, type Field, findContestants, type TeamName } from './contestants.js';
+import { CONTESTANTS, type ContestantName, type Field, findContestants, type TeamName, teamOf } from './contestants.js';
 import { barRows } from './lock-bars.js';
 import { LockFigures } from './lock-figures.js';
-import { DELAY_MS, type Scenario, SCENARIOS } from './lock-scenarios.js';
-import { BENCH_SERVER } from './bench-server.js';
-import type { Report } from './report.js';
-
-const ROUNDS = 7;
-/** Before the first round, these do not count: compilers and caches warm up. */
-const WARM_UP_ROUNDS = 3;
-/** Longer than the bench: a container that is reaped in between would be made anew at the expense of one contestant. */
-const CONTAINER_CHECK_INTERVAL_MS = 3_600_000;
+import { contestantsOf, type LockPlan } from './lock-plan.js';
+import type { Scenario } from './lock-scenarios.js';
+import type { Stage, Venue } from './lock-stages.js';
+import type { Report, Row } from './report.js';
 
 /** The processes of each contestant: those that talk to the server, and one that talks to it from afar. */
 interface Team {
   readonly near: readonly Neighbour[];
-  readonly far: Neighbour;
+  readonly far: readonly Neighbour[];
+}
+type Teams = ReadonlyMap<TeamName, Team>;
+
+/** Our locks against the floor and the locks of others, at one server, turn by turn: what disturbs one round disturbs all. */
+export async function benchLocks(report: Report, plan: LockPlan): Promise<void> {
+  await using field = await findContestants(contestantsOf(plan));
+  for (const [name, reason] of field.leftOut) report.leftOut('lock', name, reason);
+  const bars: Row[] = [];
+  for (const { stage, scenarios } of plan.parts) {
+    const figures = new LockFigures(stage.name);
+    await playStage(stage, scenarios, { plan, field, figures, report });
+    bars.push(...barRows(stage.name, figures));
+  }
+  report.table('what is asked of them', bars);
 }
 
-/** Our locks against the floor and the locks of others, on one server, turn by turn: what disturbs one round disturbs all. */
-export async function benchLocks(report: Report): Promise<void> {
-  await using field = await findContestants();
-  for (const [name, reason] of field.leftOut) report.leftOut('lock', name, reason);
-  await using server = await startZooKeeper({
-    ...BENCH_SERVER,
-    containerCheckIntervalMs: CONTAINER_CHECK_INTERVAL_MS,
-  });
-  const proxy = await startProxy({ target: server.port, raw: true });
-  proxy.delay({ toServerMs: DELAY_MS });
+interface Match {
+  readonly plan: LockPlan;
+  readonly field: Field;
+  readonly figures: LockFigures;
+  readonly report: Report;
+}
+
+async function playStage(stage: Stage, scenarios: readonly Scenario[], match: Match): Promise<void> {
+  await using venue = await stage.open();
   const teams = new Map<TeamName, Team>();
-  const figures = new LockFigures();
   try {
-    for (const name of field.starts.keys())
-      teams.set(name, await startTeam(field, name, server.connect, proxy.connect));
-    for (const scenario of SCENARIOS) {
-      for (let round = -WARM_UP_ROUNDS; round < ROUNDS; round += 1) {
-        await playRound(scenario, teams, inTurn(round), round < 0 ? undefined : figures);
-      }
-      const title = `${scenario.title} (medians of ${ROUNDS} interleaved rounds; ratios of pairs)`;
-      report.rows(title, figures.rows(scenario.name));
+    for (const name of match.field.starts.keys()) {
+      teams.set(name, await startTeam(match.field, name, scenarios, venue));
+    }
+    for (const scenario of scenarios) {
+      await playScenario(scenario, teams, match);
+      await venue.check();
+      reportScenario(stage, scenario, match);
     }
   } finally {
-    for (const { near, far } of teams.values()) await Promise.all([...near, far].map((process) => process.stop()));
-    await proxy.stop();
+    for (const { near, far } of teams.values()) await Promise.all([...near, ...far].map((process) => process.stop()));
   }
-  report.table('what is asked of them', barRows(figures));
 }
 
-async function startTeam(field: Field, name: TeamName, connect: string, farConnect: string): Promise<Team> {
+async function startTeam(field: Field, name: TeamName, scenarios: readonly Scenario[], venue: Venue): Promise<Team> {
   const start = field.starts.get(name)!;
-  const size = Math.max(
-    ...SCENARIOS.filter(({ contestants }) => contestants.includes(name)).map(({ processes }) => processes),
-  );
+  const own = scenarios.filter(({ contestants }) => contestants.some((contestant) => teamOf(contestant) === name));
+  const size = Math.max(0, ...own.map(({ processes }) => processes));
   const near: Neighbour[] = [];
-  while (near.length < size) near.push(await start(connect));
-  return { near, far: await start(farConnect) };
+  while (near.length < size) near.push(await start(venue.connect));
+  const isWantedFar = venue.farConnect !== undefined && own.some(({ delayed }) => delayed);
+  return { near, far: isWantedFar ? [await start(venue.farConnect)] : [] };
+}
+
+async function playScenario(scenario: Scenario, teams: Teams, { plan, field, figures }: Match): Promise<void> {
+  const names = CONTESTANTS.filter((name) => scenario.contestants.includes(name) && !field.leftOut.has(name));
+  for (let round = -plan.warmUpRounds; round < plan.rounds; round += 1) {
+    for (const name of inTurn(names, round + plan.warmUpRounds)) {
+      const reached = await playTurn(scenario, name, teams.get(teamOf(name))!);
+      if (round >= 0) figures.add(scenario.name, name, reached);
+    }
+  }
 }
 
 /** Each round begins with another one: who comes behind a long pause, or behind a busy JVM, is slower at first. */
-function inTurn(round: number): ContestantName[] {
-  return CONTESTANTS.map((_name, index) => CONTESTANTS[(index + WARM_UP_ROUNDS + round) % CONTESTANTS.length]!);
+function inTurn(names: readonly ContestantName[], round: number): ContestantName[] {
+  return names.map((_name, index) => names[(index + round) % names.length]!);
 }
 
-async function playRound(
-  scenario: Scenario,
-  teams: ReadonlyMap<TeamName, Team>,
-  names: readonly ContestantName[],
-  figures: LockFigures | undefined,
-): Promise<void> {
-  for (const name of names) {
-    const isNode = name === 'ours' || name === 'floor';
-    const team = teams.get(isNode ? 'ours' : name);
-    if (team === undefined || !scenario.contestants.includes(name)) continue;
-    const processes = scenario.delayed ? [team.far] : team.near.slice(0, scenario.processes);
-    const command = scenario.command(`/${scenario.name}-${name}`, scenario.durationMs).map(String);
-    const words = isNode ? [name, ...command] : command;
-    const answers = await Promise.all(processes.map((process) => process.ask(...words)));
-    figures?.add(scenario.name, name, scenario.figures(answers.map(readAnswer), scenario.durationMs));
-  }
+async function playTurn(scenario: Scenario, name: ContestantName, team: Team): Promise<Record<string, number>> {
+  const processes = scenario.delayed ? team.far : team.near.slice(0, scenario.processes);
+  const command = scenario.command(`/lock-${scenario.name}-${name}`, scenario.durationMs).map(String);
+  const words = teamOf(name) === 'ours' ? [name, ...command] : command;
+  const answers = await Promise.all(processes.map((process) => process.ask(...words)));
+  return scenario.figures(answers.map(readAnswer), scenario.durationMs);
+}
+
+function reportScenario(stage: Stage, scenario: Scenario, { plan, figures, report }: Match): void {
+  const medians = `medians of ${plan.rounds} interleaved rounds; ratios of pairs`;
+  report.rows(`${stage.title}: ${scenario.title} (${medians})`, figures.rows(scenario.name));
 }
 
 /** `p50=0.5`, and so on. */

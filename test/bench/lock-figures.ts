@@ -1,11 +1,22 @@
 import { CONTESTANTS, type ContestantName } from './contestants.js';
+import type { StageName } from './lock-stages.js';
 import type { Row } from './report.js';
 import { median, medianRatio } from './statistics.js';
 
-/** Round by round, what each contestant reached in each scenario. */
+/** Round by round, what each contestant reached in each scenario of a stage. */
 export class LockFigures {
+  readonly #stage: StageName;
   readonly #values = new Map<string, number[]>();
   readonly #names = new Map<string, string[]>();
+
+  constructor(stage: StageName) {
+    this.#stage = stage;
+  }
+
+  /** How the scenario is called where those of all stages stand together. */
+  title(scenario: string): string {
+    return `lock-${this.#stage}-${scenario}`;
+  }
 
   add(scenario: string, contestant: ContestantName, figures: Readonly<Record<string, number>>): void {
     this.#names.set(scenario, Object.keys(figures));
@@ -15,6 +26,10 @@ export class LockFigures {
       if (values === undefined) this.#values.set(key, [value]);
       else values.push(value);
     }
+  }
+
+  has(scenario: string): boolean {
+    return this.#names.has(scenario);
   }
 
   median(scenario: string, contestant: ContestantName, figure: string): number | undefined {
@@ -40,7 +55,7 @@ export class LockFigures {
       row['ratio_to_floor'] = this.ratio(scenario, first, name, 'floor');
       row['p99_ratio_to_floor'] = this.ratio(scenario, 'acquire_p99_ms', name, 'floor');
       row['ratio_to_curator'] = this.ratio(scenario, first, name, 'curator');
-      return { name, scenario, ...withoutGaps(row) };
+      return { name, scenario: this.title(scenario), ...withoutGaps(row) };
     });
   }
 }

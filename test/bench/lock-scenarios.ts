@@ -31,15 +31,10 @@ const alone: Pick<Scenario, 'contestants' | 'processes' | 'command' | 'figures'>
   figures: ([answer]) => ({ acquire_p50_ms: answer!.get('p50')!, acquire_p99_ms: answer!.get('p99')! }),
 };
 
-function handovers(answers: readonly ReadonlyMap<string, number>[], durationMs: number): Record<string, number> {
-  const entered = answers.reduce((sum, answer) => sum + answer.get('entered')!, 0);
-  return { handovers_s: (entered / durationMs) * 1_000 };
-}
-
 /** The busiest first: behind it the compilers of all have done their work, and latencies mean something. */
 export const SCENARIOS: readonly Scenario[] = [
   {
-    name: 'lock-200-keys',
+    name: '200-keys',
     title: `${WAYS} keys at once`,
     contestants: EVERYBODY,
     processes: 1,
@@ -51,32 +46,37 @@ export const SCENARIOS: readonly Scenario[] = [
       cpu_us_per_cycle: answer!.get('cpuMicrosPerCycle')!,
     }),
   },
-  { ...alone, name: 'lock-uncontended', title: 'one after the other', delayed: false, durationMs: 800 },
+  { ...alone, name: 'uncontended', title: 'one after the other', delayed: false, durationMs: 800 },
   {
     ...alone,
-    name: 'lock-uncontended-delayed',
+    name: 'delayed',
     title: `one after the other, each request delayed by ${DELAY_MS} ms`,
     delayed: true,
     durationMs: 600,
   },
   {
-    name: 'lock-50-contenders',
+    name: '50-contenders',
     title: `${CONTENDERS} contenders on one key, in one process`,
     contestants: LOCKS,
     processes: 1,
     delayed: false,
     durationMs: 1_000,
     command: (key, durationMs) => ['crowd', key, CONTENDERS, durationMs],
-    figures: handovers,
+    figures: ([answer], durationMs) => ({
+      handovers_s: (answer!.get('entered')! / durationMs) * 1_000,
+    }),
   },
   {
-    name: 'lock-8-processes',
+    name: '8-processes',
     title: `${PROCESSES} processes on one key`,
     contestants: LOCKS,
     processes: PROCESSES,
     delayed: false,
     durationMs: 1_000,
     command: (key, durationMs) => ['crowd', key, 1, durationMs],
-    figures: handovers,
+    figures: (answers, durationMs) => {
+      const entered = answers.reduce((sum, answer) => sum + answer.get('entered')!, 0);
+      return { handovers_s: (entered / durationMs) * 1_000 };
+    },
   },
 ];

@@ -8,3 +8,7 @@ export function median(values: readonly number[]): number {
 export function medianRatio(numerators: readonly number[], denominators: readonly number[]): number {
   return median(numerators.map((value, index) => value / denominators[index]!));
 }
+
+export function durationText(seconds: number): string {
+  return seconds < 90 ? `${Math.ceil(seconds / 10) * 10} seconds` : `${Math.ceil(seconds / 60)} minutes`;
+}

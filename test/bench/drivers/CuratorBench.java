@@ -26,6 +26,8 @@ public final class CuratorBench {
     CuratorFramework client =
         CuratorFrameworkFactory.builder()
             .connectString(args[0])
+            // It would go on to the other servers of an ensemble.
+            .ensembleTracker(false)
             .sessionTimeoutMs(10_000)
             .connectionTimeoutMs(10_000)
             .retryPolicy(new ExponentialBackoffRetry(100, 5))

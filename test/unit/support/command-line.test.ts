@@ -46,4 +46,13 @@ describe('the command line', () => {
     expect(wrong).toEqual(refusal(/There is no benchmark 'nosuch'. There are: session, lock/));
     expect(help).toMatchObject({ output: expect.stringContaining('[session|lock]'), code: 0 });
   });
+
+  it.each<[string, RegExp]>([
+    ['lock --stage four', /There is no stage 'four'. There are: one, three-leader, three-follower/],
+    ['lock --stage three --scenario delayed', /There is no scenario 'delayed'. There are: 200-keys, uncontended, /],
+    ['lock --rounds 0', /--rounds takes a whole number from 1 on, not '0'/],
+    ['session --rounds 2', /--stage, --scenario and --rounds are for 'lock' alone/],
+  ])('of bench: %s is refused in a line', async (args, pattern) => {
+    expect(await run('bench', ...args.split(' '))).toEqual(refusal(pattern));
+  });
 });
