@@ -3,18 +3,20 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { run } from '../support/find-zookeeper/command.js';
+import { type RedisServer, startRedis } from '../support/redis/start-redis.js';
 import { curatorJava, kazooPython } from '../support/neighbours/install.js';
 import { Neighbour } from '../support/neighbours/neighbour.js';
 import { folderRemoved, removeWithUs } from '../support/process/reaper.js';
+import { findRedlock } from './drivers/redlock.js';
 
-export const CONTESTANTS = ['ours', 'floor', 'curator', 'kazoo'] as const;
+export const CONTESTANTS = ['ours', 'floor', 'redlock', 'curator', 'kazoo'] as const;
 export type ContestantName = (typeof CONTESTANTS)[number];
 
 /** Whose processes there are: all that run in Node share theirs, and are told which of them is meant. */
-export type TeamName = Exclude<ContestantName, 'floor'>;
+export type TeamName = Exclude<ContestantName, 'floor' | 'redlock'>;
 
 export function teamOf(name: ContestantName): TeamName {
-  return name === 'floor' ? 'ours' : name;
+  return name === 'floor' || name === 'redlock' ? 'ours' : name;
 }
 
 /** Starts processes of one kind, each with a session of its own. */
@@ -29,9 +31,11 @@ export interface Field extends AsyncDisposable {
 export async function findContestants(wanted: ReadonlySet<ContestantName>): Promise<Field> {
   const folder = await mkdtemp(join(tmpdir(), 'lock-bench-'));
   removeWithUs(folder);
+  let redis: RedisServer | undefined;
   const starts = new Map<TeamName, Start>();
   const leftOut = new Map<ContestantName, string>();
   for (const [name, find] of [
+    ['redlock', async () => (redis = await findRedis())],
     ['curator', async () => starts.set('curator', await compileCurator(folder))],
     ['kazoo', async () => starts.set('kazoo', await findKazoo())],
   ] as const) {
@@ -41,11 +45,12 @@ export async function findContestants(wanted: ReadonlySet<ContestantName>): Prom
       leftOut.set(name, error instanceof Error ? error.message : String(error));
     }
   }
-  starts.set('ours', startNode);
+  starts.set('ours', startNode(redis?.port));
   return {
     starts,
     leftOut,
     async [Symbol.asyncDispose]() {
+      await redis?.stop();
       await rm(folder, { recursive: true, force: true });
       folderRemoved(folder);
     },
@@ -53,9 +58,16 @@ export async function findContestants(wanted: ReadonlySet<ContestantName>): Prom
 }
 
 /** With the flags of this process, which say how TypeScript is run. */
-function startNode(connect: string): Promise<Neighbour> {
+function startNode(redisPort: number | undefined): Start {
   const script = fileURLToPath(new URL('./drivers/lock-worker.ts', import.meta.url));
-  return Neighbour.start('ours', process.execPath, [...process.execArgv, script, connect]);
+  const redis = redisPort === undefined ? [] : [String(redisPort)];
+  return (connect) => Neighbour.start('ours', process.execPath, [...process.execArgv, script, connect, ...redis]);
+}
+
+/** The one that redlock locks in, and that keeps nothing on the disk. */
+function findRedis(): Promise<RedisServer> {
+  findRedlock();
+  return startRedis();
 }
 
 /** Compiled once for all its processes. They run as the JVM does by default, with its best compiler. */

@@ -28,6 +28,7 @@ const BARS: Readonly<Record<StageName, readonly Bar[]>> = {
     },
     { ...ratio('200-keys', 'cycles_s', 'curator'), least: 1.5 },
     { ...ratio('50-contenders', 'handovers_s', 'curator'), least: 4 },
+    { ...ratio('50-contenders', 'handovers_s', 'redlock'), least: 1 },
     { ...ratio('8-processes', 'handovers_s', 'curator'), least: 1.3 },
   ],
   'three-leader': barsOfThree({ cyclesToCurator: 1.4 }),

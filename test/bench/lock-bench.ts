@@ -84,9 +84,13 @@ async function playTurn(scenario: Scenario, name: ContestantName, team: Team): P
   return scenario.figures(answers.map(readAnswer), scenario.durationMs);
 }
 
-function reportScenario(stage: Stage, scenario: Scenario, { plan, figures, report }: Match): void {
+function reportScenario(stage: Stage, scenario: Scenario, { plan, figures, field, report }: Match): void {
   const medians = `medians of ${plan.rounds} interleaved rounds; ratios of pairs`;
   report.rows(`${stage.title}: ${scenario.title} (${medians})`, figures.rows(scenario.name));
+  for (const name of scenario.contestants) {
+    const remark = scenario.remarks?.[name];
+    if (remark !== undefined && !field.leftOut.has(name)) report.remark(figures.title(scenario.name), name, remark);
+  }
 }
 
 /** `p50=0.5`, and so on. */

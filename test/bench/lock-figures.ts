@@ -55,6 +55,7 @@ export class LockFigures {
       row['ratio_to_floor'] = this.ratio(scenario, first, name, 'floor');
       row['p99_ratio_to_floor'] = this.ratio(scenario, 'acquire_p99_ms', name, 'floor');
       row['ratio_to_curator'] = this.ratio(scenario, first, name, 'curator');
+      row['ratio_to_redlock'] = this.ratio(scenario, first, name, 'redlock');
       return { name, scenario: this.title(scenario), ...withoutGaps(row) };
     });
   }

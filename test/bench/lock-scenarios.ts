@@ -1,4 +1,5 @@
 import type { ContestantName } from './contestants.js';
+import { REDLOCK_SETTINGS } from './drivers/redlock.js';
 
 /** What a contestant's processes are told in one turn, and what is made of their answers. */
 export interface Scenario {
@@ -10,6 +11,8 @@ export interface Scenario {
   /** Whether a proxy that delays every request stands in between. */
   readonly delayed: boolean;
   readonly durationMs: number;
+  /** What has to be known of a contestant to compare its figures. */
+  readonly remarks?: Partial<Readonly<Record<ContestantName, string>>>;
   /** The command, as lock-worker.ts knows it; `key` is the contestant's own. */
   command(key: string, durationMs: number): readonly (string | number)[];
   /** Columns of the report. */
@@ -23,6 +26,12 @@ const WAYS = 200;
 const CONTENDERS = 50;
 const PROCESSES = 8;
 export const DELAY_MS = 1;
+
+const REDLOCK_REMARK =
+  'its locks are neither fair nor fenced nor durable; ours are fair (in order of arrival), fenced (a token that rises) and ' +
+  'durable (in the log of ZooKeeper, which is not forced to the disk here). It asks again without end ' +
+  `(${Object.entries(REDLOCK_SETTINGS).flat().join(' ')}). entries_s counts contenders that took the lock ` +
+  'again at once, too; handovers_s does not.';
 
 const alone: Pick<Scenario, 'contestants' | 'processes' | 'command' | 'figures'> = {
   contestants: EVERYBODY,
@@ -57,13 +66,17 @@ export const SCENARIOS: readonly Scenario[] = [
   {
     name: '50-contenders',
     title: `${CONTENDERS} contenders on one key, in one process`,
-    contestants: LOCKS,
+    contestants: [...LOCKS, 'redlock'],
     processes: 1,
     delayed: false,
     durationMs: 1_000,
+    remarks: { redlock: REDLOCK_REMARK },
     command: (key, durationMs) => ['crowd', key, CONTENDERS, durationMs],
     figures: ([answer], durationMs) => ({
-      handovers_s: (answer!.get('entered')! / durationMs) * 1_000,
+      handovers_s: (answer!.get('handed')! / durationMs) * 1_000,
+      entries_s: (answer!.get('entered')! / durationMs) * 1_000,
+      fewest_of_one: answer!.get('fewest')!,
+      most_of_one: answer!.get('most')!,
     }),
   },
   {
@@ -75,8 +88,12 @@ export const SCENARIOS: readonly Scenario[] = [
     durationMs: 1_000,
     command: (key, durationMs) => ['crowd', key, 1, durationMs],
     figures: (answers, durationMs) => {
-      const entered = answers.reduce((sum, answer) => sum + answer.get('entered')!, 0);
-      return { handovers_s: (entered / durationMs) * 1_000 };
+      const entered = answers.map((answer) => answer.get('entered')!);
+      return {
+        handovers_s: (entered.reduce((sum, count) => sum + count, 0) / durationMs) * 1_000,
+        fewest_of_one: Math.min(...entered),
+        most_of_one: Math.max(...entered),
+      };
     },
   },
 ];

@@ -19,6 +19,12 @@ export class Report {
     else process.stdout.write(`${name} is left out of the comparison: ${reason}\n`);
   }
 
+  /** What has to be known of one's figures; behind them. */
+  remark(scenario: string, name: string, remark: string): void {
+    if (this.#isJson) process.stdout.write(`${JSON.stringify({ name, scenario, remark })}\n`);
+    else process.stdout.write(wrapped(`${name}: ${remark}`));
+  }
+
   /** For people alone: it says nothing that the rows do not. */
   table(title: string, rows: readonly Row[]): void {
     if (!this.#isJson) this.rows(title, rows);
@@ -49,6 +55,10 @@ function printTable(rows: readonly Record<string, string | number>[]): void {
     );
     process.stdout.write(`  ${text.join('  ')}\n`);
   }
+}
+
+function wrapped(text: string): string {
+  return text.replaceAll(/(.{1,110})(?:\s+|$)/g, '  $1\n');
 }
 
 function round(value: number): number {

@@ -7,8 +7,10 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.LongStream;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.framework.recipes.locks.InterProcessMutex;
@@ -93,7 +95,9 @@ public final class CuratorBench {
   }
 
   private String crowd(String key, int contenders, long durationMs) throws Exception {
-    AtomicLong entered = new AtomicLong();
+    long[] entered = new long[contenders];
+    AtomicLong handed = new AtomicLong();
+    AtomicInteger last = new AtomicInteger(-1);
     long endsAt = System.nanoTime() + durationMs * 1_000_000;
     inThreads(
         contenders,
@@ -101,11 +105,15 @@ public final class CuratorBench {
           InterProcessMutex mutex = new InterProcessMutex(client, key);
           while (System.nanoTime() < endsAt) {
             mutex.acquire();
-            if (System.nanoTime() < endsAt) entered.incrementAndGet();
+            if (System.nanoTime() < endsAt) {
+              entered[number] += 1;
+              if (last.getAndSet(number) != number) handed.incrementAndGet();
+            }
             mutex.release();
           }
         });
-    return "entered=" + entered.get();
+    return "entered=" + LongStream.of(entered).sum() + "\thanded=" + handed.get()
+        + "\tfewest=" + LongStream.of(entered).min().getAsLong() + "\tmost=" + LongStream.of(entered).max().getAsLong();
   }
 
   private interface Work {

@@ -61,18 +61,23 @@ def spread(root, ways, duration_ms):
 
 def crowd(key, contenders, duration_ms):
     entered = [0] * contenders
+    handed = 0
+    last = None
     ends_at = time.monotonic() + duration_ms / 1000
 
     def contend(number):
+        nonlocal handed, last
         lock = client.Lock(key)
         while time.monotonic() < ends_at:
             lock.acquire()
             if time.monotonic() < ends_at:
                 entered[number] += 1
+                handed += last != number
+                last = number
             lock.release()
 
     in_threads(contenders, contend)
-    return {"entered": sum(entered)}
+    return {"entered": sum(entered), "handed": handed, "fewest": min(entered), "most": max(entered)}
 
 
 COMMANDS = {"alone": alone, "spread": spread, "crowd": crowd}

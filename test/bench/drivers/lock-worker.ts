@@ -1,12 +1,13 @@
 import { createInterface } from 'node:readline';
 import { connectFloor, connectLocks, type LockDriver } from './lock-driver.js';
+import { connectRedlock } from './redlock.js';
 
 /**
  * The contestants that run in Node, told what to do by lines as the neighbours are, behind the name of the one that is
- * meant. Both live in one process: where the system lets a process run makes a difference of a third between two of them
+ * meant. All live in one process: where the system lets a process run makes a difference of a third between two of them
  * that do the same. The siblings in Java and Python do the same in the same way, and all take the time by themselves.
  */
-const [connect] = process.argv.slice(2) as [string];
+const [connect, redisPort] = process.argv.slice(2) as [string, string?];
 
 function percentile(sorted: readonly number[], part: number): number {
   return sorted[Math.floor(sorted.length * part)] ?? Number.NaN;
@@ -54,19 +55,29 @@ class Contest<Held> {
     return { cyclesPerSecond: (cycles / tookMs) * 1_000, cpuMicrosPerCycle: (cpu.user + cpu.system) / cycles };
   }
 
-  /** So many contenders on one key: how often somebody entered while the time ran. */
+  /**
+   * So many contenders on one key, while the time runs: how often one of them entered, how often that was another one than
+   * the last, and how often the least and the most fortunate did.
+   */
   async crowd(key: string, contenders: number, durationMs: number): Promise<Record<string, number>> {
-    let entered = 0;
+    const entered = Array.from({ length: contenders }, () => 0);
+    let handed = 0;
+    let last: number | undefined;
     const endsAt = performance.now() + durationMs;
-    const contend = async (): Promise<void> => {
+    const contend = async (_count: number, number: number): Promise<void> => {
       while (performance.now() < endsAt) {
         const held = await this.#driver.acquire(key);
-        if (performance.now() < endsAt) entered += 1;
+        if (performance.now() < endsAt) {
+          entered[number]! += 1;
+          if (last !== number) handed += 1;
+          last = number;
+        }
         await this.#driver.release(held);
       }
     };
-    await Promise.all(Array.from({ length: contenders }, contend));
-    return { entered };
+    await Promise.all(entered.map(contend));
+    const sum = entered.reduce((total, count) => total + count, 0);
+    return { entered: sum, handed, fewest: Math.min(...entered), most: Math.max(...entered) };
   }
 
   obey([command, key, ...numbers]: readonly string[]): Promise<Record<string, number>> {
@@ -88,10 +99,11 @@ function answer(...words: readonly string[]): void {
   process.stdout.write(`${words.join('\t')}\n`);
 }
 
-const contests: Readonly<Record<string, Pick<Contest<unknown>, 'obey'>>> = {
+const contests: Record<string, Pick<Contest<unknown>, 'obey'>> = {
   ours: new Contest(await connectLocks(connect)),
   floor: new Contest(await connectFloor(connect)),
 };
+if (redisPort !== undefined) contests['redlock'] = new Contest(await connectRedlock(Number(redisPort)));
 answer('start', 'ok');
 for await (const line of createInterface({ input: process.stdin })) {
   const [id = '', name = '', ...words] = line.split('\t');

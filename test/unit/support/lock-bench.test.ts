@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { ContestantName } from '../../bench/contestants.js';
 import { barRows } from '../../bench/lock-bars.js';
 import { LockFigures } from '../../bench/lock-figures.js';
-import { lockSeconds, planLocks } from '../../bench/lock-plan.js';
+import { contestantsOf, lockSeconds, planLocks } from '../../bench/lock-plan.js';
 import type { StageName } from '../../bench/lock-stages.js';
 
 const SCENARIOS = ['200-keys', 'uncontended', 'delayed', '50-contenders', '8-processes'];
@@ -27,11 +27,17 @@ describe('the plan of the benchmark of locks', () => {
     expect(chosen(undefined, 'delayed')).toEqual({ one: ['delayed'] });
   });
 
+  it('starts a Redis only where redlock takes part, which is with 50 contenders at one server', () => {
+    const hasRedlock = (stage: string, scenario: string): boolean =>
+      contestantsOf(planLocks({ stage, scenario })).has('redlock');
+    expect([hasRedlock('one', '50'), hasRedlock('one', '8'), hasRedlock('three', '50')]).toEqual([true, false, false]);
+  });
+
   it('takes as long as its turns and the starts of its servers', () => {
     const [all, part] = [planLocks({}), planLocks({ stage: 'one', scenario: '50', rounds: 2 })];
     expect(lockSeconds(all)).toBeGreaterThan(6 * 60);
-    // Three contestants, two rounds that count and two before them, a second each.
-    expect(lockSeconds(part)).toBeGreaterThan(12);
+    // Four contestants, two rounds that count and two before them, a second each.
+    expect(lockSeconds(part)).toBeGreaterThan(16);
     expect(lockSeconds(part)).toBeLessThan(60);
   });
 });
@@ -47,7 +53,7 @@ function played(stage: StageName, scenario: string, figure: string, all: Partial
 
 describe('the bars of the benchmark of locks', () => {
   it.each<[StageName, string, string, number, Partial<Record<ContestantName, number>>]>([
-    ['one', '50-contenders', 'handovers_s', 4_000, { curator: 1_000 }],
+    ['one', '50-contenders', 'handovers_s', 4_000, { curator: 1_000, redlock: 4_000 }],
     ['one', '8-processes', 'handovers_s', 1_300, { curator: 1_000 }],
     ['three-leader', '200-keys', 'cycles_s', 1_400, { curator: 1_000 }],
     ['three-follower', '200-keys', 'cycles_s', 1_200, { curator: 1_000 }],
@@ -66,8 +72,9 @@ describe('the bars of the benchmark of locks', () => {
   });
 
   it('say so where somebody was left out, and nothing of scenarios that were not played', () => {
-    expect(played('one', '50-contenders', 'handovers_s', { ours: 1 })).toEqual([
-      ['one, 50-contenders: handovers_s to curator', 'not compared'],
+    expect(played('one', '50-contenders', 'handovers_s', { ours: 1, curator: 1 })).toEqual([
+      ['one, 50-contenders: handovers_s to curator', 'not met'],
+      ['one, 50-contenders: handovers_s to redlock', 'not compared'],
     ]);
   });
 });
