@@ -2,6 +2,7 @@ import type { LockHandle, MultiLockHandle } from '../../../lib/lock/handle.js';
 import type { AppProcess } from './app-process.js';
 import { FirstInLine } from './first-in-line.js';
 import { Grant } from './grants.js';
+import { HandOvers } from './hand-overs.js';
 import type { Judge } from './judge.js';
 import { compatible, mayWrite, readName } from './queue-rules.js';
 import type { Scenario } from './scenario.js';
@@ -31,8 +32,9 @@ export class GrantBook implements TruthListener {
   readonly #vanishedAt = new Map<string, number>();
   readonly #excusedSessions = new Set<bigint>();
   readonly #excusedIds = new Set<string>();
-  /** Contenders whose process has let others of its own in before them: they have departed, and must never hold. */
-  readonly #departed = new Set<string>();
+  /** Those that had contenders when the servers ended them. */
+  readonly #endedSessions = new Set<bigint>();
+  readonly #handOvers: HandOvers;
 
   constructor(scenario: Scenario, now: () => number, judge: Judge, noteOutsideCall: () => void) {
     this.#scenario = scenario;
@@ -40,6 +42,7 @@ export class GrantBook implements TruthListener {
     this.#judge = judge;
     this.#noteOutsideCall = noteOutsideCall;
     this.#truth = new Truth(now, this);
+    this.#handOvers = new HandOvers(scenario, judge, this.#truth);
     this.firstInLine = new FirstInLine(scenario, judge);
   }
 
@@ -80,8 +83,7 @@ export class GrantBook implements TruthListener {
       );
     }
     if (known === undefined) this.#checkNewHolder(grant);
-    if (this.#departed.has(grant.path))
-      this.#judge.blame('first come, first served', `${grant.name} holds after others were let in before it`);
+    this.#handOvers.granted(grant, readName(grant.path.slice(grant.path.lastIndexOf('/') + 1))?.id);
     this.#known.set(grant.path, known ?? grant);
     this.#live.add(grant);
     return grant;
@@ -102,8 +104,13 @@ export class GrantBook implements TruthListener {
     }
   }
 
+  hasEnded(sessionId: bigint): boolean {
+    return this.#endedSessions.has(sessionId);
+  }
+
   onRemoved(removal: Removal): void {
-    const { path, queuePath } = removal.entry;
+    const { path, queuePath, sessionId } = removal.entry;
+    if (removal.bySession) this.#endedSessions.add(sessionId);
     if (!this.isExcused(path)) this.firstInLine.left(removal);
     const first = this.#known.get(path);
     // Several locks are given back in order by the engine itself when one of them is lost; and where an operator took
@@ -114,7 +121,8 @@ export class GrantBook implements TruthListener {
       this.#vanishedAt.set(queuePath, this.#now());
     }
     for (const grant of this.#live) {
-      if (grant.guardedBy === path && grant.app.isAwake && grant.isHeldNow()) {
+      // Where an operator has taken away both, nobody can know.
+      if (grant.guardedBy === path && !this.isExcused(path) && grant.app.isAwake && grant.isHeldNow()) {
         this.#judge.blame('granted is held', `${grant.name} still holds, and what stood in for its node is gone`);
       }
       if (grant.path !== path) continue;
@@ -219,7 +227,7 @@ export class GrantBook implements TruthListener {
     const { path } = grant;
     const entry = this.#truth.entry(path);
     if (entry !== undefined) {
-      this.#checkThoseAhead(grant, entry);
+      this.#handOvers.checkThoseAhead(grant, entry);
       return;
     }
     const removal = this.#truth.removal(path);
@@ -227,30 +235,13 @@ export class GrantBook implements TruthListener {
     else if (!this.isExcused(path))
       this.#judge.blame('loss is told first', `${grant.name} was granted after its node had gone`);
     else if (removal.entry.firstSinceMs === undefined) {
-      const guard = this.#checkThoseAhead(grant, removal.entry);
+      const guard = this.#handOvers.checkThoseAhead(grant, removal.entry);
       // One that was handed the lock is covered by the node of the one before it, until it is told of its own.
       if (guard !== undefined && mayExclude(guard)) grant.guardedBy = guard.path;
       else {
         this.#judge.blame('granted is held', `${grant.name} was granted although its node was removed before its turn`);
       }
     } else grant.isNodeGone = true;
-  }
-
-  /** Only contenders of its own session may be ahead of one that holds: those that gave their lock, or their place, back. */
-  #checkThoseAhead(grant: Grant, entry: Entry): Entry | undefined {
-    let nearest: Entry | undefined;
-    for (const ahead of this.#truth.queue(entry.queuePath)) {
-      if (ahead.sequence >= entry.sequence || compatible(ahead.mode, entry.mode)) continue;
-      if (nearest === undefined || ahead.sequence > nearest.sequence) nearest = ahead;
-      const known = this.#known.get(ahead.path);
-      const mayHaveDeparted =
-        ahead.sessionId === entry.sessionId &&
-        (known === undefined || known.isReleasedInOrder || known.multi !== undefined) &&
-        this.#scenario.lockDelayMs === 0;
-      if (mayHaveDeparted) this.#departed.add(ahead.path);
-      else this.#judge.blame('first come, first served', `${grant.name} holds, and ${ahead.path} is in front of it`);
-    }
-    return nearest;
   }
 }
 

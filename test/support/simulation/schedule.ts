@@ -73,6 +73,11 @@ export class Schedule {
     app.service.events$.subscribe((event) => {
       this.note(`${name} ${event.type} ${event.key} ${'reason' in event ? event.reason : ''}`);
       if (event.type === 'acquired') this.book.firstInLine.entered(event.token);
+      if (event.type === 'requeued' && event.reason === 'removed' && !this.#mayBeRemoved(app))
+        this.judge.blame(
+          'first come, first served',
+          `${name} gave up its place at ${event.key}: nobody had removed it`,
+        );
       if (event.type !== 'lost' || this.scenario.profile !== 'calm') return;
       if (
         event.reason !== 'lease-ended' &&
@@ -84,6 +89,13 @@ export class Schedule {
       }
     });
     return app;
+  }
+
+  /** Whether somebody removes the nodes of others here, or the session of this process has ended without its knowledge. */
+  #mayBeRemoved({ session }: AppProcess): boolean {
+    const { profile } = this.scenario;
+    const hasOperator = profile !== 'processes' && profile !== 'network' && profile !== 'servers';
+    return hasOperator || session.identity === undefined || this.book.hasEnded(session.identity.id);
   }
 
   kill(app: AppProcess): void {
