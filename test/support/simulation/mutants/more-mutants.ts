@@ -7,8 +7,8 @@ export const MORE_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'lib/queue/decide.ts',
-        find: 'node.sequence > blocker.sequence',
-        replace: 'node.sequence < blocker.sequence',
+        find: 'const blocker = ahead.findLast(',
+        replace: 'const blocker = ahead.find(',
       },
     ],
     breaks: ['no herd'],
@@ -19,7 +19,7 @@ export const MORE_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'lib/engine/policy/lock-delay.ts',
-        find: 'await sleep(context, Math.max(before.lockDelayMs, settings.lockDelayMs), interrupt);',
+        find: 'await this.#sleep(Math.max(before.lockDelayMs, this.#lockDelayMs), scope);',
         replace: '',
       },
     ],
@@ -30,9 +30,9 @@ export const MORE_MUTANTS: readonly Mutant[] = [
     name: 'busy, whatever the reason',
     edits: [
       {
-        file: 'lib/engine/bounds/timeouts.ts',
-        find: 'if (uplink.isUp && isBehindOthers)',
-        replace: 'if (isBehindOthers)',
+        file: 'lib/engine/bounds/call-scope.ts',
+        find: 'if (this.link.isUp && this.#isBehindOthers)',
+        replace: 'if (this.#isBehindOthers)',
       },
     ],
     breaks: ['honest errors'],
@@ -42,8 +42,8 @@ export const MORE_MUTANTS: readonly Mutant[] = [
     name: "a listener left on the caller's signal",
     edits: [
       {
-        file: 'lib/engine/bounds/interrupts.ts',
-        find: 'interrupt.onDispose(onAbort(signal, abort));',
+        file: 'lib/engine/bounds/call-scope.ts',
+        find: 'scope.onDispose(onAbort(signal, abort));',
         replace: 'onAbort(signal, abort);',
       },
     ],
@@ -55,7 +55,7 @@ export const MORE_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'lib/engine/hold/hold-nodes.ts',
-        find: 'alarms.atMost(answerWithinMs(settings.waitMs), uplink.whileUp(done)).finally(forget);',
+        find: 'timers.atMost(answerWithinMs(waitMs), link.whileUp(done)).finally(forget);',
         replace: 'done;',
       },
     ],
@@ -64,9 +64,9 @@ export const MORE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a release that waits for a link',
-    edits: [{ file: 'lib/engine/hold/hold-nodes.ts', find: 'uplink.whileUp(done)', replace: 'done' }],
+    edits: [{ file: 'lib/engine/hold/hold-nodes.ts', find: 'link.whileUp(done)', replace: 'done' }],
     breaks: ['every promise settles'],
-    withinSeeds: 100,
+    withinSeeds: 300,
   },
   {
     name: 'a hold that comes back with the link',
@@ -78,7 +78,8 @@ export const MORE_MUTANTS: readonly Mutant[] = [
         replace: '',
       },
     ],
-    breaks: ['no resurrection', 'loss is told first'],
+    // Whoever waits for the lock to be sure again is told late, too.
+    breaks: ['no resurrection', 'loss is told first', 'every promise settles'],
     withinSeeds: 1_000,
   },
   {
@@ -91,9 +92,10 @@ export const MORE_MUTANTS: readonly Mutant[] = [
     name: 'a wake-up that is not heard',
     edits: [
       {
-        file: 'lib/engine/acquire/turn.ts',
-        find: "if (event.type === 'deleted') this.wasDeleted = true;",
-        replace: "if (event.type === 'deleted' && event.path.endsWith('3')) return;",
+        file: 'lib/engine/acquire/blockers.ts',
+        find: "if (type === 'deleted') this.#listener.removed(name);",
+        replace:
+          "if (type === 'deleted' && name.endsWith('3')) return;\nif (type === 'deleted') this.#listener.removed(name);",
       },
     ],
     breaks: ['liveness'],
@@ -101,7 +103,7 @@ export const MORE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a grant to somebody who was removed meanwhile',
-    edits: [{ file: 'lib/engine/acquire/obtain.ts', find: 'if (place.ownWatch.isGone) continue;', replace: '' }],
+    edits: [{ file: 'lib/engine/acquire/acquire.ts', find: 'contender.node.isGone || ', replace: '' }],
     // The last look before a grant turns it into a loss that its caller is told of, where it should have queued again.
     breaks: ['granted is held', 'honest errors'],
     withinSeeds: 40,
@@ -111,9 +113,9 @@ export const MORE_MUTANTS: readonly Mutant[] = [
     name: 'a grant while the link is down',
     edits: [
       {
-        file: 'lib/engine/acquire/obtain.ts',
-        find: 'return uplink.isUp && session.identity',
-        replace: 'return session.identity',
+        file: 'lib/engine/acquire/acquire.ts',
+        find: 'if (!link.isUp || session.identity !== own) return false;',
+        replace: 'if (session.identity !== own) return false;',
       },
     ],
     breaks: ['granted is held', 'loss is told first'],
@@ -137,9 +139,9 @@ export const MORE_MUTANTS: readonly Mutant[] = [
     name: 'a watch on the own node that counts as set although it failed',
     edits: [
       {
-        file: 'lib/engine/acquire/place.ts',
-        find: 'else if (!(outcome instanceof SessionError)) this.isSet = !this.isGone && this.#answered > this.#usedUp;',
-        replace: 'else this.isSet = !this.isGone && this.#answered > this.#usedUp;',
+        file: 'lib/engine/own-node.ts',
+        find: 'else if (!(outcome instanceof SessionError)) this.#isWatched',
+        replace: 'else this.#isWatched',
       },
     ],
     breaks: ['loss is told first'],
@@ -151,7 +153,7 @@ export const MORE_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'lib/engine/several/acquire-all.ts',
-        find: 'if (!isInterruption(error)) await alarms.atMost(call.deadline.remainingMs(), released);',
+        find: 'if (!isInterruption(error)) await timers.atMost(call.deadline.remainingMs(), released);',
         replace: 'await Promise.all(taken.map(({ handle }) => handle.release())); void released;',
       },
     ],
@@ -280,7 +282,7 @@ export const SLOW_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'lib/engine/policy/lock-delay.ts',
-        find: '// Much may have happened meanwhile.\n    return undefined;',
+        find: '// Much may have happened meanwhile.\n      return undefined;',
         replace: '',
       },
     ],
@@ -291,7 +293,7 @@ export const SLOW_MUTANTS: readonly Mutant[] = [
     name: 'a grant that is as good as over',
     edits: [
       {
-        file: 'lib/engine/acquire/obtain.ts',
+        file: 'lib/engine/acquire/acquire.ts',
         find: 'return 2 * certaintyMarginMs',
         replace: 'return certaintyMarginMs',
       },

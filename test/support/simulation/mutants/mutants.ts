@@ -7,8 +7,8 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'lib/engine/hold/hold.ts',
-        find: 'this.token = fencingToken(place.czxid);',
-        replace: 'this.token = fencingToken(BigInt(place.name.slice(-10)) + 1n);',
+        find: 'this.token = fencingToken(contender.czxid);',
+        replace: 'this.token = fencingToken(BigInt(contender.name.slice(-10)) + 1n);',
       },
     ],
     breaks: ['tokens rise'],
@@ -33,8 +33,8 @@ export const MUTANTS: readonly Mutant[] = [
       },
       {
         file: 'lib/engine/acquire/enqueue.ts',
-        find: 'return placeOf(path, id, found.stat.czxid, identity);',
-        replace: 'return placeOf(path, id, found.stat.czxid, session.identity ?? identity);',
+        find: 'return contenderOf(parts, request, path, id, found.stat.czxid, identity);',
+        replace: 'return contenderOf(parts, request, path, id, found.stat.czxid, session.identity ?? identity);',
       },
     ],
     breaks: ['one holder', 'loss is told first', 'granted is held'],
@@ -44,9 +44,14 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'wake-up without looking again',
     edits: [
       {
-        file: 'lib/engine/acquire/turn.ts',
-        find: 'return obstacle.wasDeleted && onlyOneAhead && ownWatch.isSet && session.identity === place.session;',
-        replace: 'return true;',
+        file: 'lib/engine/acquire/key-queue.ts',
+        find: 'const decision = decideIn(this.#queue, member.node);',
+        replace: "const decision = basis === 'a removal' ? { kind: 'hold' } : decideIn(this.#queue, member.node);",
+      },
+      {
+        file: 'lib/engine/acquire/key-queue.ts',
+        find: "const isShown = basis === 'a new list' ||",
+        replace: "const isShown = basis === 'a new list' || basis === 'a removal' ||",
       },
     ],
     breaks: ['first come, first served', 'one holder', 'granted is held'],
@@ -56,9 +61,9 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'time-out that leaves its node',
     edits: [
       {
-        file: 'lib/engine/acquire/obtain.ts',
-        find: 'void context.janitor.remove([place.path], place.lockDelay.onGiveUp);',
-        replace: '',
+        file: 'lib/engine/acquire/acquire.ts',
+        find: "void janitor.remove([contender.path], contender.lockDelay.onGiveUp, contender.leave('given back'));",
+        replace: "contender.leave('given back');",
       },
     ],
     breaks: ['no litter', 'liveness'],
@@ -186,10 +191,10 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'no second look after a reader left',
     edits: [
       {
-        file: 'lib/queue/decide.ts',
-        find: "const onlyOneAhead = ahead === 1 && (own.mode === 'exclusive' || own.mode === 'write');",
+        file: 'lib/engine/acquire/key-queue.ts',
+        find: "if (basis === 'a removal' && !this.#blockers.has(watch.name)) {",
         replace:
-          "const onlyOneAhead = (ahead === 1 || blocker.mode === 'read') && (own.mode === 'exclusive' || own.mode === 'write');",
+          "if (basis === 'a removal' && watch.mode === 'read') { this.#letIn(member, 'a new list'); return undefined; }\nif (basis === 'a removal' && !this.#blockers.has(watch.name)) {",
       },
     ],
     breaks: ['first come, first served', 'one holder'],
@@ -224,8 +229,8 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'lib/engine/acquire/enqueue.ts',
-        find: 'const found = await findAgain(context, request, id, identity, interrupt);',
-        replace: 'const found = (await Promise.resolve(undefined)) as Place | undefined;',
+        find: 'const found = await findAgain(parts, request, id, identity, scope);',
+        replace: 'const found = (await Promise.resolve(undefined)) as Contender | undefined;',
       },
     ],
     breaks: ['no litter', 'liveness'],
@@ -236,8 +241,8 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'lib/engine/upkeep/list-behind-writes.ts',
-        find: 'session.batch([remove(`${queuePath}/${marker}`), listQueue(queuePath)]);',
-        replace: 'session.batch([listQueue(queuePath), listQueue(queuePath)]);',
+        find: '.batch([remove(`${queuePath}/${marker}`), listQueue(queuePath)])',
+        replace: '.batch([listQueue(queuePath), listQueue(queuePath)])',
       },
     ],
     breaks: ['no litter', 'liveness'],
@@ -248,8 +253,8 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'lib/engine/upkeep/list-behind-writes.ts',
-        find: 'session.batch([remove(`${queuePath}/${marker}`), listQueue(queuePath)]);',
-        replace: "session.batch([{ op: 'sync', path: queuePath }, listQueue(queuePath)]);",
+        find: '.batch([remove(`${queuePath}/${marker}`), listQueue(queuePath)])',
+        replace: ".batch([{ op: 'sync', path: queuePath }, listQueue(queuePath)])",
       },
     ],
     breaks: ['no litter', 'liveness'],
@@ -259,14 +264,14 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'a decided hand-over without a watch on the own node',
     edits: [
       {
-        file: 'lib/engine/acquire/turn.ts',
-        find: 'return obstacle.wasDeleted && onlyOneAhead && ownWatch.isSet && session.identity === place.session;',
-        replace: 'return obstacle.wasDeleted && onlyOneAhead && session.identity === place.session;',
+        file: 'lib/engine/acquire/key-queue.ts',
+        find: '(member.excludesAll && member.contender.node.isWatched)',
+        replace: "(member.excludesAll && basis === 'a removal')",
       },
       {
-        file: 'lib/engine/acquire/turn.ts',
-        find: 'onlyOneAhead && !ownWatch.isSet ? [ownWatch.ask(), get(path, obstacle)] : [get(path, obstacle)]',
-        replace: '[get(path, obstacle)]',
+        file: 'lib/engine/acquire/blockers.ts',
+        find: 'const asksForOwn = alone && !node.isWatched;',
+        replace: 'const asksForOwn = false;',
       },
     ],
     breaks: ['granted is held'],
