@@ -4,6 +4,14 @@ import { drawScenario, type Scenario } from './scenario.js';
 import { Caller } from './caller.js';
 import { codeOf } from './app-process.js';
 import { neverArrivesAtItsContainer } from './directed-contender.js';
+import {
+  givesUpBehindAnUpgrader,
+  itsLinkGoesWhileItBeginsToWait,
+  queuesAgainInANewSession,
+  removedBehindAReader,
+  removedBehindItsNeighbour,
+  removedBehindItsNeighbourWhoseRemovalIsLost,
+} from './directed-neighbours.js';
 import { removedAfterTheLinkHadGone } from './directed-operator.js';
 import {
   itsNetworkIsSlow,
@@ -32,6 +40,15 @@ const FIVE_TICKS: Partial<Scenario> = {
   processes: 1,
 };
 const DEFAULTS: Partial<Scenario> = { ...FIVE_TICKS, tickMs: 2_000, sessionTimeoutMs: 10_000 };
+
+const NEIGHBOURS: Partial<Scenario> = {
+  profile: 'administration',
+  servers: 1,
+  tickMs: 500,
+  sessionTimeoutMs: 4_000,
+  waitMs: 30_000,
+  processes: 3,
+};
 
 /** What chance finds too rarely, played on purpose; the same checkers look on. */
 export const DIRECTED: Readonly<Record<string, Directed>> = {
@@ -93,6 +110,15 @@ export const DIRECTED: Readonly<Record<string, Directed>> = {
     settings: { profile: 'calm', servers: 1, tickMs: 500, sessionTimeoutMs: 4_000, waitMs: 30_000, processes: 2 },
     play: removedAfterTheLinkHadGone,
   },
+  'removed behind its neighbour': { settings: NEIGHBOURS, play: removedBehindItsNeighbour },
+  'removed behind its neighbour, whose removal is lost': {
+    settings: NEIGHBOURS,
+    play: removedBehindItsNeighbourWhoseRemovalIsLost,
+  },
+  'removed behind a reader': { settings: NEIGHBOURS, play: removedBehindAReader },
+  'a neighbour gives up behind an upgrader': { settings: NEIGHBOURS, play: givesUpBehindAnUpgrader },
+  'its session ends while neighbours wait': { settings: NEIGHBOURS, play: queuesAgainInANewSession },
+  'its link goes while it begins to wait': { settings: NEIGHBOURS, play: itsLinkGoesWhileItBeginsToWait },
   'a contender never arrives at its container': {
     settings: {
       profile: 'network',

@@ -1,0 +1,126 @@
+import type { Mutant } from './mutant.js';
+
+const KEY_QUEUE = 'lib/engine/acquire/key-queue.ts';
+const KEY_QUEUES = 'lib/engine/acquire/key-queues.ts';
+const JANITOR = 'lib/engine/upkeep/janitor.ts';
+
+/** Mistakes with a lock that is handed over inside a process, and with what the contenders of one process share. */
+export const HAND_OVER_MUTANTS: readonly Mutant[] = [
+  {
+    name: 'a lock that was lost handed over',
+    edits: [
+      {
+        file: KEY_QUEUE,
+        find: "const isDeparted = leaving === 'given back' && this.#handsOver;",
+        replace: 'const isDeparted = this.#handsOver;',
+      },
+    ],
+    breaks: ['first come, first served'],
+    withinSeeds: 100,
+  },
+  {
+    name: 'a queue that is kept although its session has ended',
+    edits: [
+      { file: KEY_QUEUES, find: 'if (queue.identity === session.identity) {', replace: 'if (true) {' },
+      {
+        file: KEY_QUEUES,
+        find: 'return queue?.identity === this.#session.identity ? queue : undefined;',
+        replace: 'return queue;',
+      },
+    ],
+    breaks: ['liveness'],
+    withinSeeds: 40,
+    directed: 'its session ends while neighbours wait',
+  },
+  {
+    name: 'a hand-over past those of others that are in between',
+    edits: [
+      {
+        file: KEY_QUEUE,
+        find: 'return this.#waitsFor(member, decision, basis);',
+        replace:
+          "if (basis === 'a hand-over') { this.#letIn(member, basis); return undefined; }\n" +
+          'return this.#waitsFor(member, decision, basis);',
+      },
+    ],
+    breaks: ['first come, first served', 'one holder'],
+    withinSeeds: 100,
+  },
+  {
+    name: 'a removal that is not guarded',
+    edits: [
+      { file: KEY_QUEUE, find: 'return this.#unconfirmed.size > 0 ? this : undefined;', replace: 'return undefined;' },
+    ],
+    breaks: ['granted is held'],
+    withinSeeds: 40,
+    directed: 'removed behind its neighbour',
+  },
+  {
+    name: 'a removal that is guarded only when it is tried first',
+    edits: [
+      {
+        file: JANITOR,
+        find: 'if (guard !== undefined) return this.#add(() => this.#removeGuarded(paths, guard));',
+        replace:
+          'let tries = 0;\n' +
+          'if (guard !== undefined)\n' +
+          'return this.#add(() => (tries++ === 0 ? this.#removeGuarded(paths, guard) : this.#removeEach(paths)));',
+      },
+    ],
+    breaks: ['granted is held'],
+    withinSeeds: 40,
+    directed: 'removed behind its neighbour, whose removal is lost',
+  },
+  {
+    name: 'one whose node is missing that is not told before the node in front of it goes',
+    edits: [
+      {
+        file: JANITOR,
+        find: 'for (const path of missing) guard.missing(path);',
+        replace: 'if (missing.length > 0) return this.#removeEach(paths);',
+      },
+    ],
+    breaks: ['granted is held'],
+    withinSeeds: 40,
+    directed: 'removed behind its neighbour',
+  },
+  {
+    name: "a hand-over that is covered by a reader's node",
+    edits: [
+      {
+        file: KEY_QUEUE,
+        find: "this.#decide(isDeparted && member.excludesAll ? 'a hand-over' : 'no news');",
+        replace: "this.#decide(isDeparted ? 'a hand-over' : 'no news');",
+      },
+    ],
+    breaks: ['granted is held'],
+    withinSeeds: 40,
+    directed: 'removed behind a reader',
+  },
+  {
+    name: 'a reader handed the lock that an upgrader may have overlooked',
+    edits: [
+      {
+        file: KEY_QUEUE,
+        find: "const isGuarded = basis === 'a hand-over' && !this.#mayBeOverlooked(member);",
+        replace: "const isGuarded = basis === 'a hand-over';",
+      },
+    ],
+    breaks: ['one holder'],
+    withinSeeds: 40,
+    directed: 'a neighbour gives up behind an upgrader',
+  },
+  {
+    name: 'one that no list has shown lets itself in',
+    edits: [{ file: KEY_QUEUE, find: 'if (!member.isSeen) return undefined;', replace: '' }],
+    breaks: ['first come, first served', 'one holder', 'granted is held'],
+    withinSeeds: 100,
+  },
+  {
+    name: 'no look after a reconnect',
+    edits: [{ file: KEY_QUEUE, find: 'if (this.#mustLook || this.#blockers.isWatching) this.#look();', replace: '' }],
+    breaks: ['liveness'],
+    withinSeeds: 40,
+    directed: 'its link goes while it begins to wait',
+  },
+];
