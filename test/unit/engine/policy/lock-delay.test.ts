@@ -5,6 +5,7 @@ import type { LockMode } from '../../../../lib/lock/mode.js';
 import { create, get, remove, set } from '../../../../lib/session/requests.js';
 import { type Client, EngineWorld, rejection } from '../support/engine-world.js';
 import { replyTo } from '../../../support/sessions/reply-to.js';
+import { RefusingDialer, THROTTLED } from '../support/refusing-dialer.js';
 
 const KEY = '/locks/ledger';
 const DELAY_MS = 2_000;
@@ -55,6 +56,25 @@ describe('a lock-delay', () => {
     await vanish('exclusive');
     expect(await waitOf(mode)).toBeGreaterThanOrEqual(DELAY_MS);
     expect(await waitOf(mode)).toBeLessThan(100);
+  });
+
+  it('is not waited for by the next one of the process, where the servers are only slow to confirm a release', async () => {
+    const process = engine.world.process('busy');
+    const dialer = new RefusingDialer(process.dialer(), THROTTLED);
+    process.dialer = () => dialer;
+    const busy = await engine.client('busy', { lockDelayMs: DELAY_MS });
+    const first = await engine.settle(busy.locks.acquire(KEY));
+    const next = busy.locks.acquire(KEY);
+    await engine.runFor(50);
+    dialer.refused.add('multi');
+    void first.release();
+    const before = engine.world.now();
+    await engine.runUntil(() => dialer.count > 0);
+    dialer.refused.clear();
+    const lock = await engine.settle(next);
+    expect(engine.world.now() - before).toBeLessThan(DELAY_MS / 2);
+    expect(engine.queue(KEY)).toHaveLength(1);
+    expect(await recorded()).toContain(lock.nodePath.slice(KEY.length + 1));
   });
 
   it('does not hold anybody back after an orderly release, nor after a reader that vanished', async () => {
