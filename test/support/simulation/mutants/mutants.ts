@@ -37,7 +37,8 @@ export const MUTANTS: readonly Mutant[] = [
         replace: 'return contenderOf(parts, request, path, id, found.stat.czxid, session.identity ?? identity);',
       },
     ],
-    breaks: ['one holder', 'loss is told first', 'granted is held'],
+    // The node goes with the session that it belongs to, and who has adopted it queues again.
+    breaks: ['one holder', 'loss is told first', 'granted is held', 'first come, first served'],
     withinSeeds: 2_000,
   },
   {
