@@ -2,6 +2,7 @@ import { lstat, readdir, realpath, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { types } from 'node:util';
 import { LockClosedError, LockConfigurationError } from '../../../lock/errors.js';
+import { checkFunction } from '../check-function.js';
 import { checkResource } from '../check-resource.js';
 import { type Fence, type FenceSettings, tokenToCompare } from '../fence.js';
 import { checkOptions } from './check-options.js';
@@ -134,14 +135,12 @@ export class FencedFileStore implements AsyncDisposable {
     change: (content: Buffer | undefined) => NewContent | Promise<NewContent>,
   ): Promise<void> {
     return this.#runOn(resource, async () => {
+      checkFunction('update(resource, fence, change)', change, resource);
       await this.#change(resource, 'claim', fence, NOTHING);
       for (let times = 0; times < MAX_REPEATS; times += 1) {
         const before = await this.#look(resource, (state) => ({ file: storedFileOf(state), is: state.lastChange }));
-        const content = bytesToKeep(
-          await change(before?.file?.content),
-          resource,
-          'what the function of update() returned',
-        );
+        const changed = await change(before?.file?.content);
+        const content = bytesToKeep(changed, resource, 'what the function of update() returned');
         if (await this.#change(resource, 'write', fence, content, before?.is)) return;
       }
       throw changedEachTime(resource);

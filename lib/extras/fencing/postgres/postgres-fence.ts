@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { LockConfigurationError } from '../../../lock/errors.js';
+import { checkFunction } from '../check-function.js';
 import { checkResource } from '../check-resource.js';
 import { checkSettings } from '../check-settings.js';
 import { type Fence, type FenceSettings, tokenToCompare } from '../fence.js';
@@ -101,6 +102,7 @@ export class PostgresFence {
    */
   async guarded<T>(resource: string, fence: Fence, work: (client: PostgresClient) => T | PromiseLike<T>): Promise<T> {
     const token = await this.#token(resource, fence);
+    checkFunction('guarded(resource, fence, work)', work, resource);
     this.#refuseInside(resource);
     const around = this.#openAround();
     const guarded = {

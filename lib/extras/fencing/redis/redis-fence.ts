@@ -1,3 +1,4 @@
+import { checkFunction } from '../check-function.js';
 import { checkResource } from '../check-resource.js';
 import { checkSettings } from '../check-settings.js';
 import { type Fence, type FenceSettings, tokenToCompare } from '../fence.js';
@@ -104,6 +105,7 @@ export class RedisFence {
     change: (current: Buffer | undefined) => string | Uint8Array | PromiseLike<string | Uint8Array>,
   ): Promise<void> {
     const token = await this.#token(resource, fence);
+    checkFunction('update(resource, fence, change)', change, resource);
     await this.#claim(resource, token);
     for (let times = 0; times < MAX_REPEATS; times += 1) {
       const { value, revision } = await this.#read(resource);
