@@ -57,6 +57,8 @@ describe('what others wrote into a node', () => {
     const nothing = { clientId: 'c', owner: 'o' };
     expect(client('"host":{"toString":1},"pid":7,"mode":"read"')).toEqual({ ...nothing, pid: 7, mode: 'read' });
     expect(client('"host":"h","pid":"7","mode":"sideways","askedAt":1e999')).toEqual({ ...nothing, host: 'h' });
+    expect(client('"askedAt":8640000000000001,"pid":7')).toEqual({ ...nothing, pid: 7 });
+    expect(client('"askedAt":"2026-11-19","pid":7')).toEqual({ ...nothing, pid: 7 });
     expect(client('"label":["x"],"leaseMs":{},"lockDelayMs":5')).toEqual({ ...nothing, lockDelayMs: 5 });
     expect(client(`"label":"${'x'.repeat(5_000)}"`)).toEqual({ ...nothing, label: `${'x'.repeat(255)}…` });
   });
