@@ -21,7 +21,7 @@ export type Zone =
 export function zoneOf(path: string): Zone {
   const [, first = '', second = '', third] = path.split('/');
   if (first === 'index.ts') return 'index';
-  if (first === 'open.ts' || first === 'options.ts') return 'open';
+  if (first === 'open.ts' || first === 'options.ts' || first === 'resolve-options.ts') return 'open';
   if (first === 'lock' || first === 'queue' || first === 'engine' || first === 'nest') return first;
   if (first === 'session' && second.endsWith('.ts')) return 'port';
   if (
