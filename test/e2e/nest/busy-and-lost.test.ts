@@ -16,7 +16,7 @@ import { startApplication, type TestApplication } from '../support/application.j
 import { LONG_LEASE, loseSoon, untilLost } from '../support/until-aborted.js';
 
 /** Long enough for an answer on a busy machine: who has none by then is told that ZooKeeper is away. */
-const WAIT_MS = 500;
+const WAIT_MS = 2_000;
 const losses: LockLoss[] = [];
 const seenErrors: LockTimeoutError[] = [];
 
