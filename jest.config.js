@@ -57,5 +57,8 @@ export default {
   ],
   // One computes while the other waits for its servers; with more of them the machine decides what is in time.
   maxWorkers: 2,
+  // A worker ends with a heap of more than a gigabyte, which takes a busy machine longer than Jest's 500 ms: Jest would say that
+  // tests left something open, though nothing was. What really stays open is told when this has passed.
+  workerGracefulExitTimeout: 30_000,
   testTimeout: 60_000,
 };

@@ -25,6 +25,7 @@ export type { LockMode } from './lock/mode.js';
 export type { ForeignErrorJson } from './lock/json.js';
 export type {
   ClientDescription,
+  ClientDescriptionJson,
   ContenderSnapshot,
   ContenderSnapshotJson,
   LockSnapshot,

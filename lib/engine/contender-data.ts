@@ -57,7 +57,7 @@ export function decodeContender(data: Uint8Array): ClientDescription | undefined
     pid: number(value.pid),
     label: text(value.label),
     mode: LOCK_MODES.find((mode) => mode === value.mode),
-    askedAt: number(value.askedAt),
+    askedAt: date(value.askedAt),
     leaseMs: number(value.leaseMs),
     lockDelayMs: number(value.lockDelayMs),
     holdMs: number(value.holdMs),
@@ -80,6 +80,12 @@ export function parseObject(data: Uint8Array, maxBytes = MAX_BYTES): Record<stri
 function text(value: unknown): string | undefined {
   if (typeof value !== 'string') return undefined;
   return value.length <= MAX_SHOWN_LENGTH ? value : `${value.slice(0, MAX_SHOWN_LENGTH)}…`;
+}
+
+/** Milliseconds since 1970; a `Date` keeps no more than 100 million days. */
+function date(value: unknown): Date | undefined {
+  const read = new Date(number(value) ?? Number.NaN);
+  return Number.isNaN(read.getTime()) ? undefined : read;
 }
 
 /** JSON can say `1e999`. */

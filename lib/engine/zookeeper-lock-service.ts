@@ -1,5 +1,6 @@
 import type { Observable } from 'rxjs';
 import { type AcquireOptions, checkAcquireOptions, checkGraceMs } from '../lock/acquire-options.js';
+import { checkFunction } from '../lock/check-function.js';
 import { answerWithinMs, Deadline } from '../lock/deadline.js';
 import type { LockEvent } from '../lock/events.js';
 import type { LockHandle, MultiLockHandle } from '../lock/handle.js';
@@ -28,6 +29,8 @@ import { checkTransactionCall } from './several/transaction-call.js';
 import { untilDoneOrLost } from './hold/until-done-or-lost.js';
 import { watchKey } from './insight/watch-key.js';
 import { writerStanding } from '../queue/writer-standing.js';
+
+const WITH_LOCK = 'withLock(key, async (lock) => { ... }, options), with the options last';
 
 /** The lock service over a session; `local` gives out locks of this process when ZooKeeper is not to be had. */
 export class ZookeeperLockService extends LockService implements AsyncDisposable {
@@ -80,6 +83,7 @@ export class ZookeeperLockService extends LockService implements AsyncDisposable
     work: (lock: LockHandle) => T | PromiseLike<T>,
     options: AcquireOptions = {},
   ): Promise<T> {
+    checkFunction('work', work, WITH_LOCK, key);
     const lock = await this.#engine.taker.take(key, options, this.#call(options, key));
     try {
       const held = lastLook(lock);

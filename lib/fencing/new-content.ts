@@ -19,7 +19,7 @@ export function bytesOf(content: NewContent, resource: string, source: string): 
   );
 }
 
-function kindOf(content: unknown): string {
+export function kindOf(content: unknown): string {
   if (content === null || content === undefined) return String(content);
   if (typeof content !== 'object') return `a ${typeof content}`;
   return Object.prototype.toString.call(content).slice('[object '.length, -1);

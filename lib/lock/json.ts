@@ -42,14 +42,19 @@ export function withJson<Facts extends object, Value = JsonOf<Facts>>(
   return Object.defineProperty(facts, 'toJSON', { value: toJSON }) as Facts & AsJson<Value>;
 }
 
-function plain(this: object): unknown {
+/** What JSON has of the members of an object; those that are objects with such members themselves are left as they are. */
+export function jsonOf<Facts extends object>(facts: Facts): JsonOf<Facts> {
   return Object.fromEntries(
-    Object.entries(this).map(([name, value]) => {
+    Object.entries(facts).map(([name, value]) => {
       if (name === 'error' && value !== undefined) return [name, errorJson(value)];
       if (typeof value === 'bigint') return [name, String(value)];
       return [name, value instanceof Date ? value.toJSON() : value];
     }),
-  );
+  ) as JsonOf<Facts>;
+}
+
+function plain(this: object): unknown {
+  return jsonOf(this);
 }
 
 /** Of whatever was thrown: it may be huge, or lead back to itself. */

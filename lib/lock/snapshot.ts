@@ -1,4 +1,4 @@
-import { type AsJson, type JsonOf, withJson } from './json.js';
+import { type AsJson, jsonOf, type JsonOf, withJson } from './json.js';
 import type { LockMode } from './mode.js';
 
 /**
@@ -8,8 +8,13 @@ import type { LockMode } from './mode.js';
  */
 export type LockState = 'FREE' | 'HELD' | 'EXPIRED';
 
-/** A contender in JSON: its token in digits, its date as ISO text. */
-export type ContenderSnapshotJson = JsonOf<ContenderFacts>;
+/** A contender in JSON: its token in digits, its dates as ISO text. */
+export interface ContenderSnapshotJson extends Omit<JsonOf<ContenderFacts>, 'client'> {
+  readonly client: ClientDescriptionJson | undefined;
+}
+
+/** Who is behind a contender, in JSON: its date as ISO text. */
+export type ClientDescriptionJson = JsonOf<ClientDescription>;
 
 /** One contender, as its node tells. Contenders of other makes leave most of it empty. */
 export interface ContenderSnapshot extends ContenderFacts, AsJson<ContenderSnapshotJson> {}
@@ -37,8 +42,8 @@ export interface ClientDescription {
   readonly owner: string;
   readonly label: string | undefined;
   readonly mode: LockMode | undefined;
-  /** By the client's wall clock, in milliseconds since 1970. */
-  readonly askedAt: number | undefined;
+  /** By the client's wall clock, which may differ from that of the servers, and from ours. */
+  readonly askedAt: Date | undefined;
   readonly leaseMs: number | undefined;
   /** What the next holder is to do should this one vanish: wait so long. */
   readonly lockDelayMs: number | undefined;
@@ -71,11 +76,16 @@ export interface LockFacts {
 }
 
 export function contenderSnapshot(facts: ContenderFacts): ContenderSnapshot {
-  return withJson(facts);
+  return withJson(facts, contenderJson);
 }
 
 export function lockSnapshot(facts: LockFacts): LockSnapshot {
   return withJson(facts, snapshotJson);
+}
+
+function contenderJson(this: ContenderFacts): ContenderSnapshotJson {
+  const { client } = this;
+  return { ...jsonOf<ContenderFacts>(this), client: client === undefined ? undefined : jsonOf(client) };
 }
 
 function snapshotJson(this: LockFacts): LockSnapshotJson {

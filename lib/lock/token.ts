@@ -11,11 +11,23 @@ const MAX_MAP_EPOCH = (1n << 11n) - 1n;
  * raises when its keys move to another ensemble, whose transactions count anew; nothing raises it, so it is 0.
  */
 export function fencingToken(czxid: bigint, mapEpoch = 0n): bigint {
-  if (czxid <= 0n || czxid > MAX_TRANSACTION || mapEpoch < 0n || mapEpoch > MAX_MAP_EPOCH) {
+  if (mapEpoch < 0n || mapEpoch > MAX_MAP_EPOCH) {
     throw new LockConfigurationError(
-      `The transaction ${czxid} under map epoch ${mapEpoch} does not fit a fencing token (20 + 32 bits under 11). ` +
-        'The ensemble has gone through more than a million elections, or answers nonsense',
+      `${mapEpoch} cannot stand in front of a token: it must be from 0 to ${MAX_MAP_EPOCH}`,
+    );
+  }
+  if (czxid <= 0n || czxid > MAX_TRANSACTION) {
+    throw new LockConfigurationError(
+      `ZooKeeper gave a lock the transaction number ${hexadecimal(czxid)}, and a fencing token must lie between 0x1 and ` +
+        `${hexadecimal(MAX_TRANSACTION)}. Compare it with the Zxid that the four-letter word srvr shows: where that is as large, the ` +
+        'ensemble has elected more than a million leaders and must be replaced by a new one, whose tokens begin anew; where it is ' +
+        'not, what answers is not ZooKeeper',
     );
   }
   return (mapEpoch << TRANSACTION_BITS) | czxid;
+}
+
+/** As ZooKeeper shows its transactions. */
+function hexadecimal(number: bigint): string {
+  return number < 0n ? `-0x${(-number).toString(16)}` : `0x${number.toString(16)}`;
 }

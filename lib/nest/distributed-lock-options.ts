@@ -1,6 +1,7 @@
 import { LockConfigurationError } from '../lock/errors.js';
 import { shown } from '../lock/shown.js';
-import { type DistributedLockOptions, type ResolvedOptions, resolveOptions } from '../options.js';
+import type { DistributedLockOptions, ResolvedOptions } from '../options.js';
+import { resolveOptions } from '../resolve-options.js';
 
 const EXTRAS = ['name', 'isGlobal'] as const;
 

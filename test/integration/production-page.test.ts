@@ -5,17 +5,11 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createLockService, type DistributedLockOptions } from '../../lib/index.js';
+import { blocks, productionPage } from '../support/production-page.js';
 import { freePort } from '../support/proxy/ports.js';
 import { startZooKeeper, type StandaloneServer } from '../support/zookeeper/start-zookeeper.js';
 
 const run = promisify(execFile);
-const page = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'production.md'), 'utf8');
-
-/** The page's blocks of one language, in order. */
-function blocks(language: string): string[] {
-  return [...page.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'gm'))].map(([, text = '']) => text);
-}
-
 /** What decides where a server is, and who its peers are, is the test's own. */
 function settings(properties: string, replacements: Readonly<Record<string, string>> = {}): Record<string, string> {
   const lines = properties.trim().split('\n');
@@ -53,7 +47,7 @@ describe('the page about production', () => {
     });
 
     it('lets the probe of the manifest see whether the server serves', async () => {
-      const [, command = ''] = /readinessProbe:\s+exec: \{ command: \[bash, -c, '([^']+)'\]/.exec(page) ?? [];
+      const [, command = ''] = /readinessProbe:\s+exec: \{ command: \[bash, -c, '([^']+)'\]/.exec(productionPage) ?? [];
       await run('bash', ['-c', command.replace('2181', String(server.port))]);
       await expect(run('bash', ['-c', command.replace('2181', '1')])).rejects.toThrow();
     });

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { FreshApplication, NEST_12_ESM } from './support/fresh-application.js';
 import { COMPILER_OPTIONS, OLDER_SETTINGS, olderSettingsPath, writeNest11Starter } from './support/nest-11-starter.js';
+import { AS_ES_MODULES, JEST_OF_THE_SCRIPTS, NODE_24_PATH, writeNest12Starter } from './support/nest-12-starter.js';
 import { pack } from './support/pack.js';
 import { runUntilItExits } from './support/run-jest.js';
 
@@ -80,6 +81,37 @@ describe.each([
       const { code, output } = await jest('--config', path, '--runInBand');
 
       expect(output).toMatch(/^Tests: +2 passed, 2 total/m);
+      expect({ code, output }).toMatchObject({ code: 0 });
+    },
+    SLOW_MS,
+  );
+});
+
+describe("the starter's Jest on Nest 12 as CommonJS, by the scripts of the starter", () => {
+  const application = new FreshApplication(join(folder, 'nest-12'));
+
+  beforeAll(async () => {
+    writeNest12Starter(application, tarball);
+    await application.run('npm', 'install', '--no-audit', '--no-fund', '--no-package-lock', '--prefer-offline');
+  }, SLOW_MS);
+
+  it('has the package, Nest 12 and ts-jest', () => {
+    expect(application.versionOf('nestjs-zookeeper-lock')).toBeDefined();
+    expect(application.versionOf('@nestjs/core')).toMatch(/^12\./);
+    expect(application.versionOf('ts-jest')).toBeDefined();
+  });
+
+  it.each([
+    ['a spec, and exits, on Node.js 24 without a line for the package', NODE_24_PATH, []],
+    ['an end-to-end spec, and exits, there', NODE_24_PATH, ['--config', './test/jest-e2e.json']],
+    ['a spec, and exits, as an ES module on this Node.js', process.execPath, ['--config', AS_ES_MODULES[0]!]],
+    ['an end-to-end spec, and exits, as an ES module', process.execPath, ['--config', AS_ES_MODULES[1]!]],
+  ])(
+    'runs %s',
+    async (_what, node, args) => {
+      const { code, output } = await runUntilItExits(node, [...JEST_OF_THE_SCRIPTS, ...args], application.folder);
+
+      expect(output).toMatch(/^Tests: +1 passed, 1 total/m);
       expect({ code, output }).toMatchObject({ code: 0 });
     },
     SLOW_MS,

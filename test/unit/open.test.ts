@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, it, jest } from '@jest/globals';
 import { LockClosedError, LockConfigurationError, LockUnavailableError } from '../../lib/lock/errors.js';
 import { createLockService, openSession, whenUp } from '../../lib/open.js';
-import { resolveOptions } from '../../lib/options.js';
+import { resolveOptions } from '../../lib/resolve-options.js';
 import { EmbeddedEnsemble } from '../../lib/session/simulator/embedded.js';
 import { rejection } from './engine/support/engine-world.js';
 

@@ -1,5 +1,5 @@
 import { SessionError } from '../../session/errors.js';
-import { get, type GetRequest, type Outcome, type WatchEvent, type Watcher } from '../../session/requests.js';
+import { get, type GetRequest, type Outcome, type Watcher } from '../../session/requests.js';
 import type { Session } from '../../session/session.js';
 import type { Contender } from '../contender.js';
 
@@ -71,7 +71,7 @@ export class KnownOrder implements Watcher {
     return this.#isWatched && this.#newest !== undefined && sequence === this.#newest + 1;
   }
 
-  onWatchEvent(_event: WatchEvent): void {
+  onWatchEvent(): void {
     this.#isWatched = false;
     this.#newest = undefined;
     this.#usedUp = this.#asked;

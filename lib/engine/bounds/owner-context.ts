@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { checkFunction } from '../../lock/check-function.js';
 import type { LockHandle } from '../../lock/handle.js';
 import type { LockMode } from '../../lock/mode.js';
 import type { Identifiers } from './identifiers.js';
@@ -74,8 +75,12 @@ export async function runInFrame<T>(frame: OwnerFrame, work: () => T | PromiseLi
   }
 }
 
-/** Runs `work` with no lock around it: for what goes on after the caller, or is no part of it (event handlers). */
+/**
+ * Runs `work` with no lock around it: for what goes on after the caller, or is no part of it (event handlers).
+ * @throws LockConfigurationError for what is no function, such as a promise: that has begun inside the lock already
+ */
 export function detached<T>(work: () => T): T {
+  checkFunction('work', work, 'detached(() => publish())');
   return storage.run(undefined, work);
 }
 
@@ -89,8 +94,12 @@ export function* ownedLocks(): Generator<OwnedLock & { readonly service: object 
   }
 }
 
-/** The handle of the innermost lock around the code running now, of those the filter lets pass. */
+/**
+ * The handle of the innermost lock around the code running now, of those the filter lets pass.
+ * @throws LockConfigurationError for a filter that is no function
+ */
 export function currentLock(filter: (handle: LockHandle) => boolean = () => true): LockHandle | undefined {
+  checkFunction('filter', filter, "currentLock((lock) => lock.key === '/locks/orders/42')");
   for (const { handle } of ownedLocks()) if (filter(handle)) return handle;
   return undefined;
 }

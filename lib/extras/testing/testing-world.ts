@@ -1,6 +1,7 @@
 import { openLockService, type Surroundings, surroundingsInMemory, whenUp } from '../../open.js';
 import type { LockService } from '../../engine/lock-service.js';
-import { type ResolvedOptions, resolveOptions } from '../../options.js';
+import type { ResolvedOptions } from '../../options.js';
+import { resolveOptions } from '../../resolve-options.js';
 import { EmbeddedEnsemble } from '../../session/simulator/embedded.js';
 
 /** Somebody else's patience: within the time that a test may take, so that the test fails with a reason. */

@@ -2,6 +2,7 @@ import { lstat, readdir, realpath, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { types } from 'node:util';
 import { LockClosedError, LockConfigurationError } from '../../lock/errors.js';
+import { checkFunction } from '../check-function.js';
 import { checkResource } from '../check-resource.js';
 import { type Fence, type FenceSettings, tokenToCompare } from '../fence.js';
 import { checkOptions } from './check-options.js';
@@ -133,6 +134,7 @@ export class FencedFileStore implements AsyncDisposable {
     change: (content: Buffer | undefined) => NewContent | Promise<NewContent>,
   ): Promise<void> {
     return this.#runOn(resource, async () => {
+      checkFunction('update(resource, fence, change)', change, resource);
       await this.#change(resource, 'claim', fence, NOTHING);
       const file: Updatable<string | undefined, true> = {
         name: resource,

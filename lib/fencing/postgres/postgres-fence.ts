@@ -1,5 +1,6 @@
 import { LockConfigurationError } from '../../lock/errors.js';
 import { CallsAround } from '../calls-around.js';
+import { checkFunction } from '../check-function.js';
 import { checkResource } from '../check-resource.js';
 import { checkSettings } from '../check-settings.js';
 import { type Fence, type FenceSettings, tokenToCompare } from '../fence.js';
@@ -97,6 +98,7 @@ export class PostgresFence {
    */
   async guarded<T>(resource: string, fence: Fence, work: (client: PostgresClient) => T | PromiseLike<T>): Promise<T> {
     const token = await this.#token(resource, fence);
+    checkFunction('guarded(resource, fence, work)', work, resource);
     this.#refuseInside(resource);
     const guarded = {
       claim: (client: PostgresClient) => this.#claim(client, resource, token),

@@ -1,4 +1,5 @@
 import { LockConfigurationError } from '../../lock/errors.js';
+import { checkFunction } from '../check-function.js';
 import { checkResource } from '../check-resource.js';
 import { checkSettings } from '../check-settings.js';
 import { type Fence, type FenceSettings, tokenToCompare } from '../fence.js';
@@ -105,6 +106,7 @@ export class RedisFence {
     change: (current: Buffer | undefined) => string | Uint8Array | PromiseLike<string | Uint8Array>,
   ): Promise<void> {
     const token = await this.#token(resource, fence);
+    checkFunction('update(resource, fence, change)', change, resource);
     await this.#claim(resource, token);
     const hash: Updatable<string, 'done'> = {
       name: resource,

@@ -1,6 +1,7 @@
 import { type LockService, type SessionAccess, sessionAccess } from '../../engine/lock-service.js';
 import { LockConfigurationError } from '../../lock/errors.js';
 import type { LockHandle } from '../../lock/handle.js';
+import { checkFunction } from '../check-function.js';
 import { checkSettings } from '../check-settings.js';
 import type { FenceSettings } from '../fence.js';
 import { checkRoot, dataBytes, dataPath, refuseBelowRoot } from './data-path.js';
@@ -117,6 +118,7 @@ export class FencedZnodes {
     fence: ZnodeFence,
     change: (current: Buffer | undefined) => string | Uint8Array | PromiseLike<string | Uint8Array>,
   ): Promise<number> {
+    checkFunction('update(path, fence, change)', change, path);
     const around = this.#updatesAround.resources;
     if (around.includes(path)) throw insideOfItself(path);
     const update = (): Promise<number> => this.#updatesAround.run(path, () => this.#update(path, fence, change));

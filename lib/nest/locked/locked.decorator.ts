@@ -32,6 +32,9 @@ import { wrapPromise } from './wrap-promise.js';
 
 type AnyMethod = (...args: unknown[]) => unknown;
 
+const NO_PATH =
+  "it has no path and would lock nothing. Write @Locked('/locks/orders/:id'), with the path of what is to be locked";
+
 /** The method that each wrapper was put around, which has the names of the parameters. */
 const originals = new WeakMap<object, AnyMethod>();
 
@@ -51,7 +54,7 @@ export function Locked<
   Options extends LockedOptionsFor<Path, Target>,
   Target extends LockableMethod = LockableMethod,
 >(path: CheckedPath<Path>, options?: Options & OptionTexts): LockedDecorator<Path, Options, Target> {
-  refuseMissingParentheses(path, options);
+  refuseMissingParentheses('@Locked', [path, options], NO_PATH);
   return (prototype, method, descriptor) => {
     lockMethod(path as LockedPath, (options ?? {}) as LockedOptions, prototype, method, descriptor);
   };

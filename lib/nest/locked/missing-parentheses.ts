@@ -2,26 +2,34 @@ import { LockConfigurationError } from '../../lock/errors.js';
 import { isClass } from './is-class.js';
 
 /**
- * Refuses `@Locked method() {}`, where the decorator is handed the method in the place of a path. In JavaScript no compiler minds,
- * and the method would run without a lock.
+ * Refuses `@Locked method() {}`, where the decorator is handed what it decorates in the place of its arguments. In JavaScript no
+ * compiler minds, and what the decorator gives back would be dropped.
+ * @param args what the decorator was called with
+ * @param cure what it would do, and what to write
  * @throws LockConfigurationError
  */
-export function refuseMissingParentheses(first: unknown, second: unknown): void {
-  const decorated = whatIsDecorated(first, second);
-  if (decorated === undefined) return;
-  throw new LockConfigurationError(
-    `@Locked above ${decorated} has no parentheses, so it has no path and would lock nothing. Write ` +
-      "@Locked('/locks/orders/:id'), with the path of what is to be locked",
-  );
+export function refuseMissingParentheses(decorator: string, args: readonly unknown[], cure: string): void {
+  const where = whereItStands(args);
+  if (where === undefined) return;
+  throw new LockConfigurationError(`${decorator} ${where} has no parentheses, so ${cure}`);
 }
 
-function whatIsDecorated(first: unknown, second: unknown): string | undefined {
-  // The decorator of a member is given the class or the prototype, and the name.
-  if (typeof second === 'string' || typeof second === 'symbol') {
-    const owner = typeof first === 'function' ? first : (first as object | null | undefined)?.constructor;
-    return `${owner?.name ?? 'a class'}.${String(second)}`;
+function whereItStands([target, member, place]: readonly unknown[]): string | undefined {
+  const owner = ownerOf(target);
+  const isNamed = typeof member === 'string' || typeof member === 'symbol';
+  if (owner !== undefined && typeof place === 'number') {
+    return `before a parameter of ${isNamed ? `${owner}.${String(member)}` : `the constructor of ${owner}`}`;
   }
-  // A standard decorator is given a context.
-  if (typeof second === 'object' && second !== null && 'kind' in second && 'name' in second) return String(second.name);
-  return isClass(first) ? `the class ${first.name}` : undefined;
+  if (owner !== undefined && isNamed) return `above ${owner}.${String(member)}`;
+  // A standard decorator's context.
+  if (typeof member === 'object' && member !== null && 'kind' in member && 'name' in member) {
+    return `above ${String(member.name)}`;
+  }
+  return isClass(target) ? `above the class ${target.name}` : undefined;
+}
+
+/** Of a member: its class, for a static one, or the prototype. A path or a name is neither. */
+function ownerOf(target: unknown): string | undefined {
+  if (typeof target === 'function') return target.name;
+  return typeof target === 'object' && target !== null ? (target.constructor?.name ?? 'a class') : undefined;
 }

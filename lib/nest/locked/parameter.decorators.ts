@@ -1,8 +1,13 @@
 import { LockConfigurationError } from '../../lock/errors.js';
 import type { LockHandle } from '../../lock/handle.js';
 import type { KeyValue } from './encode-key-value.js';
+import { refuseMissingParentheses } from './missing-parentheses.js';
 import { addParameterNote } from './parameter-notes.js';
 import type { FillingDecorator, Picked } from './parameter-types.js';
+
+type UntypedDecorator = (target: object, method: string | symbol | undefined, index: number) => void;
+
+const NO_NAME = "it would bind nothing. Write @LockKey('id'), with the name of a placeholder of the path";
 
 /**
  * Binds a parameter to the placeholder of that name: `@LockKey('id') orderId: string`, or with a part of it:
@@ -11,7 +16,9 @@ import type { FillingDecorator, Picked } from './parameter-types.js';
 export function LockKey<Class extends object, Method extends string | symbol | undefined, Index extends number>(
   name: string,
   pick?: (argument: Picked<Class, Method, Index>) => KeyValue,
-): (target: Class, method: Method, index: Index) => void {
+): (target: Class, method: Method, index: Index) => void;
+export function LockKey(name: string, pick?: (argument: never) => KeyValue, place?: unknown): UntypedDecorator {
+  refuseMissingParentheses('@LockKey', [name, pick, place], NO_NAME);
   if (typeof name !== 'string' || name === '') {
     throw new LockConfigurationError(`@LockKey: the name of a placeholder must be a non-empty string`);
   }
@@ -31,12 +38,16 @@ export function LockKey<Class extends object, Method extends string | symbol | u
  * The fencing token of the lock that `@Locked` took, for the store that the lock protects:
  * `save(file: File, @Fence() token: bigint = injected())`. What the caller sends in its place is overwritten.
  */
-export function Fence(): FillingDecorator<bigint, '@Fence() fills a parameter of type bigint'> {
+export function Fence(): FillingDecorator<bigint, '@Fence() fills a parameter of type bigint'>;
+export function Fence(...bare: unknown[]): UntypedDecorator {
+  refuseMissingParentheses('@Fence', bare, 'it would fill nothing. Write @Fence()');
   return (target, method, index) => addParameterNote('@Fence()', target, method, { kind: 'fence', index });
 }
 
 /** The handle of the lock that `@Locked` took: `@CurrentLock() lock: LockHandle = injected()`. */
-export function CurrentLock(): FillingDecorator<LockHandle, '@CurrentLock() fills a parameter of type LockHandle'> {
+export function CurrentLock(): FillingDecorator<LockHandle, '@CurrentLock() fills a parameter of type LockHandle'>;
+export function CurrentLock(...bare: unknown[]): UntypedDecorator {
+  refuseMissingParentheses('@CurrentLock', bare, 'it would fill nothing. Write @CurrentLock()');
   return (target, method, index) => addParameterNote('@CurrentLock()', target, method, { kind: 'handle', index });
 }
 

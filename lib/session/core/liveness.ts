@@ -20,7 +20,9 @@ const PINGS_PER_TIMEOUT_AT_STAKE = 10;
  * server that pauses for less is not left.
  *
  * A timer that fires late tells of a blocked event loop: bytes may lie unread behind it. Then silence proves nothing
- * yet, so the server is pinged and the socket gets another third of S. That extends the socket's life, never certainty.
+ * yet, so the server is pinged and the socket gets another third of S. A loop that comes back just ahead of the end of
+ * the silence has pinged late, too: the server gets as long for the answer as the timer was late, up to a third of S.
+ * That extends the socket's life, never certainty.
  */
 export class Liveness {
   readonly #clock: Clock;
@@ -93,14 +95,23 @@ export class Liveness {
     const now = this.#clock.now();
     if (now - dueAt >= this.#lateMs) this.#late = { at: now, byMs: now - dueAt };
     if (now >= this.#silenceEndsAt(now)) {
-      if (this.#graceUntil !== undefined || now - dueAt < this.#lateMs) {
+      const graceUntil = this.#graceOf(now);
+      if (this.#graceUntil !== undefined || graceUntil <= now) {
         this.#timer = this.#clock.setTimer(0, () => this.#giveUp(now));
         return;
       }
-      this.#graceUntil = now + this.#thirdMs;
-      this.#actions.sendPing();
+      this.#graceUntil = graceUntil;
+      // Earlier in this silence the late timer has sent one already.
+      if (this.#late?.at === now) this.#actions.sendPing();
     } else if (now >= this.#pingDueAt()) this.#actions.sendPing();
     this.#timer = this.#arm(now);
+  }
+
+  /** Until when silence is excused by a timer that came late in it. */
+  #graceOf(now: number): number {
+    if (this.#late === undefined || this.#late.at < this.#heardAt) return now;
+    if (this.#late.at === now) return now + this.#thirdMs;
+    return this.#late.at + Math.min(this.#late.byMs, this.#thirdMs);
   }
 
   /** Timers come before sockets in a turn of the event loop: what had arrived by the deadline has been read only now. */

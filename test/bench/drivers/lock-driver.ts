@@ -1,5 +1,5 @@
 import { createLockService, openSession, whenUp } from '../../../lib/open.js';
-import { resolveOptions } from '../../../lib/options.js';
+import { resolveOptions } from '../../../lib/resolve-options.js';
 import { SessionError } from '../../../lib/session/errors.js';
 import { create, list, remove } from '../../../lib/session/requests.js';
 import { NODE_DATA } from './driver.js';

@@ -14,6 +14,7 @@ import {
 import { startApplication, type TestApplication } from '../support/application.js';
 import { within } from '../../support/process/eventually.js';
 import { telling } from '../../support/telling.js';
+import { LONG_LEASE, loseSoon, untilLost } from '../support/until-aborted.js';
 import { untilFree, untilQueued } from '../support/queue.js';
 
 @Injectable()
@@ -43,7 +44,7 @@ class Rows {
     }
   }
 
-  @Locked('/locks/watched', { subscribeWithinMs: 50, waitMs: 20, onBusy: () => ['one', 'two'] })
+  @Locked('/locks/watched', { subscribeWithinMs: 50, waitMs: 0, onBusy: () => ['one', 'two'] })
   async *replaced(): AsyncGenerator<string> {
     yield 'ran';
   }
@@ -71,20 +72,20 @@ class Rows {
     }
   }
 
-  @Locked('/locks/a', { leaseMs: 20 })
-  async *slowlyRead(lost: () => void, @CurrentLock() lock: LockHandle = injected()): AsyncGenerator<string> {
-    lock.signal.addEventListener('abort', lost);
+  @Locked('/locks/a', LONG_LEASE)
+  async *slowlyRead(@CurrentLock() lock: LockHandle = injected()): AsyncGenerator<LockHandle> {
     try {
-      yield 'first';
+      yield lock;
       this.closed.push('went on without the lock');
     } finally {
       this.closed.push('closed');
     }
   }
 
-  @Locked('/locks/a', { leaseMs: 20 })
+  @Locked('/locks/a', LONG_LEASE)
   async *stuck(): AsyncGenerator<string> {
     yield 'first';
+    loseSoon(currentLock());
     await new Promise(() => undefined);
   }
 
@@ -235,13 +236,10 @@ describe('@Locked on an async generator', () => {
 
   it('takes no step more when the lock was lost between two steps, and closes the method', async () => {
     service.closed.length = 0;
-    let rows: AsyncGenerator<string> | undefined;
-    await new Promise<void>((lost) => {
-      rows = service.slowlyRead(lost);
-      void rows.next();
-    });
+    const rows = service.slowlyRead();
+    await untilLost((await rows.next()).value as LockHandle);
 
-    await expect(rows?.next()).rejects.toThrow(LockLostError);
+    await expect(rows.next()).rejects.toThrow(LockLostError);
     expect(service.closed).toEqual(['closed']);
   });
 

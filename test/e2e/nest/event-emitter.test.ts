@@ -3,10 +3,10 @@ import { Injectable, type LoggerService } from '@nestjs/common';
 import { EventEmitter2, EventEmitterModule, OnEvent } from '@nestjs/event-emitter';
 import { CurrentLock, injected, type LockHandle, Locked, LockService, LockTimeoutError } from '../../../lib/index.js';
 import { startApplication, type TestApplication } from '../support/application.js';
-import { untilAborted } from '../support/until-aborted.js';
+import { LONG_LEASE, untilLost } from '../support/until-aborted.js';
 
 const BUSY = '/locks/busy';
-const QUICK = { waitMs: 50 };
+const QUICK = { waitMs: 0 };
 
 @Injectable()
 class Listener {
@@ -47,9 +47,9 @@ class Listener {
   }
 
   @OnEvent('losing')
-  @Locked('/locks/lost', { leaseMs: 10 })
+  @Locked('/locks/lost', LONG_LEASE)
   async losing(@CurrentLock() lock: LockHandle = injected()): Promise<void> {
-    await untilAborted(lock);
+    await untilLost(lock);
   }
 
   @Locked(BUSY, QUICK)

@@ -17,7 +17,7 @@ interface Reply {
 @UseFilters(LockExceptionFilter)
 class FilesController {
   @Get('busy/:name')
-  @Locked('/locks/:name', { waitMs: 50 })
+  @Locked('/locks/:name', { waitMs: 0 })
   async busy(@Param('name') name: string): Promise<string> {
     return name;
   }

@@ -41,7 +41,7 @@ class OperationsController {
 
   @Get('error')
   async error() {
-    return { error: await this.locks.acquire(KEY, { waitMs: 20 }).catch((error: unknown) => error) };
+    return { error: await this.locks.acquire(KEY, { waitMs: 0 }).catch((error: unknown) => error) };
   }
 
   @Get('handles')
@@ -155,7 +155,7 @@ describe.each([
     expect(shown.data).toMatchObject({ holders: [{ fencingToken: token, sessionId: locks.sessionId }] });
     expect((await event('acquired')).data).toMatchObject({ key: KEY, label: 'the holder', token });
 
-    await expect(locks.acquire(KEY, { waitMs: 20 })).rejects.toThrow(LockTimeoutError);
+    await expect(locks.acquire(KEY, { waitMs: 0 })).rejects.toThrow(LockTimeoutError);
     expect((await event('failed')).data).toMatchObject({ key: KEY, error: { code: 'LOCK_TIMEOUT' } });
 
     lock.extend(1);

@@ -1,12 +1,11 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import { Injectable } from '@nestjs/common';
-import { lastValueFrom, NEVER, Observable } from 'rxjs';
-import { CurrentLock, injected, Locked, LockHandle } from '../../../lib/index.js';
+import { defer, lastValueFrom, NEVER, Observable } from 'rxjs';
+import { CurrentLock, currentLock, injected, Locked, LockHandle } from '../../../lib/index.js';
 import { eventually } from '../../support/process/eventually.js';
 import { startApplication } from '../support/application.js';
 import { Recorder } from '../support/recorder.js';
-import { untilAborted } from '../support/until-aborted.js';
+import { LONG_LEASE, loseSoon, untilLost } from '../support/until-aborted.js';
 
 /** As Node's own functions reject when their signal aborts. */
 class AbortError extends Error {
@@ -16,44 +15,54 @@ class AbortError extends Error {
   }
 }
 
-const LEASE = { leaseMs: 30 };
-
 @Injectable()
 class Stopping {
-  @Locked('/locks/a', LEASE)
+  @Locked('/locks/a', LONG_LEASE)
   async stops(error: (lock: LockHandle) => unknown, @CurrentLock() lock: LockHandle = injected()): Promise<void> {
-    await untilAborted(lock);
+    await untilLost(lock);
     throw error(lock);
   }
 
-  @Locked('/locks/a', LEASE)
-  async deaf(going: Promise<void>): Promise<void> {
+  @Locked('/locks/a', LONG_LEASE)
+  async deaf(going: Promise<void>, @CurrentLock() lock: LockHandle = injected()): Promise<void> {
+    loseSoon(lock);
     await going;
   }
 
-  @Locked('/locks/a', LEASE)
+  @Locked('/locks/a', LONG_LEASE)
   stream(): Observable<number> {
-    return NEVER;
+    return losing();
   }
 
-  @Locked('/locks/a', LEASE)
+  @Locked('/locks/a', LONG_LEASE)
   async promisedStream(): Promise<Observable<number>> {
-    return NEVER;
+    return losing();
   }
 
-  @Locked('/locks/a', LEASE)
+  @Locked('/locks/a', LONG_LEASE)
   async *rows(
     next: (lock: LockHandle) => Promise<void>,
     @CurrentLock() lock: LockHandle = injected(),
-  ): AsyncGenerator<number> {
-    yield 1;
+  ): AsyncGenerator<LockHandle> {
+    yield lock;
     await next(lock);
-    yield 2;
+    yield lock;
   }
 }
 
-async function allOf(rows: AsyncGenerator<number>, pauseMs = 0): Promise<void> {
-  while ((await rows.next()).done !== true) await pause(pauseMs);
+/** A stream that says nothing, and loses its lock once somebody listens. */
+function losing(): Observable<number> {
+  return defer(() => {
+    loseSoon(currentLock());
+    return NEVER;
+  });
+}
+
+async function allOf(
+  rows: AsyncGenerator<LockHandle>,
+  between: (lock: LockHandle) => Promise<void> = async () => undefined,
+): Promise<void> {
+  for await (const lock of rows) await between(lock);
 }
 
 /** What is logged of a call that loses its lock. What goes on behind the loss ends when the caller has been told. */
@@ -84,10 +93,10 @@ describe('the log of a method whose lock was lost', () => {
       (service) =>
         allOf(
           service.rows(async () => undefined),
-          60,
+          untilLost,
         ),
     ],
-    ['within a row', (service) => allOf(service.rows((lock) => untilAborted(lock).then(() => lock.assertHeld())))],
+    ['within a row', (service) => allOf(service.rows((lock) => untilLost(lock).then(() => lock.assertHeld())))],
   ])('does not warn of what stopped because of the loss: %s', async (_how, call) => {
     const warnings = await warningsOfLateResults((service) => call(service));
 
@@ -97,7 +106,7 @@ describe('the log of a method whose lock was lost', () => {
   it.each<[string, (service: Stopping, going: Promise<void>) => Promise<unknown>]>([
     ['with another error', (service) => service.stops(() => new Error('ECONNRESET'))],
     ['as a method that is deaf', (service, going) => service.deaf(going)],
-    ['within a row', (service, going) => allOf(service.rows(() => going))],
+    ['within a row', (service, going) => allOf(service.rows((lock) => (loseSoon(lock), going)))],
   ])('warns of what may have gone on behind the loss: %s', async (_how, call) => {
     expect(await warningsOfLateResults(call)).toHaveLength(1);
   });

@@ -6,9 +6,12 @@ import { Fence, injected, Locked, type LockHandle, type LockLoss, LockLostError 
 import { freePort } from '../../support/proxy/ports.js';
 import { eventually } from '../../support/process/eventually.js';
 import { startApplication } from '../support/application.js';
+import { LONG_LEASE, untilLost } from '../support/until-aborted.js';
 
 const KEY = '/locks/report';
 const READERS = 3;
+/** All have to be inside before it ends, on a busy machine too. */
+const SESSION_MS = 3_000;
 
 @Injectable()
 class Reports {
@@ -54,8 +57,8 @@ async function startReports(options: LockTestingOptions) {
 describe('readers that lose their locks together', () => {
   it.each<[string, LockTestingOptions, (testing: LockTesting) => Promise<unknown>]>([
     ['by the end of the session', {}, (testing) => testing.lose(KEY)],
-    ['by a pause', { sessionTimeoutMs: 500 }, async () => pauseThisProcess(700)],
-    ['by a link that is down', { sessionTimeoutMs: 500 }, (testing) => testing.suspend()],
+    ['by a pause', { sessionTimeoutMs: SESSION_MS }, async () => pauseThisProcess(1.2 * SESSION_MS)],
+    ['by a link that is down', { sessionTimeoutMs: SESSION_MS }, (testing) => testing.suspend()],
   ])('%s: each hook is told once, of its own token', async (_how, options, lose) => {
     told.length = 0;
     await using app = await startReports(options);
@@ -85,13 +88,13 @@ describe('readers of a lock of this process alone', () => {
     await using application = await startApplication({ providers: [LocalReports] }, options);
     let inside = 0;
     const never = new Promise<void>(() => undefined);
-    const other: LockHandle = await application.locks.acquire(KEY, { mode: 'read', leaseMs: 20 });
+    const other: LockHandle = await application.locks.acquire(KEY, { mode: 'read', ...LONG_LEASE });
     const reading = Array.from({ length: READERS }, () =>
       application.get(LocalReports).read(() => void (inside += 1), never),
     );
     const outcomes = Promise.allSettled(reading);
     await eventually('all are inside', () => inside === READERS);
-    await eventually('another has lost it', () => !other.isHeld());
+    await untilLost(other);
     expect(told).toEqual([]);
 
     await application.app.close();

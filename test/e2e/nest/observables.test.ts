@@ -17,10 +17,20 @@ import {
   timer,
   toArray,
 } from 'rxjs';
-import { currentLock, LockAbortedError, LockConfigurationError, LockLostError, Locked } from '../../../lib/index.js';
+import {
+  CurrentLock,
+  currentLock,
+  injected,
+  LockAbortedError,
+  LockConfigurationError,
+  type LockHandle,
+  LockLostError,
+  Locked,
+} from '../../../lib/index.js';
 import { eventually } from '../../support/process/eventually.js';
 import { startApplication, type TestApplication } from '../support/application.js';
 import { untilFree, untilQueued } from '../support/queue.js';
+import { LONG_LEASE, loseSoon } from '../support/until-aborted.js';
 import { withoutTypes } from '../support/without-types.js';
 import { telling } from '../../support/telling.js';
 
@@ -29,6 +39,7 @@ class MyObservable extends Observable<string> {}
 @Injectable()
 class Streams {
   calls = 0;
+  lease: LockHandle | undefined;
 
   @Locked('/locks/a')
   values(): Observable<string | undefined> {
@@ -55,9 +66,12 @@ class Streams {
     return of('x');
   }
 
-  @Locked('/locks/a', { leaseMs: 20 })
-  short(): Observable<string> {
-    return NEVER;
+  @Locked('/locks/a', LONG_LEASE)
+  losing(ended: () => void): Observable<string> {
+    return new Observable(() => {
+      loseSoon(currentLock());
+      return ended;
+    });
   }
 
   @Locked('/locks/promised', { subscribeWithinMs: 50 })
@@ -65,8 +79,9 @@ class Streams {
     return source;
   }
 
-  @Locked('/locks/promised', { leaseMs: 100 })
-  async promisedShort(source: Observable<string> = NEVER): Promise<Observable<string>> {
+  @Locked('/locks/promised', LONG_LEASE)
+  async leased(source: Observable<string>, @CurrentLock() lock: LockHandle = injected()): Promise<Observable<string>> {
+    this.lease = lock;
     return source;
   }
 }
@@ -166,7 +181,9 @@ describe('@Locked on a method that returns an Observable', () => {
   });
 
   it('fails when the lock is lost, and unsubscribes from the source', async () => {
-    await expect(lastValueFrom(streams.short())).rejects.toThrow(LockLostError);
+    let ended = 0;
+    await expect(lastValueFrom(streams.losing(() => void (ended += 1)))).rejects.toThrow(LockLostError);
+    expect(ended).toBe(1);
   });
 });
 
@@ -254,8 +271,11 @@ describe('who consumes a decorated Observable', () => {
 
   it('is told of a loss in its own context', async () => {
     const contexts = new Contexts();
-    const stream = await streams.promisedShort();
-    await new Promise<void>((end) => stream.subscribe(contexts.consumer(end)));
+    const stream = await streams.leased(NEVER);
+    await new Promise<void>((end) => {
+      stream.subscribe(contexts.consumer(end));
+      loseSoon(streams.lease);
+    });
     expect(contexts.seen).toEqual(['LockLostError outside']);
   });
 
@@ -360,7 +380,8 @@ describe('@Locked on an async method that brings an Observable', () => {
 
   it('does not begin when the lock was lost before anybody subscribed', async () => {
     let begun = 0;
-    const stream = await streams.promisedShort(new Observable(() => void (begun += 1)));
+    const stream = await streams.leased(new Observable(() => void (begun += 1)));
+    loseSoon(streams.lease);
     await untilFree(application.locks, '/locks/promised');
 
     await expect(lastValueFrom(stream)).rejects.toThrow(LockLostError);
@@ -377,8 +398,10 @@ describe('@Locked on an async method that brings an Observable', () => {
   });
 
   it('fails when the lock is lost', async () => {
-    const stream = await streams.promisedShort();
+    const stream = await streams.leased(NEVER);
+    const last = lastValueFrom(stream);
+    loseSoon(streams.lease);
 
-    await expect(lastValueFrom(stream)).rejects.toThrow(LockLostError);
+    await expect(last).rejects.toThrow(LockLostError);
   });
 });

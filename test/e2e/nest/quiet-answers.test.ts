@@ -31,6 +31,8 @@ import { freePort } from '../../support/proxy/ports.js';
 import { memory, startApplication, type TestApplication } from '../support/application.js';
 import { recordRefusals, type Refusals } from '../support/refusals.js';
 
+/** Long enough for an answer on a busy machine, and for who holds the lock. */
+const WAIT_MS = 500;
 const TENANT = 'acme';
 const HOLDER = 'BackOffice.sweep';
 const KINDS = ['unavailable', 'undecorated', 'busy', 'misused', 'invalid'] as const;
@@ -51,7 +53,7 @@ class Orders implements Failing {
     return this.locks.withLock(`/tenants/${TENANT}`, () => 'reached', { waitMs: 100 });
   }
 
-  @Locked(() => `/tenants/${TENANT}`, { name: 'alive', waitMs: 50 })
+  @Locked(() => `/tenants/${TENANT}`, { name: 'alive', waitMs: WAIT_MS })
   async busy(): Promise<string> {
     return 'was free';
   }

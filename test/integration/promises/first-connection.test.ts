@@ -7,8 +7,10 @@ import { outcomeOf, untilPassed } from '../../support/locks/witness.js';
 import { within } from '../../support/process/eventually.js';
 import { startZooKeeper, type StandaloneServer } from '../../support/zookeeper/start-zookeeper.js';
 
-/** As long as an election may take, and far longer than the waits below. */
-const AWAY_MS = 1_500;
+/** As long as an election may take, and longer than the waits below. */
+const AWAY_MS = 3_000;
+/** For the answer of a server that has only just begun to serve, on a busy machine. */
+const WAIT_MS = 1_500;
 
 describe('The first connection has a time of its own: while ZooKeeper is away for a moment', () => {
   let server: StandaloneServer;
@@ -38,7 +40,7 @@ describe('The first connection has a time of its own: while ZooKeeper is away fo
   );
 
   it('createLockService resolves, and so does the first call of one that starts lazily', async () => {
-    const options = { connect: server.connect, waitMs: 100, sessionTimeoutMs: 6_000, serverTickMs: 500 };
+    const options = { connect: server.connect, waitMs: WAIT_MS, sessionTimeoutMs: 6_000, serverTickMs: 500 };
     await using lazy = await createLockService({ ...options, startup: 'lazy' });
     const states: unknown[] = [];
     // The wait for the lock begins when the connection is there: it may be that of somebody else, for longer than waitMs.

@@ -1,19 +1,23 @@
 import { describe, expect, it } from '@jest/globals';
 import { LockStage } from '../../support/locks/lock-stage.js';
-import { loseItsFollower, playRounds, slowDownItsFollower } from '../../support/locks/lost-server.js';
+import {
+  LOST_SERVER_TICK_MS,
+  loseTheirFollower,
+  playHolders,
+  slowDownTheirFollower,
+} from '../../support/locks/lost-server.js';
 
-const ROUNDS = 3;
-const SLOW_ROUNDS = 2;
-const WITHIN_MS = 120_000;
+const HOLDERS = 4;
+const WITHIN_MS = 180_000;
 
 describe('A lock is not lost with the server that its holder is connected to', () => {
-  const stage = new LockStage(3);
+  const stage = new LockStage(3, { tickTimeMs: LOST_SERVER_TICK_MS });
 
   it.each(['in silence', 'with a reset'] as const)(
     'which goes %s',
     async (how) => {
-      const rounds = await playRounds(ROUNDS, () => loseItsFollower(stage, how));
-      expect(rounds.filter(({ kept }) => !kept)).toEqual([]);
+      const outcomes = await playHolders(HOLDERS, (holders) => loseTheirFollower(stage, holders, how));
+      expect(outcomes.filter(({ kept }) => !kept)).toEqual([]);
     },
     WITHIN_MS,
   );
@@ -21,8 +25,8 @@ describe('A lock is not lost with the server that its holder is connected to', (
   it.each(['pause', 'network'] as const)(
     'and a server that is only slow is not left: %s',
     async (how) => {
-      const rounds = await playRounds(SLOW_ROUNDS, () => slowDownItsFollower(stage, how));
-      expect(rounds.filter(({ kept }) => !kept)).toEqual([]);
+      const outcomes = await playHolders(HOLDERS, (holders) => slowDownTheirFollower(stage, holders, how));
+      expect(outcomes.filter(({ kept }) => !kept)).toEqual([]);
     },
     WITHIN_MS,
   );

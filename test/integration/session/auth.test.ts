@@ -1,7 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { LockConfigurationError } from '../../../lib/lock/errors.js';
 import { createLockService, openLockService, openSession, whenUp } from '../../../lib/open.js';
-import { type DistributedLockOptions, resolveOptions } from '../../../lib/options.js';
+import type { DistributedLockOptions } from '../../../lib/options.js';
+import { resolveOptions } from '../../../lib/resolve-options.js';
 import type { SessionClient } from '../../../lib/session/core/session-client.js';
 import { SessionError } from '../../../lib/session/errors.js';
 import { create, exists, get, remove, set } from '../../../lib/session/requests.js';

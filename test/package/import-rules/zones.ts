@@ -22,7 +22,7 @@ export type Zone =
 export function zoneOf(path: string): Zone {
   const [, first = '', second = '', third] = path.split('/');
   if (first === 'index.ts') return 'index';
-  if (first === 'open.ts' || first === 'options.ts') return 'open';
+  if (first === 'open.ts' || first === 'options.ts' || first === 'resolve-options.ts') return 'open';
   if (first === 'engine' && third !== undefined && !(second in ROOM_MAY_IMPORT)) return 'unknown';
   if (first === 'lock' || first === 'queue' || first === 'engine' || first === 'fencing' || first === 'nest')
     return first;

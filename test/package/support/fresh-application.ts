@@ -67,6 +67,7 @@ export interface Recipe {
   readonly compilerOptions: object;
   /** How a relative import ends. */
   readonly extension: '' | '.js';
+  /** A file of the same path as one of its own takes its place. */
   readonly otherFiles?: Readonly<Record<string, string>>;
 }
 
@@ -186,10 +187,10 @@ export class FreshApplication {
         include: ['src'],
       }),
     );
-    for (const [path, text] of Object.entries(otherFiles)) this.write(path, text);
     this.write('src/counters.controller.ts', CONTROLLER);
     this.write('src/main.ts', main(extension));
     this.write('src/counters.controller.spec.ts', spec(extension));
+    for (const [path, text] of Object.entries(otherFiles)) this.write(path, text);
     await this.run('npm', 'install', '--no-audit', '--no-fund', '--no-package-lock', tarball);
     await this.run(process.execPath, 'node_modules/typescript/bin/tsc', '-p', '.');
   }

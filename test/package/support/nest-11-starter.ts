@@ -11,8 +11,8 @@ const JEST = {
   testEnvironment: 'node',
 };
 
-/** As the generator writes it into `test/jest-e2e.json`. */
-const JEST_E2E = {
+/** As the generators of Nest 11 and 12 write it into `test/jest-e2e.json`. */
+export const JEST_E2E = {
   moduleFileExtensions: ['js', 'json', 'ts'],
   rootDir: '.',
   testEnvironment: 'node',
@@ -46,7 +46,7 @@ export const COMPILER_OPTIONS = {
 };
 
 // Nobody answers at this address: the end-to-end spec passes on the stand-in or not at all.
-const MODULE = `
+export const MODULE = `
 import { Module } from '@nestjs/common';
 import { DistributedLockModule } from 'nestjs-zookeeper-lock';
 import { CountersController } from './counters.controller';
@@ -55,7 +55,7 @@ import { CountersController } from './counters.controller';
 export class AppModule {}
 `;
 
-const E2E_SPEC = `
+export const E2E_SPEC = `
 import { Test, TestingModule } from '@nestjs/testing';
 import { INestApplication } from '@nestjs/common';
 import request from 'supertest';

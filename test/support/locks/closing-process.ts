@@ -1,5 +1,5 @@
 import { openLockService } from '../../../lib/open.js';
-import { resolveOptions } from '../../../lib/options.js';
+import { resolveOptions } from '../../../lib/resolve-options.js';
 import { type ConnectionState, isUp } from '../../../lib/session/connection-state.js';
 import type { LockHandle } from '../../../lib/lock/handle.js';
 import { onParentMessage, sendToParent } from '../process/parent.js';

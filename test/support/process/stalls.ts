@@ -45,6 +45,11 @@ export class Stalls implements Disposable {
     return this.#sumSince(this.#from);
   }
 
+  get longestMs(): number {
+    if (this.#isWatching) look();
+    return Math.max(0, ...seen.filter(({ endedAt }) => endedAt > this.#from).map(({ durationMs }) => durationMs));
+  }
+
   /** The part of it that ended in the last so many milliseconds. */
   latelyMs(withinMs: number): number {
     return this.#sumSince(Math.max(this.#from, performance.now() - withinMs));

@@ -59,6 +59,8 @@ describe('what others wrote into a node', () => {
     const nothing = { clientId: 'c', owner: 'o' };
     expect(client('"host":{"toString":1},"pid":7,"mode":"read"')).toEqual({ ...nothing, pid: 7, mode: 'read' });
     expect(client('"host":"h","pid":"7","mode":"sideways","askedAt":1e999')).toEqual({ ...nothing, host: 'h' });
+    expect(client('"askedAt":8640000000000001,"pid":7')).toEqual({ ...nothing, pid: 7 });
+    expect(client('"askedAt":"2026-11-19","pid":7')).toEqual({ ...nothing, pid: 7 });
     expect(client('"label":["x"],"leaseMs":{},"lockDelayMs":5')).toEqual({ ...nothing, lockDelayMs: 5 });
     expect(client(`"label":"${'x'.repeat(5_000)}"`)).toEqual({ ...nothing, label: `${'x'.repeat(255)}…` });
   });
@@ -85,11 +87,12 @@ describe('what a contender says of itself', () => {
 
   it.each(LOCK_MODES)('comes back as it was said, as %s', (mode) => {
     const facts = { owner: 'o', mode, label: 'Größe "7"', leaseMs: undefined, lockDelayMs: 250, holdMs: 40 };
-    expect(decodeContender(encodeContender(client, facts))).toEqual({
-      ...client,
-      ...facts,
-      askedAt: expect.any(Number),
-    });
+    const before = Date.now();
+    const { askedAt, ...said } = decodeContender(encodeContender(client, facts)) ?? {};
+    expect(said).toEqual({ ...client, ...facts });
+    expect(askedAt).toBeInstanceOf(Date);
+    expect(askedAt?.getTime()).toBeGreaterThanOrEqual(before);
+    expect(askedAt?.getTime()).toBeLessThanOrEqual(Date.now());
   });
 
   it.each(['', 'null', '42', '"text"', '[]', '{', '{}', '{"clientId":1,"owner":2}', '10.0.0.7'])(

@@ -1,8 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import type { LinkListener, ReplyBody } from '../../../lib/session/core/link.js';
 import { remove, set } from '../../../lib/session/requests.js';
 import { EngineWorld } from './support/engine-world.js';
-import { THROTTLED } from './support/refusing-dialer.js';
+import { RefusingDialer, THROTTLED } from './support/refusing-dialer.js';
 import { replyTo } from '../../support/sessions/reply-to.js';
 
 const KEY = '/locks/a';
@@ -16,43 +15,14 @@ describe('a contender that watches its own node as well as the one ahead', () =>
       await engine.client('behind'),
     ];
     const process = engine.world.process('one');
-    const dialer = process.dialer();
-    let ahead: string | undefined;
-    // A server that is too busy for the watch on who is ahead, once: the answers of both are told after a pause.
-    process.dialer = () => ({
-      dial: (server, listener) => {
-        const throttled = new Set<number>();
-        const told: LinkListener = {
-          onOpen: () => listener.onOpen(),
-          onHandshake: (reply) => listener.onHandshake(reply),
-          onActivity: () => listener.onActivity(),
-          onEvent: (event) => listener.onEvent(event),
-          onClosed: (cause) => listener.onClosed(cause),
-          onReply: (xid: number, errorNumber: number, body: ReplyBody) =>
-            listener.onReply(xid, throttled.delete(xid) ? THROTTLED : errorNumber, body),
-        };
-        const link = dialer.dial(server, told);
-        return {
-          get lastZxid() {
-            return link.lastZxid;
-          },
-          handshake: (handshake) => link.handshake(handshake),
-          flush: () => link.flush(),
-          destroy: () => link.destroy(),
-          send: (xid, request, chroot) => {
-            if (request.op !== 'get' || request.path !== ahead) return link.send(xid, request, chroot);
-            ahead = undefined;
-            throttled.add(xid);
-            return link.send(xid, { op: 'exists', path: '/' }, chroot);
-          },
-        };
-      },
-    });
+    const dialer = new RefusingDialer(process.dialer(), THROTTLED);
+    process.dialer = () => dialer;
     const one = await engine.client('one');
     const held = await engine.settle(first.locks.acquire(KEY));
-    ahead = held.nodePath;
+    // A server that is too busy for the watch on who is ahead, once: the answers of both are told after a pause.
+    dialer.refuses = (request) => request.op === 'get' && request.path === held.nodePath && dialer.count === 0;
     const entered = one.locks.acquire(KEY);
-    await engine.runUntil(() => ahead === undefined);
+    await engine.runUntil(() => dialer.count === 1);
     const own = `${KEY}/${engine.queue(KEY).find((name) => !held.nodePath.endsWith(name))}`;
     await engine.settle(replyTo(operator.session, set(own, Buffer.from('{}'))));
     await engine.runFor(1_000);

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { LockEvents } from '../../../lib/engine/bounds/lock-events.js';
 import { LockConfigurationError, LockLostError, LockTimeoutError } from '../../../lib/lock/errors.js';
 import type { LockEvent, LockEventFacts } from '../../../lib/lock/events.js';
-import { contenderSnapshot, lockSnapshot } from '../../../lib/lock/snapshot.js';
+import { type ClientDescription, contenderSnapshot, lockSnapshot } from '../../../lib/lock/snapshot.js';
 
 const KEY = '/tenants/acme';
 const OF_LOCK = { key: KEY, mode: 'exclusive', label: 'me' } as const;
@@ -67,6 +67,10 @@ describe('JSON', () => {
     },
   );
 
+  const client: ClientDescription = {
+    ...{ clientId: 'c', owner: 'o', host: 'h', pid: 7, label: undefined, mode: 'read' },
+    ...{ askedAt: new Date(1_500), leaseMs: undefined, lockDelayMs: undefined, holdMs: 40 },
+  };
   const contender = contenderSnapshot({
     nodePath: `${KEY}/lock-1`,
     mode: 'read',
@@ -74,7 +78,7 @@ describe('JSON', () => {
     sessionId: '0x1',
     since: new Date(0),
     ageMs: 1,
-    client: undefined,
+    client,
   });
   const facts = { key: KEY, state: 'HELD', queueLength: 1, waitEstimateMs: undefined } as const;
   const snapshot = lockSnapshot({ ...facts, holders: [contender], queue: [contender] });
@@ -87,6 +91,10 @@ describe('JSON', () => {
       sessionId: '0x1',
       since: '1970-01-01T00:00:00.000Z',
       ageMs: 1,
+      client: {
+        ...{ clientId: 'c', owner: 'o', host: 'h', pid: 7, mode: 'read', holdMs: 40 },
+        askedAt: '1970-01-01T00:00:01.500Z',
+      },
     };
     const all = { key: KEY, state: 'HELD', queueLength: 1, holders: [shown], queue: [shown] };
     expect(JSON.parse(JSON.stringify(snapshot))).toEqual(all);
@@ -105,5 +113,10 @@ describe('JSON', () => {
   it('of a contender with a date that is none does not throw', () => {
     const odd = contenderSnapshot({ ...contender, since: new Date(NaN) });
     expect(JSON.parse(JSON.stringify(odd))).toMatchObject({ since: null });
+  });
+
+  it('of a contender of another make says nothing of its client', () => {
+    const foreign = contenderSnapshot({ ...contender, client: undefined });
+    expect(JSON.parse(JSON.stringify(foreign))).not.toHaveProperty('client');
   });
 });

@@ -48,4 +48,18 @@ describe('fencing tokens', () => {
   ])('a transaction %p under map epoch %p is refused rather than cut short', (transaction, epoch) => {
     expect(() => fencingToken(transaction, epoch)).toThrow(LockConfigurationError);
   });
+
+  it('says so in words that are explained somewhere', () => {
+    expect(() => fencingToken(1n << 52n)).toThrow(
+      'ZooKeeper gave a lock the transaction number 0x10000000000000, and a fencing token must lie between 0x1 and ' +
+        '0xfffffffffffff. Compare it with the Zxid that the four-letter word srvr shows',
+    );
+    expect(() => fencingToken(-1n)).toThrow('the transaction number -0x1,');
+    for (const [transaction, epoch] of [
+      [0n, 0n],
+      [1n, -1n],
+    ] as const) {
+      expect(() => fencingToken(transaction, epoch)).not.toThrow(/map|epoch|bits/);
+    }
+  });
 });

@@ -3,7 +3,7 @@ import { checkAcquireOptions } from '../../../lib/lock/acquire-options.js';
 import { describeUnknownOption } from '../../../lib/lock/unknown-option.js';
 import { Locked } from '../../../lib/nest/locked/locked.decorator.js';
 import type { LockedOptions } from '../../../lib/nest/locked/locked-options.js';
-import { resolveOptions } from '../../../lib/options.js';
+import { resolveOptions } from '../../../lib/resolve-options.js';
 
 const KNOWN = ['waitMs', 'leaseMs', 'label', 'mode', 'keys', 'sessionTimeoutMs', 'connect'];
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { ManagedLockService } from '../../../lib/nest/managed-lock-service.js';
 import { createLockService } from '../../../lib/open.js';
-import { resolveOptions } from '../../../lib/options.js';
+import { resolveOptions } from '../../../lib/resolve-options.js';
 import { ContextCensus } from '../../support/process/context-census.js';
 
 const KEY = '/locks/stock';

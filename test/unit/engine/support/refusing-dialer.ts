@@ -3,12 +3,14 @@ import type { Dialer, Link, LinkListener, LinkRequest, ReplyBody, Server } from 
 /** The number that servers use on the wire. */
 export const THROTTLED = -127;
 
-/** A way to servers that answer some operations with an error, in their turn, and do nothing. */
+/** A way to servers that answer some requests with an error, in their turn, and do nothing. */
 export class RefusingDialer implements Dialer {
   readonly #dialer: Dialer;
   readonly #errorNumber: number;
   /** What is refused, by operation. */
   readonly refused = new Set<LinkRequest['op']>();
+  /** Whether it is refused, where the operation does not decide that. */
+  refuses = ({ op }: LinkRequest): boolean => this.refused.has(op);
   /** How many were. */
   count = 0;
 
@@ -37,7 +39,7 @@ export class RefusingDialer implements Dialer {
       flush: () => link.flush(),
       destroy: () => link.destroy(),
       send: (xid, request, chroot) => {
-        if (!this.refused.has(request.op)) return link.send(xid, request, chroot);
+        if (!this.refuses(request)) return link.send(xid, request, chroot);
         this.count += 1;
         xids.add(xid);
         // Something that changes nothing, so that the answer comes in its turn.

@@ -159,6 +159,32 @@ describe('After a blocked event loop (a timer that fired late)', () => {
     expect(patient.silentMs).toBeCloseTo(0.9 * S + S / 3);
   });
 
+  it('that ends just ahead of the deadline costs nothing either: the ping was late, and so is its answer', () => {
+    const patient = new Patient();
+    patient.answersAfterMs = 200;
+    patient.clock.block((2 * S) / 3 - 50);
+    patient.clock.pass(199);
+    expect(patient.silentMs).toBeUndefined();
+    patient.clock.pass(10 * S);
+    expect(patient.silentMs).toBeUndefined();
+  });
+
+  it('ahead of the deadline, the grace lasts as long as the loop was seen to stand still', () => {
+    const patient = new Patient();
+    patient.clock.block(S / 3 + 300);
+    patient.clock.pass(0);
+    // Late by 300 ms once, at a third of S: that is over by two thirds.
+    patient.clock.pass(S / 3 - 300);
+    expect(patient.silentMs).toBe((2 * S) / 3);
+
+    const late = new Patient();
+    late.clock.block((2 * S) / 3 - 50);
+    late.clock.pass(S / 3 - 51);
+    expect(late.silentMs).toBeUndefined();
+    late.clock.pass(100);
+    expect(late.silentMs).toBeCloseTo(S - 100);
+  });
+
   it('there is no second grace for the same silence, even when that timer is late, too', () => {
     const patient = new Patient();
     patient.clock.block(0.9 * S);

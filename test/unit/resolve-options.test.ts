@@ -3,7 +3,8 @@ import { inspect } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { resolveTestingOptions } from '../../lib/extras/testing/testing-options.js';
 import { LockConfigurationError } from '../../lib/lock/errors.js';
-import { type DistributedLockOptions, resolveOptions } from '../../lib/options.js';
+import type { DistributedLockOptions } from '../../lib/options.js';
+import { resolveOptions } from '../../lib/resolve-options.js';
 
 const CONNECT = 'zk1:2181,zk2:2181/app';
 const SECRET = 'correct horse battery staple';

@@ -1,0 +1,198 @@
+import { BehaviorSubject, type Observable, Subject } from 'rxjs';
+import type { LockConfigurationError } from '../../lock/errors.js';
+import { type ConnectionState, isUp } from '../connection-state.js';
+import { SessionError } from '../errors.js';
+import type { SessionSettings } from '../options.js';
+import { withoutChroot } from '../paths.js';
+import type { WatchEvent } from '../requests.js';
+import type { SessionIdentity } from '../session.js';
+import type { Call } from './call.js';
+import { ensureChroot } from './chroot.js';
+import { ClientWatches } from './client-watches.js';
+import type { Connection } from './connection.js';
+import type { Granted, KeeperListener } from './keeper-listener.js';
+import type { Proof } from './link.js';
+import type { Passage } from './proof-of-life.js';
+import type { SessionLife } from './session-life.js';
+import { watchFrames } from './watch-frames.js';
+
+/**
+ * What the keeper's news make of a session. It is the single writer of the connection state, and the owner of what lives as long
+ * as a session: its identity, its watches, and the connection over which requests may go.
+ */
+export class KeptSession implements KeeperListener {
+  readonly watches = new ClientWatches(() => this.#connection?.conversation);
+  readonly #settings: SessionSettings;
+  readonly #life: SessionLife;
+  readonly #fail: (failure: LockConfigurationError) => void;
+  readonly #states = new BehaviorSubject<ConnectionState>('connecting');
+  readonly state$: Observable<ConnectionState> = this.#states.asObservable();
+  readonly #roundsInVain = new Subject<void>();
+  readonly roundInVain$: Observable<void> = this.#roundsInVain.asObservable();
+  readonly whenClosed: Promise<void>;
+  #markClosed!: () => void;
+  #isClosing = false;
+  #chrootIsThere = false;
+  /** As the last connection knew it when it ended. */
+  #stalledBeforeMs = 0;
+  #hasBeenUp = false;
+  #failure: LockConfigurationError | undefined;
+  #connection: Connection | undefined;
+  #identity: { readonly id: bigint; timeoutMs: number } | undefined;
+
+  /** @param fail tells the keeper that going on makes no sense */
+  constructor(settings: SessionSettings, life: SessionLife, fail: (failure: LockConfigurationError) => void) {
+    this.#settings = settings;
+    this.#life = life;
+    this.#fail = fail;
+    this.whenClosed = new Promise((resolve) => (this.#markClosed = resolve));
+  }
+
+  get state(): ConnectionState {
+    return this.#states.value;
+  }
+
+  get isClosing(): boolean {
+    return this.#isClosing;
+  }
+
+  get identity(): SessionIdentity | undefined {
+    return this.#identity;
+  }
+
+  get failure(): LockConfigurationError | undefined {
+    return this.#failure;
+  }
+
+  /** The connection over which requests may go now. */
+  get connection(): Connection | undefined {
+    return this.#connection;
+  }
+
+  get stalledMs(): number {
+    return this.#connection?.stalledMs(this.#life.lastProofAt ?? -Infinity) ?? this.#stalledBeforeMs;
+  }
+
+  /** From now on the servers may end the session at any moment. */
+  beginClosing(): void {
+    this.#isClosing = true;
+    this.#life.end(this.unconnected());
+  }
+
+  /** Why nothing can be sent. */
+  unconnected(): SessionError {
+    if (this.#isClosing) {
+      return new SessionError('CLOSED', 'The ZooKeeper session was closed', undefined, { cause: this.#failure });
+    }
+    const text = `There is no connection to ZooKeeper now (${this.state}); nothing was sent`;
+    return new SessionError('NOT_CONNECTED', text);
+  }
+
+  onUp(connection: Connection, granted: Granted, fresh: boolean): void {
+    const { chroot } = this.#settings;
+    if (fresh || this.#identity === undefined) this.#identity = { id: granted.id, timeoutMs: granted.timeoutMs };
+    this.#identity.timeoutMs = granted.timeoutMs;
+    this.#life.attached(connection, granted.timeoutMs, fresh);
+    for (const frame of watchFrames(this.watches.registry, connection.offer.lastZxid, chroot))
+      connection.conversation.sendWatches(frame);
+    if (fresh) this.#chrootIsThere = chroot === '';
+    // Credentials that are refused are no session to build on: the answer to whatever goes behind them is waited for.
+    if (this.#chrootIsThere && this.#settings.auth.length === 0) this.#announce(connection, granted);
+    else void this.#announceWhenReady(connection, granted, this.#chrootIsThere ? '' : chroot);
+  }
+
+  onDown(cause: Error): void {
+    this.#stalledBeforeMs = this.stalledMs;
+    this.#connection = undefined;
+    this.#life.down(new SessionError('CONNECTION_LOSS', 'The connection to ZooKeeper was lost', undefined, { cause }));
+    if (isUp(this.state)) this.#become('suspended');
+  }
+
+  onRoundInVain(): void {
+    this.#roundsInVain.next();
+  }
+
+  heldUntil(): number | undefined {
+    return this.#life.heldUntil;
+  }
+
+  onOutOfTouch(): void {
+    if (this.state === 'suspended' || this.state === 'connecting') this.#become('lost');
+  }
+
+  onSessionEnded(error: SessionError): void {
+    this.#forgetSession(error);
+    if (this.state !== 'connecting' && this.state !== 'lost') this.#become('lost');
+  }
+
+  onFailing(failure: LockConfigurationError): void {
+    this.#failure = failure;
+    this.beginClosing();
+    // Whoever holds something is told before the servers are: they give it to the next one at once.
+    this.#identity = undefined;
+    if (this.state !== 'connecting' && this.state !== 'lost') this.#become('lost');
+  }
+
+  onClosed(): void {
+    this.#isClosing = true;
+    this.#forgetSession(this.unconnected());
+    this.#become('closed');
+    this.#states.complete();
+    this.#roundsInVain.complete();
+    this.#life.complete();
+    this.#markClosed();
+  }
+
+  onEvent(event: WatchEvent): void {
+    const { chroot } = this.#settings;
+    this.watches.registry.fire(chroot === '' ? event : { type: event.type, path: withoutChroot(chroot, event.path) });
+  }
+
+  onAnswered(call: Passage, answeredAt: number, proof: Proof): void {
+    this.#life.answered(call, answeredAt, proof);
+  }
+
+  onHeard(sentAt: number, answeredAt: number): void {
+    this.#life.heard(sentAt, answeredAt);
+  }
+
+  onOffered(handshakeSentAt: number): void {
+    this.#life.offered(handshakeSentAt);
+  }
+
+  onWatchSet(call: Call, found: boolean): void {
+    this.watches.set(call, found);
+  }
+
+  onWatchNotSet(call: Call): void {
+    this.watches.notSet(call);
+  }
+
+  async #announceWhenReady(connection: Connection, granted: Granted, chroot: string): Promise<void> {
+    const ready = await ensureChroot(connection, chroot);
+    // It may have ended in the same turn in which the answer came.
+    if (!connection.isAttached) return;
+    if (ready === true) this.#chrootIsThere = true;
+    if (ready === true) this.#announce(connection, granted);
+    else if (ready !== false) this.#fail(ready);
+  }
+
+  #announce(connection: Connection, granted: Granted): void {
+    if (this.#isClosing) return;
+    this.#connection = connection;
+    this.#life.up(granted.id);
+    this.#become(this.#hasBeenUp ? 'reconnected' : 'connected');
+    this.#hasBeenUp = true;
+  }
+
+  #forgetSession(error: SessionError): void {
+    this.#connection = undefined;
+    this.#identity = undefined;
+    this.#life.end(error);
+    this.watches.registry.tellLost();
+  }
+
+  #become(state: ConnectionState): void {
+    this.#states.next(state);
+  }
+}
