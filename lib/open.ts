@@ -16,6 +16,9 @@ import type { Dialer, Server } from './session/core/link.js';
 import type { Acl } from './session/requests.js';
 import { SocketDialer } from './session/wire/socket-dialer.js';
 
+// The entry points that open lock services of their own come here for the options as well.
+export { resolveOptions };
+
 /** A lock service that is its maker's to close. */
 export type ClosableLockService = LockService &
   AsyncDisposable & {

@@ -1,6 +1,6 @@
 import { LockConfigurationError } from '../../lock/errors.js';
+import { resolveOptions } from '../../open.js';
 import type { DistributedLockOptions, ResolvedOptions } from '../../options.js';
-import { resolveOptions } from '../../resolve-options.js';
 
 /** The options of one client's locks, as `DistributedLockModule.forRoot` and `createLockService` take them. */
 export type SimulatedClientOptions = Pick<

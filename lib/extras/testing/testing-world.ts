@@ -1,7 +1,6 @@
-import { openLockService, type Surroundings, surroundingsInMemory, whenUp } from '../../open.js';
+import { openLockService, resolveOptions, type Surroundings, surroundingsInMemory, whenUp } from '../../open.js';
 import type { LockService } from '../../engine/lock-service.js';
 import type { ResolvedOptions } from '../../options.js';
-import { resolveOptions } from '../../resolve-options.js';
 import { EmbeddedEnsemble } from '../../session/simulator/embedded.js';
 
 /** Somebody else's patience: within the time that a test may take, so that the test fails with a reason. */
