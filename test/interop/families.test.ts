@@ -80,10 +80,12 @@ describe('with a client of another make a key belongs to one family', () => {
 
   it('who waits finds the stranger that came in behind when it looks again, and gives its place up', async () => {
     const key = freshKey();
+    // A neighbour in the same process would be handed the lock without a look.
+    await using another = await world.openAnother();
     const holder = await world.locks.acquire(key);
     const second = world.locks.acquire(key);
     await world.queueOf(2, key);
-    const third = refusalOf(world.locks.acquire(key));
+    const third = refusalOf(another.acquire(key));
     await world.queueOf(3, key);
     // Curator's read lock does not see exclusive locks: it is inside beside the holder, which cannot know.
     const theirs = neighbours.curator.hold('read', key);

@@ -12,6 +12,10 @@ const TICK_MS = 500;
 /** Long enough for a second holder, were there one, to be seen inside. */
 const STAY_MS = 1;
 
+function openLocks({ connect }: StandaloneServer): Promise<ClosableLockService> {
+  return createLockService({ connect, serverTickMs: TICK_MS, sessionTimeoutMs: 8_000, waitMs: 20_000 });
+}
+
 /** A server, a lock service of ours, and a journal that all holders write, whoever made them. */
 export class InteropWorld {
   private constructor(
@@ -24,8 +28,12 @@ export class InteropWorld {
     // Numbers start again when a parent was reaped, which would look like a wrong order.
     const server = await startZooKeeper({ tickTimeMs: TICK_MS, containerCheckIntervalMs: 3_600_000 });
     const journal = await Journal.open();
-    const options = { connect: server.connect, serverTickMs: TICK_MS, sessionTimeoutMs: 8_000, waitMs: 20_000 };
-    return new InteropWorld(server, journal, await createLockService(options));
+    return new InteropWorld(server, journal, await openLocks(server));
+  }
+
+  /** A lock service of ours with a session of its own, as another process has one; its user closes it. */
+  openAnother(): Promise<ClosableLockService> {
+    return openLocks(this.server);
   }
 
   async stop(): Promise<void> {
