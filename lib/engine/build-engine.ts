@@ -6,7 +6,7 @@ import { HolderInFront } from './acquire/holder-in-front.js';
 import { KeyQueues } from './acquire/key-queues.js';
 import { LockTaker } from './acquire/lock-taker.js';
 import { CallScopes } from './bounds/call-scope.js';
-import { Identifiers } from './bounds/identifiers.js';
+import { Identifiers } from './bounds/owner-context.js';
 import { LockEvents } from './bounds/lock-events.js';
 import { encodeContender } from './contender-data.js';
 import type { LockRequest } from './contender.js';

@@ -4,7 +4,7 @@ import { failedWith, isAboutTheLink, SessionError } from '../../session/errors.j
 import { type Children, create, type Created, get, type GetRequest, type Outcome } from '../../session/requests.js';
 import type { Session, SessionIdentity } from '../../session/session.js';
 import type { CallScope } from '../bounds/call-scope.js';
-import type { Identifiers } from '../bounds/identifiers.js';
+import type { Identifiers } from '../bounds/owner-context.js';
 import { Contender, type LockRequest } from '../contender.js';
 import { OwnNode } from '../own-node.js';
 import type { Janitor } from '../upkeep/janitor.js';

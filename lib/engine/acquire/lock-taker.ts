@@ -2,12 +2,9 @@ import { type AcquireOptions, checkAcquireOptions } from '../../lock/acquire-opt
 import { Deadline } from '../../lock/deadline.js';
 import { LockClosedError, LockUnavailableError } from '../../lock/errors.js';
 import type { LockHandle } from '../../lock/handle.js';
-import type { CallScope, CallScopes } from '../bounds/call-scope.js';
-import type { Identifiers } from '../bounds/identifiers.js';
+import { busyError, type CallScope, type CallScopes } from '../bounds/call-scope.js';
+import { callerOf, findReentry, type Identifiers, type OwnedLock } from '../bounds/owner-context.js';
 import type { LockEvents } from '../bounds/lock-events.js';
-import { callerOf, type OwnedLock } from '../bounds/owner-context.js';
-import { findReentry } from '../bounds/reentry.js';
-import { busyError } from '../bounds/timeouts.js';
 import type { LockRequest } from '../contender.js';
 import type { Hold } from '../hold/hold.js';
 import type { LinkState } from '../upkeep/link-state.js';

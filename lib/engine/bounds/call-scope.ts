@@ -1,11 +1,9 @@
 import type { Deadline } from '../../lock/deadline.js';
-import { LockAbortedError, type LockError } from '../../lock/errors.js';
-import type { Member } from '../roster.js';
+import { LockAbortedError, type LockError, LockTimeoutError, LockUnavailableError } from '../../lock/errors.js';
+import type { ConnectionState } from '../../session/connection-state.js';
+import { type Member, Roster } from '../roster.js';
 import type { Timers } from '../timers.js';
-import { Roster } from '../roster.js';
 import { Wait } from '../wait.js';
-import { onAbort } from './on-abort.js';
-import { busyError, type LinkFacts, timeoutError } from './timeouts.js';
 
 /** What may end a call from outside, besides its deadline. */
 export interface Ends {
@@ -127,4 +125,70 @@ function endOnAbort(scope: CallScope, signal: AbortSignal, describe: (reason: un
     return;
   }
   scope.onDispose(onAbort(signal, abort));
+}
+
+/** Who has waited for less cannot tell a silent link from one that had no time to answer. */
+const SILENCE_MS = 200;
+
+/** What there is to know of the link to ZooKeeper when the time is up. */
+interface LinkFacts {
+  readonly isUp: boolean;
+  readonly state: ConnectionState;
+  /** What went wrong with each server, for people; '' where nothing did. */
+  describeFailures(): string;
+}
+
+/** The time is up, and nobody was seen in the way: ZooKeeper was not there, or had no time to answer. */
+function timeoutError(link: LinkFacts, key: string, deadline: Deadline, openedAt: number): LockError {
+  const within = `within ${Math.round(deadline.elapsedMs())} ms`;
+  if (link.isUp && deadline.clock.now() - openedAt < SILENCE_MS)
+    return new LockTimeoutError(`There was no time for an answer about the lock ${key} ${within}`, key);
+  const trouble = link.isUp ? 'no answer came' : `the connection is ${link.state}`;
+  const failures = link.describeFailures();
+  const detail = failures === '' ? '' : ` (${failures})`;
+  return new LockUnavailableError(
+    `ZooKeeper could not be reached for the lock ${key} ${within}: ${trouble}${detail}`,
+    key,
+  );
+}
+
+/** @param holder who holds it, as a sentence; '' or undefined where nobody was seen */
+export function busyError(key: string, deadline: Deadline, holder?: string): LockTimeoutError {
+  const who = holder || 'Others hold it, or are ahead in the queue: inspect(key) says who';
+  const waitedMs = Math.round(deadline.elapsedMs());
+  return new LockTimeoutError(`The lock ${key} was still busy after ${waitedMs} ms. ${who}`, key);
+}
+
+interface Waiters {
+  readonly callbacks: Set<() => void>;
+  readonly tellAll: () => void;
+}
+
+const waiting = new WeakMap<AbortSignal, Waiters>();
+
+/**
+ * Calls back when the signal aborts. One listener for all who wait for the same signal: an application's own for its
+ * shutdown is given to every call, and Node warns of a leak from the eleventh listener on.
+ * @returns how to stop listening; the last one takes the listener off the signal
+ */
+export function onAbort(signal: AbortSignal, callback: () => void): () => void {
+  const { callbacks, tellAll } = waiting.get(signal) ?? listen(signal);
+  callbacks.add(callback);
+  return () => {
+    callbacks.delete(callback);
+    if (callbacks.size > 0) return;
+    signal.removeEventListener('abort', tellAll);
+    waiting.delete(signal);
+  };
+}
+
+function listen(signal: AbortSignal): Waiters {
+  const callbacks = new Set<() => void>();
+  const tellAll = (): void => {
+    for (const callback of [...callbacks]) callback();
+  };
+  signal.addEventListener('abort', tellAll, { once: true });
+  const waiters = { callbacks, tellAll };
+  waiting.set(signal, waiters);
+  return waiters;
 }

@@ -1,8 +1,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import type { AcquireOptions } from '../../lock/acquire-options.js';
 import { checkFunction } from '../../lock/check-function.js';
+import { LockConfigurationError } from '../../lock/errors.js';
 import type { LockHandle } from '../../lock/handle.js';
-import type { LockMode } from '../../lock/mode.js';
-import type { Identifiers } from './identifiers.js';
+import { covers, type LockMode } from '../../lock/mode.js';
+import { contenderId } from '../../queue/node-name.js';
 
 /** A lock that is held, as those see it that run inside. */
 export interface OwnedHold {
@@ -102,4 +104,56 @@ export function currentLock(filter: (handle: LockHandle) => boolean = () => true
   checkFunction('filter', filter, "currentLock((lock) => lock.key === '/locks/orders/42')");
   for (const { handle } of ownedLocks()) if (filter(handle)) return handle;
   return undefined;
+}
+
+/**
+ * The lock that the caller has around it already, if it gives the rights that are asked for.
+ * @throws LockConfigurationError where the call would wait for itself
+ */
+export function findReentry<H extends OwnedHold>(
+  service: object,
+  key: string,
+  mode: LockMode,
+  { reentrant = true }: Pick<AcquireOptions, 'reentrant'>,
+): OwnedLock<H> | undefined {
+  for (const owned of ownedLocks()) {
+    if (owned.service !== service || owned.handle.key !== key) continue;
+    if (!reentrant) {
+      throw new LockConfigurationError(
+        `${key} is already held by this same call (${owned.hold.takenBy}), and reentrant: false does not let it be shared: it ` +
+          'would wait for itself',
+        key,
+      );
+    }
+    // The locks of a service are all of its own kind.
+    if (covers(owned.hold.mode, mode)) return owned as OwnedLock as OwnedLock<H>;
+    const advice =
+      owned.hold.mode === 'upgradeable'
+        ? 'call upgrade() on the handle instead'
+        : "acquire it with mode 'upgradeable' in the first place, and call upgrade() on the handle";
+    throw new LockConfigurationError(
+      `${key} is already held as ${owned.hold.mode} by this same call (${owned.hold.takenBy}), which now asks for ${mode}: it would ` +
+        `wait for itself; ${advice}`,
+      key,
+    );
+  }
+  return undefined;
+}
+
+/** Where the last group of a UUID begins. */
+const COUNT_AT = 24;
+
+/** Tells contenders and callers apart, as UUIDs: random once for a lock service, then counted, which costs an acquire less. */
+export class Identifiers {
+  readonly #beginning: string;
+  #count = 0;
+
+  constructor(randomUuid: string) {
+    this.#beginning = contenderId(randomUuid).slice(0, COUNT_AT);
+  }
+
+  next(): string {
+    this.#count += 1;
+    return this.#beginning + this.#count.toString(16).padStart(12, '0');
+  }
 }

@@ -10,7 +10,7 @@ import { sessionIdText } from '../../session/session-id.js';
 import { decodeContender } from '../contender-data.js';
 import { refusal } from '../refusal.js';
 import type { CallScope } from '../bounds/call-scope.js';
-import type { Identifiers } from '../bounds/identifiers.js';
+import type { Identifiers } from '../bounds/owner-context.js';
 import { listQueue } from '../upkeep/list-queue.js';
 import { parseRecord } from '../key-record.js';
 import type { HoldHistory } from '../hold/hold-history.js';

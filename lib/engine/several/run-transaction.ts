@@ -2,7 +2,7 @@ import { answerWithinMs, Deadline } from '../../lock/deadline.js';
 import { DeadlockError } from '../../lock/errors.js';
 import type { Clock } from '../../lock/clock.js';
 import type { CallScope } from '../bounds/call-scope.js';
-import type { Identifiers } from '../bounds/identifiers.js';
+import { frameFor, type Identifiers, runInFrame } from '../bounds/owner-context.js';
 import type { LockEvents } from '../bounds/lock-events.js';
 import { suspectDeadlock } from './deadlock-suspicion.js';
 import type { Timers } from '../timers.js';
@@ -10,7 +10,6 @@ import type { LinkState } from '../upkeep/link-state.js';
 import type { Outbox } from '../upkeep/outbox.js';
 import type { LockTransaction } from '../lock-service.js';
 import type { Call, LockTaker, TakenLock } from '../acquire/lock-taker.js';
-import { frameFor, runInFrame } from '../bounds/owner-context.js';
 import { GrowingTransaction } from './transaction.js';
 import { untilDoneOrLost } from '../hold/until-done-or-lost.js';
 

@@ -7,7 +7,7 @@ import type { Hold } from '../hold/hold.js';
 import type { TakenLock } from '../acquire/lock-taker.js';
 import type { LockTransaction } from '../lock-service.js';
 import { SharedFate } from './multi-lock.js';
-import { onAbort } from '../bounds/on-abort.js';
+import { onAbort } from '../bounds/call-scope.js';
 import type { Footing } from '../hold/until-done-or-lost.js';
 
 /** A wait behind others inside a transaction that already holds something is cut short, as it may be a wait in a circle. */

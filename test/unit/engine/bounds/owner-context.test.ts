@@ -1,15 +1,24 @@
-import { describe, expect, it } from '@jest/globals';
-import type { Hold } from '../../../../lib/engine/hold/hold.js';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import {
   currentFrame,
   currentLock,
   detached,
+  Identifiers,
   type OwnedLock,
   type OwnerFrame,
   runInFrame,
 } from '../../../../lib/engine/bounds/owner-context.js';
+import type { Hold } from '../../../../lib/engine/hold/hold.js';
+import {
+  LockConfigurationError,
+  LockLostError,
+  LockTimeoutError,
+  LockUnavailableError,
+} from '../../../../lib/lock/errors.js';
 import type { LockHandle } from '../../../../lib/lock/handle.js';
-import { rejection } from '../support/engine-world.js';
+import { covers, LOCK_MODES, type LockMode } from '../../../../lib/lock/mode.js';
+import { namePrefix, parseNodeName } from '../../../../lib/queue/node-name.js';
+import { type Client, EngineWorld, rejection } from '../support/engine-world.js';
 
 function owned(key: string): OwnedLock & { readonly hold: { isReleased: boolean } } {
   return { hold: { isReleased: false } as unknown as Hold, handle: { key } as LockHandle };
@@ -147,4 +156,122 @@ describe('the locks around a piece of code', () => {
     expect(await rejection(runInFrame(thrown, throwing))).toBe(failure);
     expect([here.isClosed, thrown.isClosed]).toEqual([true, true]);
   });
+});
+
+const KEY = '/locks/account';
+const MATRIX = LOCK_MODES.flatMap((held) => LOCK_MODES.map((asked) => [held, asked] as const));
+
+describe('a call inside its own lock', () => {
+  let engine: EngineWorld;
+  let one: Client;
+
+  beforeEach(async () => {
+    engine = new EngineWorld();
+    one = await engine.client('one');
+  });
+  afterEach(() => engine.end());
+
+  const inside = <T>(mode: LockMode, work: () => Promise<T>): Promise<T> =>
+    engine.settle(one.locks.withLock(KEY, work, { mode }));
+
+  it.each(MATRIX.filter(([held, asked]) => covers(held, asked)))(
+    'held as %s, asking for %s: shares it, with its token',
+    async (held, asked) => {
+      await inside(held, async () => {
+        const outer = one.locks.withLock(KEY, async (lock) => lock.fencingToken, { mode: asked });
+        const shared = await one.locks.acquire(KEY, { mode: asked });
+        expect([await outer, engine.queue(KEY).length]).toEqual([shared.fencingToken, 1]);
+        await shared.release();
+      });
+      await engine.runFor(20);
+      expect(engine.queue(KEY)).toEqual([]);
+    },
+  );
+
+  it.each(MATRIX.filter(([held, asked]) => !covers(held, asked)))(
+    'held as %s, asking for %s: refused at once, with what to do',
+    async (held, asked) => {
+      const errors = await inside(held, async () => [
+        await rejection(one.locks.acquire(KEY, { mode: asked })),
+        await rejection(one.locks.tryAcquire(KEY, { mode: asked })),
+        await rejection(one.locks.withLock(KEY, () => undefined, { mode: asked })),
+      ]);
+      for (const error of errors) {
+        expect(error).toBeInstanceOf(LockConfigurationError);
+        expect(error.details).toContain('upgrade');
+      }
+    },
+  );
+
+  it('that forbids to share is refused rather than hang', async () => {
+    const error = await inside('exclusive', () => rejection(one.locks.acquire(KEY, { reentrant: false })));
+    expect(error).toBeInstanceOf(LockConfigurationError);
+    expect(error.details).toContain('reentrant: false');
+  });
+
+  it('after an upgrade may write', async () => {
+    await inside('upgradeable', async () => {
+      const lock = await one.locks.acquire(KEY, { mode: 'read' });
+      await lock.upgrade();
+      await one.locks.withLock(KEY, (writing) => expect(writing.mode).toBe('write'), { mode: 'write' });
+      await lock.release();
+    });
+  });
+
+  it('keeps the lock until the last of those who share it is done', async () => {
+    const other = await engine.client('other');
+    const kept = await inside('exclusive', () => one.locks.acquire(KEY));
+    expect(await engine.settle(other.locks.tryAcquire(KEY))).toBeUndefined();
+    await engine.settle(kept.release());
+    expect(await engine.settle(other.locks.tryAcquire(KEY))).toBeDefined();
+  });
+
+  it('is one of another service, or of another key, when it is: it waits as any other', async () => {
+    const other = await engine.client('other');
+    const errors = await inside('exclusive', async () => rejection(other.locks.acquire(KEY, { waitMs: 100 })));
+    expect(errors).toBeInstanceOf(LockTimeoutError);
+    await inside('exclusive', async () => (await one.locks.acquire(`${KEY}/nested`)).release());
+  });
+
+  it('of a lock that was lost is told so, and does not take it anew', async () => {
+    let nested: Promise<Error> | undefined;
+    const work = rejection(
+      one.locks.withLock(KEY, async () => {
+        await one.sleep(500);
+        nested = rejection(one.locks.acquire(KEY));
+      }),
+    );
+    await engine.runFor(100);
+    engine.faults.expire(one.session.identity!.id);
+    expect(await engine.settle(work)).toBeInstanceOf(LockLostError);
+    await engine.runFor(1_000);
+    expect(await nested).toBeInstanceOf(LockLostError);
+    expect(engine.queue(KEY)).toEqual([]);
+  });
+
+  it('while the link is down waits for proof, and for no longer than it would for the lock', async () => {
+    await inside('exclusive', async () => {
+      engine.faults.refuse(one.process);
+      await one.sleep(50);
+      expect(await rejection(one.locks.acquire(KEY, { waitMs: 200 }))).toBeInstanceOf(LockUnavailableError);
+      const waiting = one.locks.acquire(KEY, { waitMs: 2_000 });
+      engine.faults.accept(one.process);
+      const shared = await waiting;
+      expect([shared.isHeld(), one.session.state]).toEqual([true, 'reconnected']);
+      await shared.release();
+    });
+  });
+});
+
+it('identifiers of one service are UUIDs that differ, and those of another differ from them', () => {
+  const one = new Identifiers('0e4d05c1-0e1f-4a3e-93ee-8a9c5f6e1d2b');
+  const other = new Identifiers('7b21c9aa-31c4-4f0e-8d1b-0c9c5f6e1d2b');
+  const ids = Array.from({ length: 1_000 }, () => [one.next(), other.next()]).flat();
+  expect(new Set(ids).size).toBe(2_000);
+  for (const id of ids) expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+});
+
+it('a node that is named with one is known as ours, with its id', () => {
+  const id = new Identifiers('0e4d05c1-0e1f-4a3e-93ee-8a9c5f6e1d2b').next();
+  expect(parseNodeName(`${namePrefix('write', id)}0000000007`)).toMatchObject({ id, ours: true, mode: 'write' });
 });
