@@ -46,6 +46,14 @@ export type AcquireAllOptions = Omit<AcquireOptions, 'reentrant'>;
  * lock was busy, ZooKeeper away, the call wrong, or the lock lost.
  */
 export abstract class LockService {
+  static {
+    // Nest fails before any code of ours runs where nobody provides what a class injects, and prints nothing of it but its name.
+    const name =
+      'LockService (provided by DistributedLockModule.forRoot(...), in a test by ...provideLockTesting() from ' +
+      'nestjs-zookeeper-lock/testing)';
+    Object.defineProperty(this, 'name', { value: name, configurable: true });
+  }
+
   /**
    * Waits for the lock. Release the handle, or use `await using`.
    * @throws LockTimeoutError when it is busy for `waitMs`, LockUnavailableError when ZooKeeper is away for as long

@@ -87,6 +87,7 @@ function isAbortSignal(value: Partial<AbortSignal> | null): boolean {
   );
 }
 
-function refuse(option: string, what: string, key: string | undefined): never {
-  throw new LockConfigurationError(`${option}: ${what}`, key);
+function refuse(option: string, what: string, key: unknown): never {
+  // Options are checked before the key is, which may be none either.
+  throw new LockConfigurationError(`${option}: ${what}`, typeof key === 'string' ? key : undefined);
 }

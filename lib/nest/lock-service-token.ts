@@ -4,9 +4,16 @@ import { refuseMissingParentheses } from './locked/missing-parentheses.js';
 
 export const DEFAULT_CONNECTION = 'default';
 
-/** The token by which one of several connections is injected. That of the default one is the class `LockService` itself. */
+/**
+ * The token by which one of several connections is injected. That of the default one is the class `LockService` itself. Nest
+ * prints the token where it cannot resolve it, so the text says who provides it, as the name of the class does.
+ */
 export function getLockServiceToken(name: string = DEFAULT_CONNECTION): InjectionToken<LockService> {
-  return name === DEFAULT_CONNECTION ? LockService : `LockService(${name})`;
+  if (name === DEFAULT_CONNECTION) return LockService;
+  return (
+    `LockService '${name}' (provided by DistributedLockModule.forRoot({ name: '${name}', ... }), in a test by ` +
+    `...provideLockTesting({ name: '${name}' }) from nestjs-zookeeper-lock/testing)`
+  );
 }
 
 const NO_NAME =

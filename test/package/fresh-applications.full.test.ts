@@ -56,6 +56,40 @@ describe.each([
   );
 
   it(
+    'is told who provides the lock service, where nobody does',
+    async () => {
+      application.write(
+        'forgotten.mjs',
+        `import 'reflect-metadata';
+         import { Inject, Module } from '@nestjs/common';
+         import { NestFactory } from '@nestjs/core';
+         import { getLockServiceToken, LockService } from 'nestjs-zookeeper-lock';
+         for (const token of [LockService, getLockServiceToken('orders')]) {
+           class Orders {}
+           Inject(token)(Orders, undefined, 0);
+           class AppModule {}
+           Module({ providers: [Orders] })(AppModule);
+           await NestFactory.createApplicationContext(AppModule, { logger: false, abortOnError: false }).then(
+             () => console.log('started'),
+             (error) => console.log(error.message),
+           );
+         }`,
+      );
+
+      const output = await application.run(process.execPath, 'forgotten.mjs');
+      const cure = 'DistributedLockModule.forRoot(...), in a test by ...provideLockTesting() from';
+      expect(output).toContain(
+        `the argument LockService (provided by ${cure} nestjs-zookeeper-lock/testing) at index [0]`,
+      );
+      expect(output).toContain(
+        "LockService 'orders' (provided by DistributedLockModule.forRoot({ name: 'orders', ... }), in a test by " +
+          "...provideLockTesting({ name: 'orders' }) from nestjs-zookeeper-lock/testing)\" at index [0]",
+      );
+    },
+    SLOW_MS,
+  );
+
+  it(
     'is told what to install for the health indicator',
     async () => {
       application.write(

@@ -1,5 +1,6 @@
 import { Inject, type InjectionToken } from '@nestjs/common';
 import { DEFAULT_CONNECTION } from '../../nest/lock-service-token.js';
+import { refuseMissingParentheses } from '../../nest/locked/missing-parentheses.js';
 import { LockTesting } from './lock-testing.js';
 
 /** `module.get(getLockTestingToken('orders'))`; the default connection's token is the class `LockTesting` itself. */
@@ -7,7 +8,15 @@ export function getLockTestingToken(name: string = DEFAULT_CONNECTION): Injectio
   return name === DEFAULT_CONNECTION ? LockTesting : `LockTesting(${name})`;
 }
 
+const NO_NAME =
+  "it would inject nothing. Write @InjectLockTesting(), or @InjectLockTesting('orders') for a connection with that name";
+
 /** Injects the handles of a named connection. */
-export function InjectLockTesting(name: string = DEFAULT_CONNECTION): ParameterDecorator & PropertyDecorator {
+export function InjectLockTesting(name?: string): ParameterDecorator & PropertyDecorator;
+export function InjectLockTesting(
+  name: string = DEFAULT_CONNECTION,
+  ...bare: unknown[]
+): ParameterDecorator & PropertyDecorator {
+  refuseMissingParentheses('@InjectLockTesting', [name, ...bare], NO_NAME);
   return Inject(getLockTestingToken(name));
 }

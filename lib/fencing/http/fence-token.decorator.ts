@@ -1,5 +1,6 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import { LockConfigurationError } from '../../lock/errors.js';
+import { refuseMissingParentheses } from '../../nest/locked/parameter.decorators.js';
 import { MethodNotes } from '../../nest/metadata.js';
 import { acceptedToken } from './accepted-token.js';
 
@@ -15,7 +16,9 @@ const VerifiedTokenOfRequest = createParamDecorator((_data: unknown, context: Ex
  * The fencing token that `@RequireFence` let in: `save(@FenceToken() token: bigint)`. Hand it to the store that the
  * handler writes to: the guard compared it before the handler began, and only the store can when it writes.
  */
-export function FenceToken(): ParameterDecorator {
+export function FenceToken(): ParameterDecorator;
+export function FenceToken(...bare: unknown[]): ParameterDecorator {
+  refuseMissingParentheses('@FenceToken', bare, 'it would fill nothing. Write @FenceToken()');
   return (target, method, index) => {
     if (method === undefined || typeof target === 'function') {
       throw new LockConfigurationError('@FenceToken() is for parameters of methods that have @RequireFence');

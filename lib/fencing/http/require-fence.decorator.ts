@@ -1,6 +1,7 @@
 import { UseGuards } from '@nestjs/common';
 import { LockConfigurationError } from '../../lock/errors.js';
 import { type CheckedPath, type LockKeyValues, lockKeyTemplate } from '../../nest/locked/lock-key.js';
+import { refuseMissingParentheses } from '../../nest/locked/parameter.decorators.js';
 import { checkNames } from '../check-settings.js';
 import { FenceGuard } from './fence.guard.js';
 import { rememberFencedMethod, setFencePlan } from './fence-plan.js';
@@ -18,6 +19,9 @@ export interface RequireFenceOptions<Path extends string = string> extends Signe
 
 const OPTIONS: readonly (keyof RequireFenceOptions)[] = ['keys', 'issuer', 'maxAgeMs'];
 
+const NO_PATH =
+  "it would let in whoever asks. Write @RequireFence('/locks/orders/:id'), with the path of the lock whose token it is";
+
 type MethodOrClassDecorator = (target: object, method?: string | symbol, descriptor?: PropertyDescriptor) => void;
 
 /**
@@ -31,8 +35,14 @@ type MethodOrClassDecorator = (target: object, method?: string | symbol, descrip
  */
 export function RequireFence<const Path extends string>(
   path: CheckedPath<Path>,
+  options?: RequireFenceOptions<Path>,
+): MethodOrClassDecorator;
+export function RequireFence<const Path extends string>(
+  path: CheckedPath<Path>,
   options: RequireFenceOptions<Path> = {},
+  ...bare: unknown[]
 ): MethodOrClassDecorator {
+  refuseMissingParentheses('@RequireFence', [path, options, ...bare], NO_PATH);
   return (target, method, descriptor) => {
     const where = `@RequireFence('${path}') on ${nameOf(target, method)}`;
     const decorated = decoratedOf(target, method, descriptor, where);
@@ -55,7 +65,9 @@ export function RequireFence<const Path extends string>(
 }
 
 /** For a method of a class with `@RequireFence`: this route asks for no token. It must write nothing that the lock protects. */
-export function WithoutFence(): MethodDecorator {
+export function WithoutFence(): MethodDecorator;
+export function WithoutFence(...bare: unknown[]): MethodDecorator {
+  refuseMissingParentheses('@WithoutFence', bare, 'it would lift nothing. Write @WithoutFence()');
   return (target, method, descriptor) => {
     setFencePlan(decoratedOf(target, method, descriptor, `@WithoutFence() on ${nameOf(target, method)}`), 'none');
   };

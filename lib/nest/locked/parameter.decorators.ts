@@ -5,6 +5,9 @@ import { refuseMissingParentheses } from './missing-parentheses.js';
 import { addParameterNote } from './parameter-notes.js';
 import type { FillingDecorator, Picked } from './parameter-types.js';
 
+/** For decorators of extras, which import what has a public name beside it. */
+export { refuseMissingParentheses };
+
 type UntypedDecorator = (target: object, method: string | symbol | undefined, index: number) => void;
 
 const NO_NAME = "it would bind nothing. Write @LockKey('id'), with the name of a placeholder of the path";

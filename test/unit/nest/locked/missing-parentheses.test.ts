@@ -1,5 +1,8 @@
 import 'reflect-metadata';
 import { describe, expect, it } from '@jest/globals';
+import { FenceToken } from '../../../../lib/fencing/http/fence-token.decorator.js';
+import { RequireFence, WithoutFence } from '../../../../lib/fencing/http/require-fence.decorator.js';
+import { InjectLockTesting } from '../../../../lib/extras/testing/lock-testing-token.js';
 import { LockConfigurationError } from '../../../../lib/lock/errors.js';
 import { InjectLock } from '../../../../lib/nest/lock-service-token.js';
 import { Locked } from '../../../../lib/nest/locked/locked.decorator.js';
@@ -21,6 +24,18 @@ const DECORATORS: readonly [string, Bare, string][] = [
     InjectLock as unknown as Bare,
     "it would inject nothing. Write @InjectLock(), or @InjectLock('orders')",
   ],
+  [
+    '@InjectLockTesting',
+    InjectLockTesting as unknown as Bare,
+    "it would inject nothing. Write @InjectLockTesting(), or @InjectLockTesting('orders')",
+  ],
+  ['@FenceToken', FenceToken as unknown as Bare, 'it would fill nothing. Write @FenceToken()'],
+  [
+    '@RequireFence',
+    RequireFence as unknown as Bare,
+    "it would let in whoever asks. Write @RequireFence('/locks/orders/:id')",
+  ],
+  ['@WithoutFence', WithoutFence as unknown as Bare, 'it would lift nothing. Write @WithoutFence()'],
 ];
 
 describe.each(DECORATORS)('%s without parentheses, which JavaScript would ignore,', (name, Bare, cure) => {
