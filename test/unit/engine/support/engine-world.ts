@@ -1,5 +1,4 @@
-import type { SharedParts } from '../../../../lib/engine/build-engine.js';
-import type { EngineSettings } from '../../../../lib/engine/settings.js';
+import type { SharedParts, EngineSettings } from '../../../../lib/engine/build-engine.js';
 import { ZookeeperLockService } from '../../../../lib/engine/zookeeper-lock-service.js';
 import type { LockError } from '../../../../lib/lock/errors.js';
 import type { LockEvent } from '../../../../lib/lock/events.js';

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { decodeContender, encodeContender, parseObject } from '../../../lib/engine/contender-data.js';
+import { decodeContender, encodeContender, parseObject } from '../../../lib/queue/node-data.js';
 import { LOCK_MODES } from '../../../lib/lock/mode.js';
 import { create, set } from '../../../lib/session/requests.js';
-import { type Client, EngineWorld } from './support/engine-world.js';
+import { type Client, EngineWorld } from '../engine/support/engine-world.js';
 import { replyTo } from '../../support/sessions/reply-to.js';
 
 const KEY = '/locks/stock';
