@@ -1,27 +1,19 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { LockAbortedError, LockConfigurationError, LockTimeoutError } from '../../../../lib/lock/errors.js';
 import type { LockHandle } from '../../../../lib/lock/handle.js';
 import type { LockMode } from '../../../../lib/lock/mode.js';
 import { create, get, remove, set } from '../../../../lib/session/requests.js';
-import { type Client, EngineWorld, rejection } from '../support/engine-world.js';
+import { rejection } from '../support/engine-world.js';
 import { replyTo } from '../../../support/sessions/reply-to.js';
 import { RefusingDialer, THROTTLED } from '../support/refusing-dialer.js';
 import { VanishedHolders } from '../../../../lib/engine/policy/lock-delay.js';
+import { useEngineWith } from '../support/use-engine.js';
 
 const KEY = '/locks/ledger';
 const DELAY_MS = 2_000;
 
 describe('a lock-delay', () => {
-  let engine: EngineWorld;
-  let one: Client;
-  let other: Client;
-
-  beforeEach(async () => {
-    engine = new EngineWorld();
-    one = await engine.client('one', { lockDelayMs: DELAY_MS });
-    other = await engine.client('other', { lockDelayMs: DELAY_MS });
-  });
-  afterEach(() => engine.end());
+  const { engine, one, other } = useEngineWith({ lockDelayMs: DELAY_MS }, 'one', 'other');
 
   /** How long the next one waits for the lock from now on. */
   async function waitOf(mode: LockMode, waitMs?: number): Promise<number> {
