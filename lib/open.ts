@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Subscription } from 'rxjs';
-import type { EngineSettings } from './engine/settings.js';
+import type { EngineSettings } from './engine/build-engine.js';
 import type { LockService } from './engine/lock-service.js';
 import { ZookeeperLockService } from './engine/zookeeper-lock-service.js';
 import { type Clock, restingClock, systemClock } from './lock/clock.js';

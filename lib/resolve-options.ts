@@ -1,4 +1,4 @@
-import { reservedSegment } from './engine/acquire/key.js';
+import { reservedSegment } from './engine/key.js';
 import { LockConfigurationError } from './lock/errors.js';
 import { shown } from './lock/shown.js';
 import { describeUnknownOption } from './lock/unknown-option.js';

@@ -1,23 +1,21 @@
 import { hostname } from 'node:os';
 import { wallNow } from '../lock/clock.js';
+import type { LockScope } from '../lock/handle.js';
+import { encodeContender } from '../queue/node-data.js';
 import type { Session } from '../session/session.js';
 import { Acquire } from './acquire/acquire.js';
-import { HolderInFront } from './acquire/holder-in-front.js';
 import { KeyQueues } from './acquire/key-queues.js';
 import { LockTaker } from './acquire/lock-taker.js';
+import { HolderInFront } from './acquire/obstacles.js';
 import { CallScopes } from './bounds/call-scope.js';
 import { Identifiers } from './bounds/owner-context.js';
 import { LockEvents } from './bounds/lock-events.js';
-import { encodeContender } from './contender-data.js';
 import type { LockRequest } from './contender.js';
 import { HoldHistory } from './hold/hold-history.js';
 import { Hold } from './hold/hold.js';
 import { Entry } from './policy/entry.js';
-import type { LocalExclusion } from './policy/local-exclusion.js';
-import { LocalStandIn } from './policy/local-stand-in.js';
-import { LockDelay } from './policy/lock-delay.js';
-import { VanishedHolders } from './policy/vanished-holders.js';
-import type { EngineSettings } from './settings.js';
+import { type LocalExclusion, LocalStandIn } from './policy/local-locks.js';
+import { LockDelay, VanishedHolders } from './policy/lock-delay.js';
 import { Timers } from './timers.js';
 import { Holders } from './upkeep/holders.js';
 import { Janitor } from './upkeep/janitor.js';
@@ -27,6 +25,27 @@ import { notRemoved } from './upkeep/not-removed.js';
 import { Outbox } from './upkeep/outbox.js';
 import { Parents } from './upkeep/parents.js';
 import { Shutdown } from './upkeep/shutdown.js';
+
+/** What the engine was told once, resolved and checked. */
+export interface EngineSettings {
+  /** '' or the absolute path in front of every key. */
+  readonly namespace: string;
+  /** 'process': the degraded mode, over an ensemble in memory. Its locks have no token. */
+  readonly scope: LockScope;
+  readonly waitMs: number;
+  /** How long calls wait for the first connection before they wait for their lock. */
+  readonly connectTimeoutMs: number;
+  readonly shutdownGraceMs: number;
+  readonly onSuspended: 'continue' | 'stop';
+  /** 0: none. */
+  readonly lockDelayMs: number;
+  /** Names this lock service and its contenders; the simulator's is seeded. */
+  readonly randomUuid: () => string;
+  /** In [0, 1). */
+  readonly random: () => number;
+  /** Where this process says that it runs. @default this machine, and the process's own number */
+  readonly machine?: { readonly host: string; readonly pid: number } | undefined;
+}
 
 /** What a lock service has in common with the one of this process that stands in for it. */
 export interface SharedParts {

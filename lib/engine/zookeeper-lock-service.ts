@@ -5,14 +5,18 @@ import { answerWithinMs, Deadline } from '../lock/deadline.js';
 import type { LockEvent } from '../lock/events.js';
 import type { LockHandle, MultiLockHandle } from '../lock/handle.js';
 import type { LockSnapshot } from '../lock/snapshot.js';
+import { writerStanding } from '../queue/writer-standing.js';
 import type { ConnectionState } from '../session/connection-state.js';
-import type { Session } from '../session/session.js';
 import { sessionIdText } from '../session/session-id.js';
-import { acquireAll } from './several/acquire-all.js';
-import { buildEngine, type Engine, type SharedParts } from './build-engine.js';
-import type { EngineSettings } from './settings.js';
-import { LocalExclusion } from './policy/local-exclusion.js';
+import type { Session } from '../session/session.js';
+import type { Call, TakenLock } from './acquire/lock-taker.js';
+import { Busy } from './acquire/obstacles.js';
+import { LockEvents } from './bounds/lock-events.js';
+import { callerOf, frameFor, runInFrame } from './bounds/owner-context.js';
+import { buildEngine, type Engine, type EngineSettings, type SharedParts } from './build-engine.js';
+import { untilDoneOrLost } from './hold/until-done-or-lost.js';
 import { type Freshness, inspectKey } from './insight/inspect.js';
+import { watchKey } from './insight/watch-key.js';
 import {
   type AcquireAllOptions,
   type KeyWithMode,
@@ -20,15 +24,10 @@ import {
   type SessionAccess,
   sessionAccess,
 } from './lock-service.js';
-import { LockEvents } from './bounds/lock-events.js';
-import { Busy } from './acquire/entry-rules.js';
-import type { Call, TakenLock } from './acquire/lock-taker.js';
-import { callerOf, frameFor, runInFrame } from './bounds/owner-context.js';
+import { LocalExclusion } from './policy/local-locks.js';
+import { acquireAll } from './several/acquire-all.js';
 import { runTransaction, type TransactionWork } from './several/run-transaction.js';
 import { checkTransactionCall } from './several/transaction-call.js';
-import { untilDoneOrLost } from './hold/until-done-or-lost.js';
-import { watchKey } from './insight/watch-key.js';
-import { writerStanding } from '../queue/writer-standing.js';
 
 const WITH_LOCK = 'withLock(key, async (lock) => { ... }, options), with the options last';
 

@@ -1,7 +1,10 @@
-/** How much earlier than the servers' own arithmetic ours ends, for clocks that do not run alike. */
+/** How much sooner than the servers' own count certainty ends here, since clocks do not run alike. */
 export function certaintyMarginMs(timeoutMs: number): number {
   return Math.max(50, timeoutMs / 50);
 }
 
-/** The least that a server grants, and so all that is certain of a session which one was offered and did not answer. */
+/**
+ * A server grants this many ticks at the least. So this is what stays certain of a session that was offered to a silent
+ * server.
+ */
 export const MIN_SESSION_TICKS = 2;

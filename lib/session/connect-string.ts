@@ -3,7 +3,7 @@ import { LockConfigurationError } from '../lock/errors.js';
 import type { Server } from './core/link.js';
 import { checkPath } from './paths.js';
 
-/** What `connect` names: an ensemble, or the one in this process. */
+/** What `connect` names: servers of an ensemble, or the ensemble in this process. */
 export type ConnectTarget =
   | { readonly kind: 'ensemble'; readonly servers: readonly Server[]; readonly chroot: string }
   | { readonly kind: 'memory'; readonly name: string; readonly chroot: string };
@@ -13,7 +13,7 @@ const EXAMPLE = "expected 'zk1:2181,zk2:2181,zk3:2181/chroot' or 'memory:'";
 
 /** Reads `host[:port][,host[:port]...][/chroot]` and `memory:[name][/chroot]`. IPv6 addresses stand in brackets. */
 export function parseConnectString(connect: string): ConnectTarget {
-  // A blank at the end, of an environment file for example, would otherwise be part of the chroot.
+  // An environment file may leave a blank at the end, which would otherwise belong to the chroot.
   const text = connect.trim();
   if (/^[a-z][\w+.-]*:\/\//i.test(text)) throw refusal(connect, 'it is not a URL: leave the scheme out');
   const slash = text.indexOf('/');
@@ -32,7 +32,7 @@ function readName(connect: string, authority: string): string {
 }
 
 function readChroot(connect: string, text: string): string {
-  // ZooKeeper would take the comma, and so the servers behind it, for a part of a node's name.
+  // ZooKeeper would take the comma, and with it the servers behind it, for a part of a node's name.
   if (text.includes(',')) throw refusal(connect, 'the chroot comes once, at the end, after all servers');
   const chroot = text === '/' ? '' : text;
   if (chroot !== '' && checkPath(chroot) !== undefined) {
@@ -52,8 +52,8 @@ function readServer(connect: string, text: string): Server {
   return { host, port };
 }
 
-/** What stands in front of an @ may be a password: neither it nor anything around it is shown. */
 function refusal(connect: string, reason: string): LockConfigurationError {
+  // The text in front of an @ may be a password, so neither it nor anything around it is shown.
   if (connect.includes('@')) {
     const advice = 'credentials do not belong here: give them as the option auth: { username, password }';
     return new LockConfigurationError(`connect: ${advice} (what it holds is not shown, as it has an @; ${EXAMPLE})`);

@@ -1,14 +1,14 @@
 /**
- * What the link to ZooKeeper is doing, for people and for policy. Whether a lock is still certain is never read from
- * here: that is arithmetic on the clock (`Session.certainUntil`).
+ * The state of the link to ZooKeeper, for people and for policy. It never decides whether a lock is still certain: that
+ * is arithmetic on the clock (`Session.certainUntil`).
  *
- * - `connecting`: no session yet, and not for long
+ * - `connecting`: there is no session yet, and the first session time-out has not passed
  * - `connected`: the first session is up, however long that took
- * - `suspended`: the link is down, the session may live on at the servers
+ * - `suspended`: the link is down, and the session may live on at the servers
  * - `reconnected`: a link is up again, with the same session or with a new one (compare `Session.identity`)
- * - `lost`: the servers ended the session, or may have: the link has been down for a whole session time-out; or no first
- *   session was to be had for as long
- * - `closed`: the end; `close()` was called, or the servers refuse us for good
+ * - `lost`: the servers ended the session, or may have, as the link was down for a whole session time-out; or no first
+ *   session could be had for as long
+ * - `closed`: the end, because `close()` was called or the servers refuse this client for good
  */
 export type ConnectionState = 'connecting' | 'connected' | 'suspended' | 'reconnected' | 'lost' | 'closed';
 

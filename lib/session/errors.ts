@@ -1,16 +1,17 @@
 /**
- * Why a request of the session failed. The first four are about the link, the rest is the server's own answer.
+ * Why a request of the session failed. The first four codes are about the link, the others are the server's own answer.
  *
- * - `NOT_CONNECTED`: there was no link; the request was never sent
+ * - `NOT_CONNECTED`: there was no link, and the request was never sent
  * - `CONNECTION_LOSS`: the link went away before the answer; the request may or may not have been carried out
  * - `SESSION_EXPIRED`: the session has ended; its ephemeral nodes are gone or going
- * - `CLOSED`: this client was closed; where the request had been sent, its outcome is unknown
- * - `TOO_LARGE`: refused here, because the server answers a frame over its limit by cutting the connection; or the answer to
- *   a read was longer than is taken, and was read past
- * - `THROTTLED`: the server is too busy and has done nothing; told after a pause, so that nobody asks again at once
- * - `READ_ONLY`: the server has no quorum, and serves reads alone
- * - `LOCAL_SESSION`: the session is known to one server alone, and may own no ephemeral node
- * - `ROLLED_BACK`: a part of a multi that failed because of another part
+ * - `CLOSED`: this client was closed; the outcome of a request that had been sent is unknown
+ * - `TOO_LARGE`: the client refused the request, because a server cuts the connection at a frame over its limit; or the
+ *   answer to a read was too long, and was read past
+ * - `THROTTLED`: the server is too busy and did nothing; the answer is held back for a while, so that no caller asks
+ *   again at once
+ * - `READ_ONLY`: the server has no quorum and serves only reads
+ * - `LOCAL_SESSION`: only one server knows the session, and it may own no ephemeral node
+ * - `ROLLED_BACK`: this part of a multi failed because of another part
  */
 export type SessionErrorCode =
   | 'NOT_CONNECTED'
@@ -36,7 +37,7 @@ export type SessionErrorCode =
   | 'ROLLED_BACK'
   | 'SERVER_ERROR';
 
-/** The answer of a server that is not a result, with the number it uses on the wire. */
+/** The code for each error number that servers use on the wire. */
 const CODE_BY_NUMBER: ReadonlyMap<number, SessionErrorCode> = new Map([
   [-2, 'ROLLED_BACK'],
   [-4, 'CONNECTION_LOSS'],
@@ -60,7 +61,7 @@ const CODE_BY_NUMBER: ReadonlyMap<number, SessionErrorCode> = new Map([
   [-127, 'THROTTLED'],
 ]);
 
-/** What the port rejects with. `code` is the contract, the text is for people. */
+/** The error that the port rejects with. `code` is the contract, the text is for people. */
 export class SessionError extends Error {
   override readonly name = 'SessionError';
 
@@ -91,7 +92,7 @@ export function failedWith(outcome: unknown, code: SessionErrorCode): outcome is
   return outcome instanceof SessionError && outcome.code === code;
 }
 
-/** Whether the same request may succeed once the link is up again, or less busy. */
+/** Whether the same request may succeed once the link is up again or the server is less busy. */
 export function isAboutTheLink({ code }: SessionError): boolean {
   switch (code) {
     case 'NOT_CONNECTED':
@@ -105,7 +106,7 @@ export function isAboutTheLink({ code }: SessionError): boolean {
   }
 }
 
-/** Whether the servers refused it for who asked: trying again changes nothing. */
+/** Whether the servers refused the request because of who sent it. Sending it again changes nothing. */
 export function isAboutAccess({ code }: SessionError): boolean {
   return code === 'NO_AUTH' || code === 'AUTH_FAILED' || code === 'INVALID_ACL';
 }

@@ -1,14 +1,14 @@
 const ZERO = 48;
 const NINE = 57;
-/** A server writes ten digits; of a negative number nine or ten, behind a minus. */
+/** A server writes ten digits. A negative number has nine or ten, behind a minus. */
 const LEAST_DIGITS = 9;
 const MOST_DIGITS = 10;
 
 /**
- * Whether a name ends in one of these characters and a number as servers give it to sequential nodes.
+ * Whether a name ends in one of these characters and a number, as servers give it to sequential nodes.
  *
- * @param name a text, or its bytes in UTF-8 among others: most names of a long list are never made into texts
- * @param characters of ASCII
+ * @param name a text, or bytes in UTF-8 from `start` to `end`: most names of a long list are never made into texts
+ * @param characters ASCII characters
  */
 export function isNumberedAfter(characters: string, name: string | Uint8Array, start = 0, end = name.length): boolean {
   let at = end - 1;

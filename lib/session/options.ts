@@ -3,22 +3,25 @@ import type { Clock } from '../lock/clock.js';
 import type { Server } from './core/link.js';
 import type { Acl } from './requests.js';
 
-/** Resolved and checked: what every kind of session needs to know. */
+/** The resolved and checked settings that every kind of session needs. */
 export interface SessionSettings {
   readonly servers: readonly Server[];
-  /** '' or an absolute path that is put in front of every path. */
+  /** '' or an absolute path that stands in front of every path at the server. */
   readonly chroot: string;
-  /** Asked of the server; what it grants counts. */
+  /** The time-out that is asked for; the one that the server grants counts. */
   readonly sessionTimeoutMs: number;
   /** The servers' `tickTime`, or more. */
   readonly serverTickMs: number;
-  /** The absolute path (inside the chroot; '' for its root) under which `.sessions` lies, for the session's own heartbeat writes. */
+  /**
+   * The absolute path (inside the chroot; '' for its root) under which `.sessions` lies, for the session's own
+   * heartbeat nodes.
+   */
   readonly namespace: string;
   readonly auth: readonly AuthSettings[];
-  /** For creates that name none. */
+  /** The access rights of creates that name none. */
   readonly acl: readonly Acl[];
   readonly clock: Clock;
-  /** In [0, 1): the order of servers, jitter. */
+  /** A number in [0, 1) for the order of servers and for jitter. */
   readonly random: () => number;
 }
 

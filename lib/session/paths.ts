@@ -1,11 +1,13 @@
 import { SessionError } from './errors.js';
 
-/** What servers refuse inside a segment: control characters, surrogates (so all beyond the BMP), private use, specials. */
+/**
+ * Servers refuse these inside a segment: control characters, surrogates (so all beyond the BMP), private use, specials.
+ */
 const REFUSED = '\\u0000-\\u001f\\u007f-\\u009f\\ud800-\\uf8ff\\ufff0-\\uffff';
 const VALID_PATH = new RegExp(`^(?:/|(?:/(?!\\.{1,2}(?:/|$))[^/${REFUSED}]+)+)$`);
 
 /**
- * Refuses here, before any I/O, what a server would refuse.
+ * Refuses a path here, before any I/O, that a server would refuse.
  * @param path absolute; for a sequential create it may end in `/`, as the server puts the number there
  */
 export function checkPath(path: string, sequential = false): SessionError | undefined {
@@ -19,13 +21,13 @@ export function checkPath(path: string, sequential = false): SessionError | unde
   );
 }
 
-/** `path` as the servers know it. */
+/** The path as the servers know it. */
 export function withChroot(chroot: string, path: string): string {
   if (chroot === '') return path;
   return path === '/' ? chroot : chroot + path;
 }
 
-/** A server's path as this client's callers know it. */
+/** The server's path as this client's callers know it. */
 export function withoutChroot(chroot: string, path: string): string {
   if (chroot === '') return path;
   return path.length === chroot.length ? '/' : path.slice(chroot.length);

@@ -28,8 +28,8 @@ export interface Acl {
 export type CreateMode = 'persistent' | 'persistent-sequential' | 'ephemeral' | 'ephemeral-sequential' | 'container';
 
 /**
- * - `created`, `deleted`, `changed`, `children`: what happened to `path`
- * - `lost`: the session has ended or was closed, the watch with it
+ * What happened to `path` (`created`, `deleted`, `changed`, `children`), or `lost`: the session has ended or was
+ * closed, and its watches with it.
  */
 export interface WatchEvent {
   readonly type: 'created' | 'deleted' | 'changed' | 'children' | 'lost';
@@ -37,9 +37,9 @@ export interface WatchEvent {
 }
 
 /**
- * Told once of each watch (`get`, `exists`, `list`); one that is set several times on a path is told of an event there once.
- * It is called while replies are being read, possibly before the code that awaits the request which set it runs on; it must
- * not throw.
+ * Called once for each watch (`get`, `exists`, `list`). A watcher that set several watches on a path is told of one
+ * event there once. The call comes while replies are being read, possibly before the code that awaits the request which
+ * set the watch runs on. It must not throw.
  */
 export interface Watcher {
   onWatchEvent(event: WatchEvent): void;
@@ -66,7 +66,7 @@ export interface SetRequest {
   /** -1 for any. */
   readonly version: number;
 }
-/** Only inside a multi: fails the whole unless the node is there with this version (-1 for any). */
+/** Only allowed inside a multi, which fails as a whole unless the node is there with this version (-1 for any). */
 export interface CheckRequest {
   readonly op: 'check';
   readonly path: string;
@@ -75,33 +75,36 @@ export interface CheckRequest {
 export interface ExistsRequest {
   readonly op: 'exists';
   readonly path: string;
-  /** Also waits for a node that is not there, and so stays at the server until it is created or removed: prefer `get`. */
+  /**
+   * Also set when the node is missing. It then stays at the server until the node is created or the watch is removed:
+   * prefer `get`.
+   */
   readonly watch?: Watcher | undefined;
 }
 export interface GetRequest {
   readonly op: 'get';
   readonly path: string;
-  /** Set only when the node is there; told when it is changed or deleted. */
+  /** Set only when the node is there. Told when the node is changed or deleted. */
   readonly watch?: Watcher | undefined;
 }
 export interface ListRequest {
   readonly op: 'list';
   readonly path: string;
-  /** Set only when the node is there; told when a child comes or goes, or the node is deleted. */
+  /** Set only when the node is there. Told when a child comes or goes, or the node is deleted. */
   readonly watch?: Watcher | undefined;
   /**
-   * Only the children whose names end in one of these characters and a number as servers give it to sequential nodes are
-   * wanted: the others are read past, and cost no memory. @default all
+   * Keeps only the children whose names end in one of these characters and a number as servers give it to sequential
+   * nodes. The others are read past and cost no memory. @default all
    */
   readonly numberedAfter?: string | undefined;
 }
-/** Makes the reads behind it see all that was committed when the leader answered. */
+/** Makes the reads behind it see everything that was committed when the leader answered. */
 export interface SyncRequest {
   readonly op: 'sync';
   readonly path: string;
 }
 export type MultiPart = CreateRequest | DeleteRequest | SetRequest | CheckRequest;
-/** All parts or none, in one transaction. */
+/** Carries out all parts or none, in one transaction. */
 export interface MultiRequest {
   readonly op: 'multi';
   readonly parts: readonly MultiPart[];
@@ -115,16 +118,19 @@ export interface Created {
   readonly stat: Stat;
 }
 export interface NodeData {
-  /** A view into the received bytes: copy it to keep it for long. */
+  /** A view into the received bytes. Copy it to keep it for long. */
   readonly data: Uint8Array;
   readonly stat: Stat;
 }
 export interface Children {
-  /** Names, not paths, in no order. */
+  /** Names, not paths, in no particular order. */
   readonly children: readonly string[];
   readonly stat: Stat;
 }
-/** One for each part of a multi, in order. A server sends no stat for creates in here: what is known is filled in, the times are 0. */
+/**
+ * The results of a multi's parts, in order. A server sends no stat for a create in a multi: what is known is filled in,
+ * and the times are 0.
+ */
 export type MultiResult =
   | ({ readonly op: 'create' } & Created)
   | { readonly op: 'delete' }
@@ -135,7 +141,7 @@ interface ReplyByOp {
   create: Created;
   delete: undefined;
   set: Stat;
-  /** undefined: no such node. */
+  /** Undefined says that there is no such node. */
   exists: Stat | undefined;
   get: NodeData;
   list: Children;
@@ -144,7 +150,7 @@ interface ReplyByOp {
 }
 export type Reply = ReplyByOp[keyof ReplyByOp];
 export type ReplyTo<R extends Request> = ReplyByOp[R['op']];
-/** In a batch each request has an end of its own. */
+/** Each request of a batch has its own outcome. */
 export type Outcome<R extends Request> = ReplyTo<R> | SessionError;
 
 const ANY_VERSION = -1;

@@ -3,7 +3,7 @@ import { createSecureContext } from 'node:tls';
 import type { TlsSettings } from './options.js';
 import { tlsReason } from './tls-reason.js';
 
-/** What must be told before `node:tls` looks at it: it takes a path for a certificate that nobody trusts. */
+/** The kind of value for each setting. `node:tls` itself would take a path for a certificate that nobody trusts. */
 const KINDS: Readonly<
   Record<keyof TlsSettings, 'PEM' | 'string' | 'boolean' | 'function' | 'whatever node:tls takes'>
 > = {
@@ -24,15 +24,15 @@ const KINDS: Readonly<
 };
 
 /**
- * What is wrong with these settings, as far as it can be known here: with the servers it would only be seen that none
- * of them can be reached. Says which setting it is, never what it holds.
+ * Says what is wrong with these settings, as far as that can be known without a server; against servers it would only
+ * be seen that none can be reached. It names the setting, never its value.
  */
 export function mistakeInTls(tls: unknown): string | undefined {
   if (typeof tls !== 'object' || tls === null || Array.isArray(tls)) {
     return 'must be an object such as { ca, cert, key }, as tls.connect() takes it';
   }
   if ('checkServerIdentity' in tls && (tls.checkServerIdentity ?? undefined) === undefined) {
-    // It takes the place of the check that node:tls has, and is called all the same.
+    // A function given here replaces the check that node:tls has. node:tls calls it even where it is undefined.
     return 'checkServerIdentity must be a function, or not be there: without it the name of the server is checked as usual';
   }
   for (const [name, value] of Object.entries(tls)) {
@@ -75,7 +75,7 @@ function mistakeInPem(name: keyof TlsSettings, part: unknown): string | undefine
   }
   if (name !== 'ca') return undefined;
   try {
-    // A secure context passes over an authority that it cannot read.
+    // A secure context silently ignores an authority that it cannot read.
     new X509Certificate(text);
     return undefined;
   } catch (error) {
@@ -83,14 +83,14 @@ function mistakeInPem(name: keyof TlsSettings, part: unknown): string | undefine
   }
 }
 
-/** A key may stand beside a passphrase of its own. */
+/** A key may be given as an object, next to a passphrase of its own. */
 function textOf(part: unknown): string | undefined {
   if (typeof part === 'string') return part;
   if (ArrayBuffer.isView(part)) return Buffer.from(part.buffer, part.byteOffset, part.byteLength).toString('latin1');
   return typeof part === 'object' && part !== null && 'pem' in part ? textOf(part.pem) : undefined;
 }
 
-/** Node ends its complaint of a wrong type with the value, which may be a passphrase. */
 function reasonOf(thrown: unknown): string {
+  // Node ends a complaint about a wrong type with the value itself, which may be a passphrase.
   return tlsReason(thrown as Error).replace(/\.? Received .*/s, '');
 }

@@ -1,18 +1,19 @@
 import { SessionError } from './errors.js';
 
 /**
- * The longest answer that is taken: 70 000 contenders of one queue. All answers of a session come in one stream, so a longer
- * one would keep those behind it waiting, and the event loop as well. What comes is read past, and not kept.
+ * The longest answer that is kept, enough for 70 000 contenders of one queue. All answers of a session come in one
+ * stream, so parsing a longer one would delay the answers behind it, and the event loop. Its bytes are read past and
+ * dropped.
  */
 export const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 
 const BYTES_PER_MEGABYTE = 2 ** 20;
 
-/** The answer to a read was longer than is taken. Nothing else suffers: the connection goes on. */
+/** The answer to a read was too long to be kept. Nothing else suffers, and the connection goes on. */
 export class TooLargeAnswerError extends SessionError {
   constructor(
     path: string,
-    /** Of a list; undefined for the data of a node. */
+    /** The number of children of a listed node; undefined where the node's data was read. */
     readonly children: number | undefined,
     readonly bytes: number,
   ) {

@@ -9,14 +9,12 @@ import type { Contender, LockRequest } from '../contender.js';
 import { describeRefusedHeartbeat } from '../hold/describe-loss.js';
 import type { Hold } from '../hold/hold.js';
 import { namesReader } from '../hold/upgrade-intent.js';
-import { Latch } from '../latch.js';
 import { refusal } from '../refusal.js';
 import type { PendingTimer, Timers } from '../timers.js';
 import { listQueue } from '../upkeep/list-queue.js';
+import { Latch } from '../wait.js';
 import { enqueue, type Enqueued, type EnqueueParts } from './enqueue.js';
-import { Busy, type EntryRules, type Patience } from './entry-rules.js';
-import { explainRefusal } from './explain-refusal.js';
-import type { HolderInFront } from './holder-in-front.js';
+import { Busy, type EntryRules, explainRefusal, type HolderInFront, type Patience } from './obstacles.js';
 import type { QueueMember, Turn } from './queue-member.js';
 
 export interface AcquireParts extends EnqueueParts {

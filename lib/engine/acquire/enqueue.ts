@@ -5,8 +5,7 @@ import { type Children, create, type Created, get, type GetRequest, type Outcome
 import type { Session, SessionIdentity } from '../../session/session.js';
 import type { CallScope } from '../bounds/call-scope.js';
 import type { Identifiers } from '../bounds/owner-context.js';
-import { Contender, type LockRequest } from '../contender.js';
-import { OwnNode } from '../own-node.js';
+import { Contender, type LockRequest, OwnNode } from '../contender.js';
 import type { Janitor } from '../upkeep/janitor.js';
 import type { LinkState } from '../upkeep/link-state.js';
 import type { ListsBehindWrites } from '../upkeep/list-behind-writes.js';

@@ -10,8 +10,8 @@ import type { Hold } from '../hold/hold.js';
 import type { LinkState } from '../upkeep/link-state.js';
 import type { Outbox } from '../upkeep/outbox.js';
 import type { Acquire } from './acquire.js';
-import { Busy } from './entry-rules.js';
-import { checkKey } from './key.js';
+import { Busy } from './obstacles.js';
+import { checkKey } from '../key.js';
 
 export type TakenLock = OwnedLock<Hold>;
 

@@ -1,5 +1,5 @@
 import type { NodeData } from '../../session/requests.js';
-import { decodeContender } from '../contender-data.js';
+import { decodeContender } from '../../queue/node-data.js';
 import type { Hold } from './hold.js';
 
 /** Somebody else's contender, which is at the head of the queue: nobody is ahead of it, so it holds the lock. */

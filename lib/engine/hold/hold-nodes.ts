@@ -1,7 +1,6 @@
 import { answerWithinMs } from '../../lock/deadline.js';
 import type { MultiPart } from '../../session/requests.js';
-import type { Contender, Leaving } from '../contender.js';
-import { OwnNode } from '../own-node.js';
+import { type Contender, type Leaving, OwnNode } from '../contender.js';
 import type { HoldParts } from './hold-parts.js';
 
 type NodeParts = Pick<HoldParts, 'session' | 'janitor' | 'timers' | 'link' | 'waitMs'>;

@@ -1,4 +1,4 @@
-import { parseObject } from '../contender-data.js';
+import { parseObject } from '../../queue/node-data.js';
 
 /** No node holds more, by the servers' own limit: with very many readers an intent comes near. */
 const MAX_INTENT_BYTES = 2 ** 20;

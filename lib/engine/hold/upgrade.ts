@@ -4,7 +4,7 @@ import { namePrefix } from '../../queue/node-name.js';
 import { isAboutTheLink, SessionError } from '../../session/errors.js';
 import { create, get, type NodeData, set } from '../../session/requests.js';
 import type { CallScope } from '../bounds/call-scope.js';
-import { Latch } from '../latch.js';
+import { Latch } from '../wait.js';
 import { refusal } from '../refusal.js';
 import { listQueue } from '../upkeep/list-queue.js';
 import { describeOther, describeOwn } from './describe-holder.js';

@@ -7,12 +7,11 @@ import { failedWith, isAboutTheLink, SessionError } from '../../session/errors.j
 import { get, type NodeData, remove, sync } from '../../session/requests.js';
 import type { Session } from '../../session/session.js';
 import { sessionIdText } from '../../session/session-id.js';
-import { decodeContender } from '../contender-data.js';
+import { decodeContender, parseRecord } from '../../queue/node-data.js';
 import { refusal } from '../refusal.js';
 import type { CallScope } from '../bounds/call-scope.js';
 import type { Identifiers } from '../bounds/owner-context.js';
 import { listQueue } from '../upkeep/list-queue.js';
-import { parseRecord } from '../key-record.js';
 import type { HoldHistory } from '../hold/hold-history.js';
 import type { LinkState } from '../upkeep/link-state.js';
 import { type Found, isMoving, standings } from './standings.js';

@@ -1,13 +1,12 @@
-import type { MultiPart } from '../../session/requests.js';
-import type { GetRequest, Outcome } from '../../session/requests.js';
 import type { QueueNode } from '../../queue/node-name.js';
-import type { EntryRules, Patience } from '../acquire/entry-rules.js';
+import type { GetRequest, MultiPart, Outcome } from '../../session/requests.js';
+import type { EntryRules, Patience } from '../acquire/obstacles.js';
 import type { CallScope } from '../bounds/call-scope.js';
 import type { Contender, LockRequest } from '../contender.js';
 import type { UpgradeRules } from '../hold/hold-parts.js';
 import type { Hold } from '../hold/hold.js';
 import type { LinkState } from '../upkeep/link-state.js';
-import type { LocalExclusion } from './local-exclusion.js';
+import type { LocalExclusion } from './local-locks.js';
 import { clearing, type LockDelay } from './lock-delay.js';
 
 /** What an application may have asked for that keeps out one whose turn has come. Both are off unless it has. */

@@ -4,7 +4,7 @@ import { type LockHandle, MultiLockHandle } from '../../lock/handle.js';
 import { type LockMode, strongest } from '../../lock/mode.js';
 import { shown } from '../../lock/shown.js';
 import type { Hold } from '../hold/hold.js';
-import { checkKey } from '../acquire/key.js';
+import { checkKey } from '../key.js';
 import type { TakenLock } from '../acquire/lock-taker.js';
 import type { KeyWithMode } from '../lock-service.js';
 

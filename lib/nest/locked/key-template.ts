@@ -1,4 +1,4 @@
-import { checkKey } from '../../engine/acquire/key.js';
+import { checkKey } from '../../engine/key.js';
 import { InvalidLockKeyError, LockConfigurationError } from '../../lock/errors.js';
 import { encodeKeyValue } from './encode-key-value.js';
 import { foreignPlaceholder } from './foreign-placeholders.js';

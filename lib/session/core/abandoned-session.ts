@@ -19,8 +19,9 @@ export const NO_TRAFFIC: Traffic = {
 };
 
 /**
- * Ends a session that was given up although it may still live, so that its nodes do not stand in the way of its
- * successor: asks each server once, by id and password, until one has closed it or knows it no longer.
+ * Ends a session that was given up although it may still live at the servers, so that its nodes do not stand in the way
+ * of its successor. It asks each server once, by id and password, until one has closed the session or no longer knows
+ * it.
  */
 export class AbandonedSession implements ConnectionOwner {
   readonly #credentials: Credentials;
@@ -40,13 +41,13 @@ export class AbandonedSession implements ConnectionOwner {
   }
 
   onOffering(): void {
-    // Nobody counts on this session any more.
+    // No lock counts on this session any more, so no certainty has to be lowered.
   }
 
   onAttached(connection: Connection, reply: HandshakeReply): void {
     connection.startLiveness(reply.timeoutMs, reply.timeoutMs);
     void closeSession(connection).then(() => {
-      // Otherwise the connection was lost before the answer, and another server is being asked.
+      // When the closing failed, `onEnded` has begun to ask another server: that connection must go on.
       if (this.#connection === connection) this.stop();
     });
   }
@@ -73,14 +74,16 @@ export class AbandonedSession implements ConnectionOwner {
     const server = this.#servers.shift();
     if (server === undefined) return;
     const { id, password } = this.#credentials;
-    // Transaction 0: a server that lags behind what we have seen may end the session all the same.
+    // With transaction 0 even a server that lags behind what this client has seen may end the session.
     const offer = { sessionId: id, password, lastZxid: 0n, timeoutMs: this.#patienceMs };
     const context = { clock: this.#clock, dialer: this.#dialer, chroot: '', owner: this, traffic: NO_TRAFFIC };
     this.#connection = new Connection(server, offer, this.#patienceMs, context);
   }
 }
 
-/** Asks the server to end the session; @returns whether it has, false when the connection went away before the answer */
+/**
+ * Asks the server to end the session. @returns whether it did; false when the connection went away before the answer
+ */
 export async function closeSession(connection: Connection): Promise<boolean> {
   const call = new SingleCall({ op: 'closeSession' });
   connection.conversation.send(call);

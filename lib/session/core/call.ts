@@ -4,20 +4,23 @@ import type { LinkRequest, RemovableWatch } from './link.js';
 
 const MAX_XID = 0x7fff_ffff;
 
-/** Numbers of requests go round in the positive half of 32 bits; the negative ones mean something to servers. */
+/**
+ * Request numbers stay in the positive half of 32 bits, because servers give a meaning to some of the negative ones.
+ */
 export function nextXid(xid: number): number {
+  // Zero is left out: the numbering starts again at 1.
   return xid === MAX_XID ? 1 : xid + 1;
 }
 
-/** One request on its way; knows how to tell its caller. */
+/** One request on its way. It knows how to tell its caller what came of it. */
 export abstract class Call {
   xid = 0;
   sentAt = 0;
-  /** How many answers the connection had brought when it was sent. */
+  /** How many answers the connection had brought when this request was sent. */
   sentAfter = 0;
-  /** Which answer of the connection it got, counted from 1. */
+  /** The number of this request's answer on its connection, counted from 1. */
   answer = 0;
-  /** The watcher asked for changed its mind before the answer came. */
+  /** The watcher was taken back before the answer came. */
   unwatched = false;
 
   constructor(readonly request: LinkRequest) {}
@@ -32,7 +35,7 @@ export abstract class Call {
     return 'watch' in this.request ? this.request.watch : undefined;
   }
 
-  /** Where the server keeps the watch this call asks for. */
+  /** The table in which the server keeps the watch that this call asks for. */
   get watchTable(): RemovableWatch | undefined {
     switch (this.request.op) {
       case 'get':
@@ -100,9 +103,9 @@ class BatchCall extends Call {
   }
 }
 
-/** A request nobody waits for: its failure means that there is nothing left to do. */
+/** A request whose outcome nobody waits for: when it fails, there is nothing left to do. */
 export class SilentCall extends Call {
   settle(): void {
-    // The caller asked not to know.
+    // The caller asked not to be told.
   }
 }

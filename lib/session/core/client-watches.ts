@@ -5,8 +5,8 @@ import type { RemovableWatch, WatchKind } from './link.js';
 import { WatchRegistry } from './watch-registry.js';
 
 /**
- * The watches of a session and what the server keeps of them: set by the answer to a request, taken back when nobody
- * wants them, also while a request for the same watch is still under way.
+ * The watches of a session, and what the server keeps of them. The answer to a request sets a watch. A watch that
+ * nobody wants is removed at the server, also while a request for the same watch is still under way.
  */
 export class ClientWatches {
   readonly registry = new WatchRegistry();
@@ -24,11 +24,12 @@ export class ClientWatches {
     for (const kind of unwanted) this.#removeAtServer(conversation, path, kind);
   }
 
-  /** The server has taken the watch; `found`: the node is there. */
+  /** The server has set the watch that the call asked for. `found` tells whether the node is there. */
   set(call: Call, found: boolean): void {
     const { path, watcher, watchTable } = call;
     if (path === undefined || watcher === undefined || watchTable === undefined) return;
     const conversation = this.#conversation();
+    // The watch that now exists is decided on below, so no removal of it is owed any more.
     conversation?.skippedRemovals.delete(`${watchTable}${path}`);
     if (!call.unwatched) this.registry.add(kindOf(call, found), path, watcher);
     else if (conversation !== undefined && !this.registry.wants(path, watchTable)) {
@@ -36,7 +37,7 @@ export class ClientWatches {
     }
   }
 
-  /** A removal was put off for this call's sake, which did not set its watch after all. */
+  /** The call failed, so it set no watch. A removal that was put off for its sake is sent now. */
   notSet({ path, watchTable }: Call): void {
     const conversation = this.#conversation();
     if (path === undefined || watchTable === undefined || conversation === undefined) return;
@@ -45,13 +46,14 @@ export class ClientWatches {
   }
 
   #removeAtServer(conversation: Conversation, path: string, kind: RemovableWatch): void {
-    // Taking it away would take it from a request that is under way, too.
+    // A removal at the server would also take the watch of a request that is still under way.
     if (conversation.wantsWatchOn(path, kind)) conversation.skippedRemovals.add(`${kind}${path}`);
     else conversation.send(new SilentCall({ op: 'removeWatches', path, kind }));
   }
 }
 
 function kindOf(call: Call, found: boolean): WatchKind {
+  // An `exists` on a missing node leaves a watch for its creation.
   if (call.watchTable === 'children') return 'children';
   return call.request.op === 'exists' && !found ? 'exists' : 'data';
 }

@@ -17,20 +17,22 @@ import type {
 import { Liveness } from './liveness.js';
 import { connectionLoss } from './outcome.js';
 
-/** How a connection ended, as far as it matters for what comes next. */
+/** How a connection ended, as far as the next attempt needs to know it. */
 export type Ending =
-  /** Not reached. */
+  /** The server could not be reached. */
   | 'unreachable'
-  /** Neither an answer nor a refusal within the patience there was. */
+  /** The server neither answered nor refused before the patience ran out. */
   | 'silent'
-  /** The server hung up on our handshake: it does not serve, or we have seen a newer state than it has. */
+  /**
+   * The server hung up on the handshake: it does not serve, or this client has seen a newer state than the server has.
+   */
   | 'refused'
-  /** It had been attached. */
+  /** The connection had been attached to the session. */
   | 'dropped';
 
-/** Told what becomes of a connection. */
+/** Hears what becomes of a connection. */
 export interface ConnectionOwner {
-  /** The handshake leaves now. */
+  /** The handshake is about to leave. */
   onOffering(connection: Connection): void;
   /** The server granted the offered session, or a new one. */
   onAttached(connection: Connection, reply: HandshakeReply): void;
@@ -58,13 +60,13 @@ const MISSING_IN: Readonly<Record<LinkStage, string>> = {
 export interface ConnectionContext extends DialOptions {
   readonly clock: Clock;
   readonly dialer: Dialer;
-  /** Stands in front of every path at the server. */
+  /** A prefix of every path at the server. */
   readonly chroot: string;
   readonly owner: ConnectionOwner;
   readonly traffic: Traffic;
 }
 
-/** One connection to one server, from the handshake to its end, and whether it is alive. It is used once. */
+/** One connection to one server: its handshake, its requests, its liveness and its end. An object is used once. */
 export class Connection implements LinkListener {
   readonly #clock: Clock;
   readonly #owner: ConnectionOwner;
@@ -78,7 +80,7 @@ export class Connection implements LinkListener {
   #phase: Phase = 'dialing';
   #liveness: Liveness | undefined;
   #readAt = 0;
-  /** When the handshake was sent: the instant from which a new session, or an attached one, is known to the server. */
+  /** When the handshake was sent. A new or re-attached session is known to the server from this instant on. */
   handshakeSentAt = 0;
 
   constructor(
@@ -117,40 +119,41 @@ export class Connection implements LinkListener {
     return this.#readAt;
   }
 
-  /** For how long the event loop stood still after `since`, at least. */
+  /** For how long, at the least, the event loop stood still after `since`. */
   stalledMs(since: number): number {
     return this.#liveness?.stalledMs(since) ?? 0;
   }
 
-  /** How long it has been tried, or used. */
+  /** For how long this connection has been tried or used. */
   get ageMs(): number {
     return this.#clock.now() - this.#startedAt;
   }
 
-  /** The handshake must be answered within this, if there was not less patience in the first place. */
+  /** Shortens the wait for the answer to the handshake to this long; a wait that ends sooner stays as it is. */
   expectAnswerWithin(durationMs: number): void {
     if (this.#clock.now() + durationMs < this.#patienceEndsAt) this.#wait(durationMs);
   }
 
-  /** What is the matter with an attempt that is still under way, for people; undefined for any other. */
+  /** What an attempt that is still under way is waiting for, for people; undefined once the attempt is over. */
   describeAttempt(): string | undefined {
     if (this.#phase !== 'dialing' && this.#phase !== 'shaking') return undefined;
     return this.#silence(this.#clock.now() - (this.#phase === 'dialing' ? this.#startedAt : this.handshakeSentAt));
   }
 
-  /** Gives the connection up, as if the server had: the owner looks for another. */
+  /** Ends the connection as if the server had ended it: the owner looks for another server. */
   giveUp(cause: Error): void {
     this.#end(cause);
   }
 
-  /** Gives the connection up without telling the owner; outstanding calls settle with `error`. */
+  /** Ends the connection without telling the owner. Outstanding calls settle with `error`. */
   destroy(error: (call: Call) => SessionError): void {
     this.#finish();
     this.conversation.settleAll(error);
   }
 
-  /** The question and the offer have a patience each: an offer that is given up for the question's sake is a dear one. */
   onServing(): void {
+    // The offer gets a patience of its own: the session may already have been shortened by it, so an offer that is
+    // given up because the question before it took long is a costly one.
     this.#wait(this.#patienceMs);
   }
 
@@ -164,7 +167,7 @@ export class Connection implements LinkListener {
   onHandshake(reply: HandshakeReply): void {
     this.#patience.cancel();
     if (reply.timeoutMs <= 0) {
-      // Only a session that was offered can have ended.
+      // Only an offered session can have expired.
       if (this.offer.sessionId === 0n) return this.#end(new Error('it granted no session'), 'refused');
       this.#finish();
       this.#owner.onExpired(this);
@@ -177,7 +180,7 @@ export class Connection implements LinkListener {
     this.#owner.onAttached(this, reply);
   }
 
-  /** From now on the connection keeps itself alive, and notices its own death. */
+  /** Starts the pings that keep the connection alive, and the watch for its silence. */
   startLiveness(timeoutMs: number, tickMs: number, heldUntil: () => number | undefined = () => undefined): void {
     this.#liveness = new Liveness(this.#clock, timeoutMs, tickMs, this.#readAt, {
       heldUntil,
@@ -218,7 +221,8 @@ export class Connection implements LinkListener {
 
   #startPatience(durationMs: number): Timer {
     return this.#clock.setTimer(durationMs, () => {
-      // After a stall of the event loop the answer may be here and not have been read.
+      // After a stall of the event loop the answer may have arrived unread: the sockets are read before this timer
+      // fires.
       this.#patience = this.#clock.setTimer(0, () => this.#end(new Error(this.#silence(this.ageMs)), 'silent'));
     });
   }

@@ -18,32 +18,32 @@ import { PendingCalls } from './pending-calls.js';
 import type { Passage } from './proof-of-life.js';
 import { ThrottledAnswers } from './throttled-answers.js';
 
-/** Told what passes over an attached connection. */
+/** Hears what passes over an attached connection. */
 export interface Traffic {
   onEvent(event: WatchEvent): void;
-  /** The server answered this call, and what that proves. */
+  /** The server answered this call; `proof` tells what the answer proves. */
   onAnswered(call: Passage, answeredAt: number, proof: Proof): void;
-  /** The server answered something that proves nothing but that it is there: a ping, or watches that were set again. */
+  /** The server answered a ping, or the frame that sets watches again: that proves only that the server is there. */
   onHeard(sentAt: number, answeredAt: number): void;
-  /** A call that asked for a watch succeeded; `found`: the node is there. */
+  /** A call that asked for a watch succeeded. `found` tells whether the node is there. */
   onWatchSet(call: Call, found: boolean): void;
-  /** A call that asked for a watch failed while the removal of another watch waited for it. */
+  /** A call that asked for a watch failed while the removal of another watch was put off for its sake. */
   onWatchNotSet(call: Call): void;
 }
 
 interface ConversationContext {
   readonly clock: Clock;
-  /** Stands in front of every path at the server. */
+  /** A prefix of every path at the server. */
   readonly chroot: string;
   readonly traffic: Traffic;
-  /** Something was sent. */
+  /** A frame was handed to the link. */
   readonly onSent: (at: number) => void;
-  /** What the server answers makes no sense, or cannot be gone on with. */
+  /** The server's answer makes no sense, or the connection cannot go on after it. */
   readonly onBroken: (cause: Error) => void;
   readonly onAuthFailed: (errorNumber: number) => void;
 }
 
-/** Requests over one link and their answers, which come in the order of the requests. */
+/** The requests sent over one link, and their answers. A server answers in the order of the requests. */
 export class Conversation {
   readonly #context: ConversationContext;
   readonly #link: Link;
@@ -51,9 +51,12 @@ export class Conversation {
   readonly #throttled: ThrottledAnswers;
   readonly #pingsSentAt: number[] = [];
   readonly #settingWatches = new PendingCalls();
-  /** Credentials that were sent and not answered. */
+  /** How many credentials were sent and are not answered yet. */
   #unansweredAuths = 0;
-  /** Watches the server would have been told to forget, had not a request for another on the same path been under way. */
+  /**
+   * Watches whose removal was put off because a request for another watch on the same path is under way. Each is
+   * written as its table and its path.
+   */
   readonly skippedRemovals = new Set<string>();
   #xid = 0;
   #answers = 0;
@@ -65,14 +68,16 @@ export class Conversation {
     this.#throttled = new ThrottledAnswers(context.clock);
   }
 
-  /** Sends a call; its `settle` tells what came of it. Only the chroot itself is made with a path from the root. */
+  /**
+   * Sends a call, whose `settle` tells the outcome. Only the requests that make the chroot itself pass a chroot of ''.
+   */
   send(call: Call, chroot = this.#context.chroot): void {
     this.#xid = nextXid(this.#xid);
     call.xid = this.#xid;
     this.#transmit(call, chroot, this.#pending);
   }
 
-  /** Watches that were set before this connection may not have been set again on it yet. */
+  /** Whether watches of an earlier connection may not have been set again on this one yet. */
   get isSettingWatches(): boolean {
     return !this.#settingWatches.isEmpty;
   }
@@ -99,7 +104,9 @@ export class Conversation {
     return this.#link.flush();
   }
 
-  /** Takes back a watch wish that was not answered yet. @returns whether there was one */
+  /**
+   * Takes back the wish for a watch in a request that is not answered yet. @returns whether there was such a request
+   */
   unwatch(path: string, watcher: Watcher): boolean {
     return this.#pending.unwatch(path, watcher);
   }
@@ -108,7 +115,7 @@ export class Conversation {
     return this.#pending.wantWatchOn(path, kind);
   }
 
-  /** From now on nothing is sent. */
+  /** Nothing is sent any more. */
   end(): void {
     this.#isOver = true;
   }
@@ -127,13 +134,13 @@ export class Conversation {
         return;
       }
       case AUTH_XID:
-        // What nobody asked for is said of no credentials, and must not end the client for good.
+        // A stray answer says nothing about our credentials, and must not close the client for good.
         if (this.#unansweredAuths === 0) return onBroken(new Error('it answered credentials that were not sent'));
         this.#unansweredAuths -= 1;
         if (errorNumber !== 0) onAuthFailed(errorNumber);
         return;
       case SET_WATCHES_XID: {
-        // Whoever waits for one of them would never be told.
+        // A waiter whose watch is missing at the server would never be told, so the connection is given up.
         if (errorNumber !== 0) return onBroken(new Error(`it did not set the watches again (error ${errorNumber})`));
         const call = this.#settingWatches.shift();
         if (call !== undefined) traffic.onHeard(call.sentAt, readAt);
@@ -170,6 +177,7 @@ export class Conversation {
     const call = this.#pending.shift();
     if (call?.xid !== xid) {
       const expected = call === undefined ? 'none' : `${call.xid}`;
+      // The call has left the list of pending calls, so `settleAll` would not reach it.
       if (call !== undefined) call.settle(connectionLoss(call, new Error('answers came out of order')));
       onBroken(new Error(`it answered request ${xid} out of order (expected ${expected})`));
       return;
@@ -185,18 +193,20 @@ export class Conversation {
     const failed = outcome instanceof SessionError;
     this.#answers += 1;
     call.answer = this.#answers;
+    // Certainty is brought up to date before the caller hears of the answer, since the caller may ask for it at once.
     traffic.onAnswered(call, readAt, failed ? 'nothing' : proofBy(call.request));
     if (!failed && call.watcher !== undefined) traffic.onWatchSet(call, outcome !== undefined);
     else if (call.watcher !== undefined && failedWith(outcome, 'TOO_LARGE')) this.#takeBackWatch(call);
     else if (failed && this.skippedRemovals.size > 0) traffic.onWatchNotSet(call);
     if (failedWith(outcome, 'THROTTLED')) this.#throttled.add(call, outcome);
     else call.settle(outcome);
-    // Said of the link or the session, not of the request: the next one would get the same, a handshake will tell more.
+    // An outcome of this kind is about the link or the session, not about the request. The next request would get the
+    // same; a new handshake tells more.
     if (outcome instanceof SessionError && outcome.outcomeUnknown) onBroken(outcome);
   }
 
-  /** The server has answered, and set the watch, but the caller is told of an error: nobody would ever take it back. */
   #takeBackWatch(call: Call): void {
+    // The server has answered and has set the watch, but the caller gets an error and so never takes the watch back.
     call.unwatched = true;
     this.#context.traffic.onWatchSet(call, true);
   }

@@ -3,10 +3,13 @@ import type { ListRequest, Reply, Stat, Watcher } from '../requests.js';
 import { MAX_ANSWER_BYTES, TooLargeAnswerError } from '../too-large-answer-error.js';
 import { Call } from './call.js';
 
-/** How many nodes are remembered; one that was forgotten costs another answer that is read past. */
+/** How many nodes are remembered. A node that was forgotten costs one more answer that is read past. */
 const MAX_KNOWN = 1_000;
 
-/** Of one node, in a row: more would be as many answers that are read past, where the first is too large. */
+/**
+ * How many lists of one node go out at once while its size is unknown. If they are too large, each is an answer that is
+ * read past.
+ */
 const MAX_AT_ONCE = 2;
 
 interface Crowd {
@@ -14,18 +17,22 @@ interface Crowd {
 }
 
 /**
- * Asks for lists, and twice for none that is too large: an answer that is read past has still been made by the server, and
- * has kept all behind it waiting. From the first one on, the node is asked how many children it has, which costs nothing.
- * So it is where lists of it are under way: behind their answers it is known whether they were too large.
+ * Sends lists, and asks no second time for one that is too large. An answer that is read past has still been made by
+ * the server, and has delayed every answer behind it. After the first such answer, and while lists of the node are
+ * under way, the node's number of children is asked for first: that costs nothing, and its answer comes behind those of
+ * the lists.
  */
 export class CrowdedLists {
   readonly #crowds = new Map<string, Crowd>();
-  /** How many lists are under way, by node. */
+  /** How many lists of each node are under way. */
   readonly #underWay = new Map<string, number>();
-  /** Lists that wait for the number of children, of those that ask for a watch. */
+  /** Lists with a watch that wait until the number of children is known. */
   readonly #waiting = new Set<ListCall>();
 
-  /** Sends the list, or the question that comes first. `send` sends a call over the connection that is up then. */
+  /**
+   * Sends the list, or first the question for the number of children. `send` sends over the connection that is up at
+   * that time.
+   */
   send(call: Call, request: ListRequest, send: (call: Call) => void): void {
     const { path } = request;
     const list = new ListCall(call, (outcome) => this.#answered(path, outcome));
@@ -44,7 +51,10 @@ export class CrowdedLists {
     send(count);
   }
 
-  /** Why a node with so many children is not listed; from now on it is, where there is no reason. */
+  /**
+   * Why a node with so many children is not listed. A node that has become small enough is listed normally from then
+   * on.
+   */
   #refusal(path: string, stat: Stat | undefined): SessionError | undefined {
     const crowd = this.#crowds.get(path);
     if (crowd === undefined) return undefined;
@@ -54,7 +64,7 @@ export class CrowdedLists {
     return undefined;
   }
 
-  /** Takes back the wish to watch of a list that has not been sent yet. */
+  /** Takes back the watch of a list that has not been sent yet. */
   unwatch(path: string, watcher: Watcher): void {
     for (const list of this.#waiting) if (list.path === path && list.watcher === watcher) list.unwatched = true;
   }
@@ -64,6 +74,7 @@ export class CrowdedLists {
     if (others === 0) this.#underWay.delete(path);
     else this.#underWay.set(path, others);
     if (!(outcome instanceof TooLargeAnswerError)) return;
+    // A delete before the insertion moves the node to the end, so that the oldest is the first to be forgotten.
     this.#crowds.delete(path);
     this.#crowds.set(path, { bytesPerChild: outcome.bytes / Math.max(1, outcome.children ?? 1) });
     for (const oldest of this.#crowds.keys()) {
@@ -73,7 +84,7 @@ export class CrowdedLists {
   }
 }
 
-/** A list on its way, in the place of the call that asked for it. */
+/** A list on its way, which settles the call that asked for it. */
 class ListCall extends Call {
   readonly #call: Call;
   readonly #onAnswered: (outcome: Reply | SessionError) => void;

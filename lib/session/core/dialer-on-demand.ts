@@ -1,13 +1,13 @@
 import type { Dialer, DialOptions, Handshake, Link, LinkListener, LinkRequest, Server } from './link.js';
 
-/** Dials by a dialer whose code is still being loaded: its first links begin when that is there. */
+/** A dialer whose code is still being loaded. Links that are asked for meanwhile are dialled when it has arrived. */
 export class DialerOnDemand implements Dialer {
   readonly #loading: Promise<Dialer>;
   #loaded: Dialer | undefined;
 
   constructor(loading: Promise<Dialer>) {
     this.#loading = loading;
-    // Each link tells its own listener of a failure.
+    // Each waiting link tells its own listener of a failed load, so this promise must not raise an unhandled rejection.
     loading.then(
       (dialer) => (this.#loaded = dialer),
       () => undefined,
@@ -19,7 +19,7 @@ export class DialerOnDemand implements Dialer {
   }
 }
 
-/** A link that is dialled once the dialer is there. A session says nothing over a link that has not opened. */
+/** A link that is dialled once the dialer is there. */
 class LinkToCome implements Link {
   #link: Link | undefined;
   #isDestroyed = false;
@@ -43,6 +43,7 @@ class LinkToCome implements Link {
     this.#link?.handshake(handshake);
   }
 
+  // The session sends nothing over a link before it has opened, so there is nothing to keep here.
   send(xid: number, request: LinkRequest, chroot: string): boolean {
     return this.#link?.send(xid, request, chroot) ?? true;
   }

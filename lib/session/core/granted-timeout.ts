@@ -1,10 +1,15 @@
 import { LockConfigurationError } from '../../lock/errors.js';
 import { certaintyMarginMs } from '../certainty.js';
 
-/** One margin before the end the loss is signalled, one is for the write that renews, one for clocks that differ. */
+/**
+ * One margin lies between the signal of a loss and the end of certainty, one is for the write that renews, one for
+ * clocks that differ.
+ */
 const MARGINS = 3;
 
-/** @returns why no lock could be held in a session with the time-out that the servers granted, if that is so */
+/**
+ * Says why no lock could be held with the time-out that the servers granted. @returns undefined when locks can be held
+ */
 export function uselessTimeout(grantedMs: number, tickMs: number): LockConfigurationError | undefined {
   const granted = `sessionTimeoutMs: the servers granted ${grantedMs} ms`;
   if (grantedMs < 2 * tickMs) {

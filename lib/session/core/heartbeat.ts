@@ -7,34 +7,38 @@ import type { Proof } from './link.js';
 import type { ProofOfLife } from './proof-of-life.js';
 
 const NO_DATA = new Uint8Array(0);
-/** The node deleted by somebody, then its container reaped between two of our creates: more is no coincidence. */
+/**
+ * How often a missing node is made again at once. Somebody may delete the node, and then its container may be reaped
+ * between two creates; a third failure in a row is no coincidence.
+ */
 const MAX_REPAIRS = 3;
+// How many proofs in a row may come too late for a prover before it is rejected.
 const MAX_DISAPPOINTMENTS = 5;
-/** Of S: a heartbeat that a busy server has put off comes again no sooner. */
+/** A heartbeat that a busy server put off is sent again after S divided by this, at the earliest. */
 const SHORTEST_REST_PART = 20;
 
-/** What the heartbeat needs to know of the session that is up. */
+/** What the heartbeat needs to know about the session that is up. */
 export interface Pulse {
   readonly proof: ProofOfLife;
   readonly timeoutMs: number;
-  /** Names the session's own node. */
+  /** The id that names the session's own node. */
   readonly sessionId: bigint;
 }
 
 interface Prover {
-  /** How much certainty it needs ahead. */
+  /** How long beyond now the session must be certain. */
   readonly forMs: number;
-  /** How many proofs have come that were not enough. */
+  /** How many proofs have arrived that were not enough. */
   disappointments: number;
   resolve(): void;
   reject(error: SessionError): void;
 }
 
 /**
- * Keeps a session certain that holds something, with writes to a small ephemeral node of its own: one when the last
- * committed write is a quarter of S old, and sooner when less than a quarter of certainty is left and a write would gain
- * some. A sync behind it vouches for it. Sessions that write anyway, or that hold nothing, cost neither: each of their
- * requests vouches for the one before.
+ * Keeps a session certain while something is held, with writes to a small ephemeral node of the session's own. A write
+ * is due when the last committed write is a quarter of S old, and sooner when less than a quarter of S of certainty is
+ * left and a write would gain some. A sync behind the write vouches for it. A session that writes anyway needs no
+ * heartbeat, because each of its requests vouches for the one before; a session that holds nothing gets none.
  */
 export class Heartbeat {
   readonly #clock: Clock;
@@ -45,14 +49,14 @@ export class Heartbeat {
   #pulse: Pulse | undefined;
   #writtenAt = -Infinity;
   #inFlight = false;
-  /** The session whose node exists. */
+  /** The session whose node is known to exist. */
   #nodeOf: bigint | undefined;
   #failures = 0;
   #refusal: SessionError | undefined;
-  /** A write that the servers refuse is not tried again before this. */
+  /** A write that the servers refused is not tried again before this instant. */
   #restUntil = -Infinity;
   #timer: Timer | undefined;
-  /** Whether the timer is set, and not later than a holder needs it. */
+  /** Whether the timer is set, and early enough for a holder. */
   #looksForHolders = false;
   /** Whether the next answer of the server decides when to write. */
   #awaitsAnswer = false;
@@ -63,17 +67,17 @@ export class Heartbeat {
     this.#batch = batch;
   }
 
-  /** What the servers answered to its last write, where that was not about the link. */
+  /** The server's refusal of the last write; errors of the link do not count. */
   get refusal(): SessionError | undefined {
     return this.#refusal;
   }
 
-  /** Whether somebody holds on to the session. */
+  /** Whether something is held in this session. */
   get isNeeded(): boolean {
     return this.#holders > 0;
   }
 
-  /** The link is up. */
+  /** The link is up: proofs can be made. */
   start(pulse: Pulse): void {
     this.#pulse = pulse;
     this.#failures = 0;
@@ -82,15 +86,16 @@ export class Heartbeat {
     this.#look();
   }
 
-  /** The link is down, or gone for good: nothing can be proved now. */
+  /** The link is down or the session is over: nothing can be proved now. */
   stop(error: SessionError): void {
     this.#pulse = undefined;
     this.#disarm();
     this.#rejectProvers(error);
   }
 
-  /** Whoever lets go leaves the timer to whoever holds next: two timers for each short lock would cost more than its place. */
   hold(): () => void {
+    // A timer that a former holder left behind serves this one too: a timer to set and one to cancel for each short
+    // lock would cost more.
     this.#holders += 1;
     if (this.#holders === 1 && !this.#looksForHolders) this.#look();
     let holding = true;
@@ -108,8 +113,9 @@ export class Heartbeat {
     });
   }
 
-  /** An answer came; a committed write makes one of ours superfluous for a while. */
+  /** An answer arrived. */
   answered(sentAt: number, proof: Proof): void {
+    // A committed write of somebody else makes the next heartbeat unnecessary for a while.
     if (proof === 'committed') this.#writtenAt = Math.max(this.#writtenAt, sentAt);
     if (this.#awaitsAnswer || (proof !== 'nothing' && this.#provers.size > 0)) this.#look();
   }
@@ -119,12 +125,13 @@ export class Heartbeat {
     const pulse = this.#pulse;
     if (pulse === undefined) return;
     const now = this.#clock.now();
+    // Writes and syncs go one at a time: the answer to the one under way looks again.
     this.#resolveProvers(pulse.proof.certainUntil - now);
     if (this.#inFlight || (this.#holders === 0 && this.#provers.size === 0)) return;
     const { proof } = pulse;
     const gainAt = proof.awaitsPassage ? -Infinity : proof.nextExtension();
     const dueAt = Math.max(this.#restUntil, this.#provers.size > 0 ? gainAt : this.#heldDueAt(pulse, gainAt));
-    // A write that is due anyway vouches as well as a sync does.
+    // A write that is due anyway also vouches for the one before it, so the sync is left out.
     const isWriteDue = this.#holders > 0 && this.#writtenAt + pulse.timeoutMs / 4 <= now;
     if (dueAt <= now) void (proof.awaitsPassage && !isWriteDue ? this.#pass(pulse) : this.#write(pulse));
     else if (dueAt < Infinity) {
@@ -135,7 +142,8 @@ export class Heartbeat {
   }
 
   #heldDueAt(pulse: Pulse, gainAt: number): number {
-    // While it is open whether the last server shortened the session, less is left than there could be.
+    // The last server may have shortened the session. Certainty is lowered until a write shows that it did not, so a
+    // write pays at once.
     if (pulse.proof.awaitsWrite) return -Infinity;
     const quarterMs = pulse.timeoutMs / 4;
     return Math.min(this.#writtenAt + quarterMs, Math.max(pulse.proof.certainUntil - quarterMs, gainAt));
@@ -146,6 +154,7 @@ export class Heartbeat {
     this.#writtenAt = this.#clock.now();
     const outcomes = await this.#batch(this.#requests(pulse));
     this.#inFlight = false;
+    // The creates of the parents may fail with impunity: only the last request touches the session's own node.
     const failure = isFailure(outcomes.at(-1)) ? outcomes.find(isFailure) : undefined;
     this.#nodeOf = failure === undefined ? pulse.sessionId : undefined;
     if (this.#pulse === pulse) this.#note(failure, pulse);
@@ -153,9 +162,9 @@ export class Heartbeat {
     else this.#tell();
   }
 
-  /** Has the last committed write vouched for by what is the cheapest to pass the leader: no quorum has to write it down. */
   async #pass(pulse: Pulse): Promise<void> {
     this.#inFlight = true;
+    // A sync is the cheapest request that passes the leader: no quorum writes it to disk.
     const [outcome] = await this.#batch([sync(this.#path(pulse))]);
     this.#inFlight = false;
     if (outcome instanceof SessionError && this.#pulse === pulse) this.#note(outcome, pulse);
@@ -167,10 +176,10 @@ export class Heartbeat {
     this.#disappoint();
   }
 
-  /** The way to the servers may take longer than what is asked for leaves room for: then no write will ever do. */
   #disappoint(): void {
     for (const prover of this.#provers) {
       prover.disappointments += 1;
+      // The way to the servers may take longer than the requested time leaves: then no write would ever be enough.
       if (prover.disappointments <= MAX_DISAPPOINTMENTS) continue;
       this.#provers.delete(prover);
       prover.reject(
@@ -182,19 +191,20 @@ export class Heartbeat {
     }
   }
 
-  /** A node or container that has vanished is made again at once; what is refused for good must not become a hot loop. */
   #note(failure: SessionError | undefined, pulse: Pulse): void {
     this.#failures = failure === undefined ? 0 : this.#failures + 1;
     this.#refusal = failure === undefined || isAboutTheLink(failure) ? undefined : failure;
+    // A vanished node or container is made again at once, but only so often: a refusal that lasts must not become a hot
+    // loop.
     if (failure === undefined || (failure.code === 'NO_NODE' && this.#failures < MAX_REPAIRS)) return;
     this.#restUntil = this.#clock.now() + this.#restMs(failure, pulse);
     this.#rejectProvers(failure);
   }
 
-  /** A server that is too busy may take the next one: while there is certainty left it is asked again in time. */
   #restMs(failure: SessionError, { proof, timeoutMs }: Pulse): number {
     const quarterMs = timeoutMs / 4;
     const leftMs = proof.certainUntil - this.#clock.now();
+    // A server that is too busy now may take the next write. While certainty is left it is asked again in time.
     if (failure.code !== 'THROTTLED' || leftMs <= 0) return quarterMs;
     return Math.max(timeoutMs / SHORTEST_REST_PART, Math.min(quarterMs, leftMs / 3));
   }
@@ -230,7 +240,7 @@ export class Heartbeat {
   }
 }
 
-/** The node that is there already is as good as made. */
+/** A node that already exists is as good as created. */
 function isFailure(outcome: Reply | SessionError): outcome is SessionError {
   return outcome instanceof SessionError && outcome.code !== 'NODE_EXISTS';
 }

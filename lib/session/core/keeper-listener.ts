@@ -8,23 +8,23 @@ export interface Granted extends Credentials {
   readonly timeoutMs: number;
 }
 
-/** Told what became of the link and of the session. */
+/** Hears what becomes of the link and of the session. */
 export interface KeeperListener extends Traffic {
-  /** A connection is attached. `fresh`: to a new session; all of an earlier one is gone. */
+  /** A connection is attached. `fresh` tells that the session is new; everything of an earlier session is gone. */
   onUp(connection: Connection, granted: Granted, fresh: boolean): void;
   onDown(cause: Error): void;
-  /** Every server was tried once, and none has taken the session up. */
+  /** Every server was tried once, and none took the session up. */
   onRoundInVain(): void;
-  /** Until when what is held is certain; undefined when nothing is. */
+  /** The instant until which held locks are certain; undefined when nothing is held. */
   heldUntil(): number | undefined;
-  /** The session is being offered to a server, which may shorten it. */
+  /** The session is being offered to a server, and that server may shorten it. */
   onOffered(handshakeSentAt: number): void;
-  /** The link has been down for S: the servers may have ended the session. */
+  /** The link has been down for S, so the servers may have ended the session. */
   onOutOfTouch(): void;
-  /** The session is over; another will follow. */
+  /** The session is over. Another one will follow. */
   onSessionEnded(error: SessionError): void;
-  /** Going on makes no sense: the session is being closed. */
+  /** The client gives up for good. The session is being closed. */
   onFailing(failure: LockConfigurationError): void;
-  /** The end, asked for or not. */
+  /** The client is closed, whether that was asked for or not. */
   onClosed(): void;
 }

@@ -17,8 +17,8 @@ import type { SessionLife } from './session-life.js';
 import { watchFrames } from './watch-frames.js';
 
 /**
- * What the keeper's news make of a session. It is the single writer of the connection state, and the owner of what lives as long
- * as a session: its identity, its watches, and the connection over which requests may go.
+ * Turns the keeper's news into what users of a session see. It is the only writer of the connection state, and it owns
+ * what lives as long as a session: its identity, its watches, and the connection that requests may use.
  */
 export class KeptSession implements KeeperListener {
   readonly watches = new ClientWatches(() => this.#connection?.conversation);
@@ -33,14 +33,14 @@ export class KeptSession implements KeeperListener {
   #markClosed!: () => void;
   #isClosing = false;
   #chrootIsThere = false;
-  /** As the last connection knew it when it ended. */
+  /** How long the event loop had stalled, as the last connection knew when it ended. */
   #stalledBeforeMs = 0;
   #hasBeenUp = false;
   #failure: LockConfigurationError | undefined;
   #connection: Connection | undefined;
   #identity: { readonly id: bigint; timeoutMs: number } | undefined;
 
-  /** @param fail tells the keeper that going on makes no sense */
+  /** @param fail tells the keeper that the client must give up for good */
   constructor(settings: SessionSettings, life: SessionLife, fail: (failure: LockConfigurationError) => void) {
     this.#settings = settings;
     this.#life = life;
@@ -64,7 +64,7 @@ export class KeptSession implements KeeperListener {
     return this.#failure;
   }
 
-  /** The connection over which requests may go now. */
+  /** The connection that requests may use now. */
   get connection(): Connection | undefined {
     return this.#connection;
   }
@@ -73,13 +73,13 @@ export class KeptSession implements KeeperListener {
     return this.#connection?.stalledMs(this.#life.lastProofAt ?? -Infinity) ?? this.#stalledBeforeMs;
   }
 
-  /** From now on the servers may end the session at any moment. */
   beginClosing(): void {
+    // The servers may end the session at any moment from now on, so nothing in it is certain any more.
     this.#isClosing = true;
     this.#life.end(this.unconnected());
   }
 
-  /** Why nothing can be sent. */
+  /** The error for a request that cannot be sent. */
   unconnected(): SessionError {
     if (this.#isClosing) {
       return new SessionError('CLOSED', 'The ZooKeeper session was closed', undefined, { cause: this.#failure });
@@ -90,13 +90,15 @@ export class KeptSession implements KeeperListener {
 
   onUp(connection: Connection, granted: Granted, fresh: boolean): void {
     const { chroot } = this.#settings;
+    // A re-attached session keeps its identity object: users compare it to learn whether it is the same session.
     if (fresh || this.#identity === undefined) this.#identity = { id: granted.id, timeoutMs: granted.timeoutMs };
     this.#identity.timeoutMs = granted.timeoutMs;
     this.#life.attached(connection, granted.timeoutMs, fresh);
     for (const frame of watchFrames(this.watches.registry, connection.offer.lastZxid, chroot))
       connection.conversation.sendWatches(frame);
     if (fresh) this.#chrootIsThere = chroot === '';
-    // Credentials that are refused are no session to build on: the answer to whatever goes behind them is waited for.
+    // With credentials, an answer has to come first: a session whose credentials are refused must not be announced as
+    // up.
     if (this.#chrootIsThere && this.#settings.auth.length === 0) this.#announce(connection, granted);
     else void this.#announceWhenReady(connection, granted, this.#chrootIsThere ? '' : chroot);
   }
@@ -128,7 +130,8 @@ export class KeptSession implements KeeperListener {
   onFailing(failure: LockConfigurationError): void {
     this.#failure = failure;
     this.beginClosing();
-    // Whoever holds something is told before the servers are: they give it to the next one at once.
+    // Holders must hear of the loss before the servers do, because the servers give the locks to the next contender at
+    // once.
     this.#identity = undefined;
     if (this.state !== 'connecting' && this.state !== 'lost') this.#become('lost');
   }
@@ -170,7 +173,7 @@ export class KeptSession implements KeeperListener {
 
   async #announceWhenReady(connection: Connection, granted: Granted, chroot: string): Promise<void> {
     const ready = await ensureChroot(connection, chroot);
-    // It may have ended in the same turn in which the answer came.
+    // The connection may have ended in the same turn in which the answer came.
     if (!connection.isAttached) return;
     if (ready === true) this.#chrootIsThere = true;
     if (ready === true) this.#announce(connection, granted);

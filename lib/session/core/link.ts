@@ -7,15 +7,15 @@ export interface Server {
 }
 
 export type WatchKind = 'data' | 'exists' | 'children';
-/** Which of a path's watches of this connection a `removeWatches` takes away. */
+/** The kinds of watch that a `removeWatches` can take away from a path. */
 export type RemovableWatch = 'children' | 'data';
 
-/** What only the client itself sends; requests of its users are `Request`. */
+/** Requests that only the client itself sends. Its users send `Request`. */
 export type ControlRequest =
   | { readonly op: 'auth'; readonly scheme: string; readonly credential: Uint8Array }
   | {
       readonly op: 'setWatches';
-      /** Changes after this transaction are told at once. */
+      /** The server tells at once of changes after this transaction. */
       readonly relativeZxid: bigint;
       readonly data: readonly string[];
       readonly exists: readonly string[];
@@ -27,12 +27,12 @@ export type ControlRequest =
 
 export type LinkRequest = Request | ControlRequest;
 
-/** Replies to these do not queue behind those of ordinary requests, so each kind has a number of its own. */
+/** Replies to these do not queue behind those of ordinary requests, so each kind has a fixed number. */
 export const PING_XID = -2;
 export const AUTH_XID = -4;
 export const SET_WATCHES_XID = -8;
 
-/** The first frame of a connection: offers an old session, or asks for a new one (`sessionId` 0n). */
+/** The first frame of a connection. It offers an old session, or asks for a new one (`sessionId` 0n). */
 export interface Handshake {
   readonly lastZxid: bigint;
   readonly timeoutMs: number;
@@ -40,75 +40,81 @@ export interface Handshake {
   readonly password: Uint8Array;
 }
 export interface HandshakeReply {
-  /** What the server grants; 0 or less: the offered session has expired. */
+  /** The time-out that the server grants. 0 or less says that the offered session has expired. */
   readonly timeoutMs: number;
   readonly sessionId: bigint;
   readonly password: Uint8Array;
 }
 
-/** The part of a reply behind its header, read once it is known what was asked. Throws when it is malformed. */
+/**
+ * The part of a reply behind its header. It is read once the matching request is known, and throws when it is
+ * malformed.
+ */
 export interface ReplyBody {
   read(request: LinkRequest): Reply;
 }
 
-/** What a link that is not open yet is busy with. */
+/** What a link that is not open yet is doing. */
 export type LinkStage = 'resolving' | 'connecting' | 'securing' | 'asking';
 
 /**
- * One connection to one server, as the session's state machine sees it: over a socket (`wire`) or in memory
+ * One connection to one server as the session's state machine sees it, over a socket (`wire`) or in memory
  * (`simulator`). Frames sent in one turn of the event loop leave together.
  */
 export interface Link {
-  /** For people, until the link is open; links in memory have no stages. */
+  /** The stage of a link that is not open yet, for people. Links in memory have none. */
   readonly stage?: LinkStage | undefined;
   handshake(handshake: Handshake): void;
   /**
-   * Queues one request; every path in it gets `chroot` in front.
-   * @returns false, and sends nothing, when the frame is larger than servers accept
+   * Queues one request, with `chroot` in front of every path in it.
+   * @returns false when the frame is larger than servers accept; nothing was sent then
    */
   send(xid: number, request: LinkRequest, chroot: string): boolean;
   /**
-   * Lets what was sent in this turn leave now: the process may end right behind it.
-   * @returns what resolves when it has left, or never will; undefined when it has
+   * Sends what was queued in this turn now, because the process may end right after it.
+   * @returns a promise that resolves when the bytes have left or never will; undefined when they have left already
    */
   flush(): Promise<void> | undefined;
-  /** The newest transaction any reply or event of this link has shown; 0n before the first. */
+  /** The newest transaction that a reply or event of this link has shown; 0n before the first. */
   readonly lastZxid: bigint;
-  /** Says no more to the listener from now on, and frees the connection (after what was queued has left, if it can). */
+  /** Frees the connection, after the queued bytes have left if that is possible. The listener hears nothing more. */
   destroy(): void;
 }
 
-/** Told by a link, never before `dial` has returned. After `onClosed` nothing more comes. */
+/** Hears what comes over a link, never before `dial` has returned. After `onClosed` nothing more comes. */
 export interface LinkListener {
-  /** The server has said, when asked first, that it serves: now the way to it begins. */
+  /** The server was asked whether it serves, and said yes. The link to it is opened now. */
   onServing?(): void;
-  /** The connection stands: time for the handshake. */
+  /** The connection is open: the handshake can be sent. */
   onOpen(): void;
   onHandshake(reply: HandshakeReply): void;
-  /** Any bytes came, whatever they mean. Precedes the calls for the frames in them. */
+  /** Bytes arrived, whatever they mean. This call comes before those for the frames in the bytes. */
   onActivity(): void;
-  /** @param errorNumber 0, or the server's error number. `body` is valid during the call only. */
+  /** @param errorNumber 0, or the server's error number. @param body is valid during the call only */
   onReply(xid: number, errorNumber: number, body: ReplyBody): void;
-  /** `event.path` is the server's: with the chroot. */
+  /** `event.path` is the server's path, with the chroot. */
   onEvent(event: WatchEvent): void;
-  /** Refused, reset, ended, malformed, unresolvable: the cause says. */
+  /** The link was refused, reset, ended, malformed or not resolved. The cause says which. */
   onClosed(cause: Error): void;
 }
 
-/** A server that was asked first hung up without a word. */
+/** The server was asked whether it serves, and hung up without a word. */
 export class UnansweredQuestion extends Error {}
 
-/** Makes links: name look-up, connection and encryption are its business; deadlines are the caller's. */
+/** Makes links. Name look-up, connection and encryption are its business; deadlines are the caller's. */
 export interface Dialer {
   dial(server: Server, listener: LinkListener, options?: DialOptions): Link;
 }
 
 export interface DialOptions {
-  /** Opens only once the server has said that it serves, or that it may not say; `onClosed` tells of any other. */
+  /**
+   * Whether the link opens only after the server has said that it serves, or that it may not say. Otherwise `onClosed`
+   * is called.
+   */
   readonly asksFirst?: boolean;
 }
 
-/** The flags of a create, as they go over the wire. */
+/** The flags of a create on the wire. */
 export const CREATE_FLAGS: Readonly<Record<CreateMode, number>> = {
   persistent: 0,
   ephemeral: 1,
@@ -118,8 +124,8 @@ export const CREATE_FLAGS: Readonly<Record<CreateMode, number>> = {
 };
 
 /**
- * What a success of this request proves: that a quorum committed it, that it passed the leader, or nothing, as the server
- * answers it by itself.
+ * What a successful answer proves: that a quorum committed the request, that the request passed the leader, or nothing,
+ * because the server answers such a request by itself.
  */
 export type Proof = 'committed' | 'passed' | 'nothing';
 

@@ -4,45 +4,50 @@ import { certaintyMarginMs } from '../certainty.js';
 interface LivenessActions {
   sendPing(): void;
   onSilence(silentMs: number): void;
-  /** Until when what is held is certain; undefined when nothing is. */
+  /** The instant until which held locks are certain; undefined when nothing is held. */
   heldUntil(): number | undefined;
 }
 
-/** While something is held, silence has to be noticed in time for a re-attach and a write elsewhere. */
+/**
+ * While something is held, pings go more often: silence must be noticed in time for a re-attach and a write at another
+ * server.
+ */
 const PINGS_PER_TIMEOUT_AT_STAKE = 10;
 
 /**
- * Keeps one connection alive with pings when it is idle, and gives it up after two thirds of S without a byte. One timer
- * for both, however many requests pass: it looks at the clock when it fires, nobody re-arms it.
+ * Keeps an idle connection alive with pings, and gives it up after two thirds of S without a byte.
  *
- * While something is held, two thirds of S may be more than there is certainty. Then a request that was not answered for
- * a third of S ends the connection, once no more certainty is left than a re-attach and a write elsewhere may need: a
- * server that pauses for less is not left.
+ * While something is held, two thirds of S may be longer than certainty lasts. Then a request that stays unanswered for
+ * a third of S also ends the connection, once the certainty that is left may be needed for a re-attach and a write at
+ * another server. A server that pauses for less keeps its clients.
  *
- * A timer that fires late tells of a blocked event loop: bytes may lie unread behind it. Then silence proves nothing
- * yet, so the server is pinged and the socket gets another third of S. A loop that comes back just ahead of the end of
- * the silence has pinged late, too: the server gets as long for the answer as the timer was late, up to a third of S.
- * That extends the socket's life, never certainty.
+ * A timer that fires late proves nothing about the server: the event loop was blocked, and bytes may lie unread in the
+ * socket. The server is then pinged and gets another third of S. If the loop comes back just ahead of the end of the
+ * silence, its ping was late as well, and the server gets as long as the timer was late, up to a third of S. This
+ * extends the life of the socket, never certainty.
  */
 export class Liveness {
   readonly #clock: Clock;
   readonly #actions: LivenessActions;
   readonly #silenceMs: number;
-  /** How long an answer may take of a server that is only slow. */
+  /** How long a server that is only slow may take to answer. */
   readonly #thirdMs: number;
   readonly #pingEveryMs: number;
   readonly #pingEveryAtStakeMs: number;
-  /** What is kept for another server. An offer of the session leaves two ticks: to offer it earlier would cost certainty. */
+  /**
+   * How much certainty is kept back for another server. Offering the session leaves two ticks of certainty, so an offer
+   * that comes sooner than that gives certainty away.
+   */
   readonly #elsewhereMs: number;
   readonly #lateMs: number;
   #heardAt: number;
   #sentAt: number;
   #dueAt = Infinity;
-  /** The last time that the timer came noticeably late. */
+  /** The last time that the timer was noticeably late. */
   #late: { readonly at: number; readonly byMs: number } | undefined;
-  /** When the first request was sent after the last byte came. */
+  /** When the first request after the last received byte was sent. */
   #unansweredSince: number | undefined;
-  /** Set while the one grace of this silence runs. */
+  /** Set while the one grace period of this silence runs. */
   #graceUntil: number | undefined;
   #timer: Timer;
 
@@ -76,8 +81,8 @@ export class Liveness {
   }
 
   /**
-   * For how long the event loop stood still after `since`, at least: by how much the timer came late, or is late now. What
-   * came before the timer was due is not seen.
+   * For how long, at the least, the event loop stood still after `since`: by how much the timer was late, or is late
+   * now. A stall that ended before the timer was due is not seen.
    */
   stalledMs(since: number): number {
     const overdueMs = this.#clock.now() - this.#dueAt;
@@ -85,6 +90,8 @@ export class Liveness {
     return Math.max(lateMs, overdueMs < this.#lateMs ? 0 : overdueMs);
   }
 
+  // One timer serves pings and silence, however many requests pass: it looks at the clock when it fires, and no request
+  // re-arms it.
   #arm(now: number): Timer {
     const dueAt = Math.max(now, Math.min(this.#pingDueAt(), this.#silenceEndsAt(now)));
     this.#dueAt = dueAt;
@@ -101,21 +108,22 @@ export class Liveness {
         return;
       }
       this.#graceUntil = graceUntil;
-      // Earlier in this silence the late timer has sent one already.
+      // Where the timer was late earlier in this silence, its ping has been sent already.
       if (this.#late?.at === now) this.#actions.sendPing();
     } else if (now >= this.#pingDueAt()) this.#actions.sendPing();
     this.#timer = this.#arm(now);
   }
 
-  /** Until when silence is excused by a timer that came late in it. */
+  /** The instant until which the current silence is excused, because the timer was late in it. */
   #graceOf(now: number): number {
     if (this.#late === undefined || this.#late.at < this.#heardAt) return now;
     if (this.#late.at === now) return now + this.#thirdMs;
     return this.#late.at + Math.min(this.#late.byMs, this.#thirdMs);
   }
 
-  /** Timers come before sockets in a turn of the event loop: what had arrived by the deadline has been read only now. */
   #giveUp(endedAt: number): void {
+    // Timers run before sockets in a turn of the event loop: bytes that arrived by the deadline have been read only
+    // now.
     if (endedAt < this.#silenceEndsAt(endedAt)) this.#timer = this.#arm(this.#clock.now());
     else this.#actions.onSilence(endedAt - this.#heardAt);
   }
@@ -129,7 +137,7 @@ export class Liveness {
     if (this.#graceUntil !== undefined) return this.#graceUntil;
     const endsAt = this.#heardAt + this.#silenceMs;
     const heldUntil = this.#actions.heldUntil();
-    // What is lost already is no reason for haste.
+    // A lock that is lost already is no reason for haste.
     if (this.#unansweredSince === undefined || heldUntil === undefined || heldUntil <= now) return endsAt;
     return Math.min(endsAt, Math.max(this.#unansweredSince + this.#thirdMs, heldUntil - this.#elsewhereMs));
   }

@@ -2,7 +2,7 @@ import { SessionError } from '../errors.js';
 import { checkPath } from '../paths.js';
 import type { MultiPart, Request } from '../requests.js';
 
-/** Refuses here, before any I/O, what a server would refuse or take for something else. */
+/** Refuses a request, before any I/O, that a server would refuse or understand differently. */
 export function malformed(request: Request, chroot: string): SessionError | undefined {
   if (request.op !== 'multi') return malformedPath(request, chroot);
   for (const part of request.parts) {
@@ -19,7 +19,7 @@ function malformedPath(
   const { op, path } = request;
   if (op !== 'create') return checkPath(path);
   if (path === '/' && chroot !== '') {
-    // The server would put the number behind the chroot itself, and so the node outside of it.
+    // The server would append the number to the chroot itself, and so create the node outside of it.
     return new SessionError('BAD_ARGUMENTS', 'A node with an empty name cannot be made directly under a chroot', path);
   }
   return checkPath(path, request.mode.endsWith('sequential'));

@@ -1,6 +1,6 @@
 import type { Clock, Timer } from '../../lock/clock.js';
 
-/** Knows whether there has been no link for so long that nothing is expected of the session any more. */
+/** Tells when the link has been down for so long that the session is given up for lost. */
 export class OutOfTouch {
   readonly #clock: Clock;
   readonly #onOut: () => void;
@@ -16,7 +16,7 @@ export class OutOfTouch {
     return this.#isOut;
   }
 
-  /** The link is down, and has so long to come back. */
+  /** The link is down, and has this long to come back. */
   after(delayMs: number): void {
     this.#timer?.cancel();
     this.#timer = this.#clock.setTimer(Math.max(0, delayMs), () => {
@@ -25,7 +25,7 @@ export class OutOfTouch {
     });
   }
 
-  /** There is a link, or nobody waits for one. */
+  /** The link is up again, or nobody waits for it any more. */
   end(): void {
     this.#timer?.cancel();
     this.#isOut = false;

@@ -5,8 +5,8 @@ import type { Call } from './call.js';
 import type { LinkRequest, ReplyBody } from './link.js';
 
 /**
- * What a reply means to its caller. "No such node" is an answer to `exists`.
- * @throws when the bytes make no sense, which is the connection's end, not the call's
+ * Turns a reply into what its caller gets.
+ * @throws when the bytes make no sense, which ends the connection and not only the call
  */
 export function readOutcome(call: Call, errorNumber: number, body: ReplyBody, chroot: string): Reply | SessionError {
   if (errorNumber === 0) {
@@ -19,10 +19,11 @@ export function readOutcome(call: Call, errorNumber: number, body: ReplyBody, ch
     }
   }
   const error = serverError(errorNumber, call.request.op, call.path);
+  // "No such node" is a regular answer to `exists`, not an error.
   return call.request.op === 'exists' && error.code === 'NO_NODE' ? undefined : error;
 }
 
-/** The end of a call whose answer will not come any more. */
+/** The error of a call whose answer will not come any more. */
 export function connectionLoss(call: Call, cause: unknown): SessionError {
   const subject = call.path === undefined ? call.request.op : `${call.request.op} ${call.path}`;
   const text = `The connection was lost before the answer to: ${subject}; it may or may not have been carried out`;

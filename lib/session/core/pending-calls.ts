@@ -3,14 +3,14 @@ import type { Watcher } from '../requests.js';
 import type { Call } from './call.js';
 import type { RemovableWatch } from './link.js';
 
-/** Forget what was answered once this much of the array is behind us. */
+/** Answered calls at the front of the array are dropped once there are this many of them. */
 const COMPACT_AT = 1_024;
 
-/** Calls that were sent and not answered, in the order in which the server must answer them. */
+/** Calls that were sent and are not answered yet, in the order in which the server must answer them. */
 export class PendingCalls {
   #calls: Call[] = [];
   #head = 0;
-  /** Those that ask for a watch, by path: taking one back must not mean a look at all of them. */
+  /** Calls that ask for a watch, by path, so that taking one back does not search all calls. */
   readonly #wishes = new Map<string, Set<Call>>();
 
   get isEmpty(): boolean {
@@ -40,7 +40,7 @@ export class PendingCalls {
     return call;
   }
 
-  /** Takes the wish to watch out of calls that were not answered yet. @returns whether there was one */
+  /** Takes the wish for a watch out of calls that are not answered yet. @returns whether there was one */
   unwatch(path: string, watcher: Watcher): boolean {
     let found = false;
     for (const call of this.#wishes.get(path) ?? []) {
@@ -56,9 +56,10 @@ export class PendingCalls {
     return false;
   }
 
-  /** Nothing more will be answered. */
+  /** Settles every call: no answer will come any more. */
   settleAll(error: (call: Call) => SessionError): void {
     const calls = this.#calls.slice(this.#head);
+    // Settling runs callers' code, which may look at this list: it is empty by then.
     this.#calls = [];
     this.#head = 0;
     this.#wishes.clear();

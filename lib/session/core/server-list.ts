@@ -3,32 +3,29 @@ import { type Server, UnansweredQuestion } from './link.js';
 const MIN_PATIENCE_MS = 250;
 const FIRST_PAUSE_MS = 50;
 const MAX_PAUSE_MS = 1_000;
-/** A connection that lasted less than this was no success: a server that takes us and hangs up must not be hammered. */
+/** A connection that ended sooner than this was no success: a server that accepts and hangs up must not be hammered. */
 const SHORT_LIFE_MS = 1_000;
 const MAX_FIRST_PAUSE_MS = 250;
 
-/** What is wrong with a server. */
+/** A server, and why it failed. */
 export interface Failure {
   readonly server: Server;
   readonly reason: string;
 }
 
-/** As in a connect string: `zk1:2181`, `[::1]:2181`. */
+/** The server as a connect string writes it: `zk1:2181`, `[::1]:2181`. */
 export function hostAndPort({ host, port }: Server): string {
   return `${host.includes(':') && !host.startsWith('[') ? `[${host}]` : host}:${port}`;
 }
 
-/**
- * Which server to try next, for how long, and when to take breath: every server once a round, in random order, so that a
- * fleet spreads itself; the one that failed us last comes last; a jittered pause between rounds.
- */
+/** Chooses the next server to try and says how long to try it and when to pause. Every round tries each server once. */
 export class ServerList {
   readonly #servers: readonly Server[];
   readonly #random: () => number;
   readonly #failures = new Map<string, string>();
-  /** How long a server was waited for in vain, at the longest, since the last success. */
+  /** For each server, the longest that an attempt at it waited in vain since the last success. */
   readonly #ranOutAfterMs = new Map<Server, number>();
-  /** Who hung up without a word when asked whether it serves, and since when it has said nothing else. */
+  /** Since when each server has done nothing but hang up without a word when asked whether it serves. */
   readonly #wordlessSince = new Map<Server, number>();
   #round: Server[] = [];
   #rounds = 0;
@@ -44,19 +41,20 @@ export class ServerList {
     return this.#round.shift();
   }
 
-  /** Starts over, after a success or a loss. */
+  /** Begins anew after a success or a loss. */
   restart(lastChoice?: Server): void {
     this.#rounds = 0;
     this.#failures.clear();
     this.#ranOutAfterMs.clear();
     this.#wordlessSince.clear();
     this.#shuffle();
+    // The server that failed last is tried last.
     const index = lastChoice === undefined ? -1 : this.#round.indexOf(lastChoice);
     if (index !== -1) this.#round.push(...this.#round.splice(index, 1));
   }
 
   /**
-   * @param certainMs how much certainty of something that is held is left: no more than a tenth of it is slept away
+   * @param certainMs how much certainty of held locks is left; the pause uses up a tenth of it at the most
    * @returns the pause before the next round, in milliseconds
    */
   endRound(certainMs = 0): number {
@@ -64,15 +62,16 @@ export class ServerList {
     const pauseMs = Math.min(mostMs, MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** this.#rounds);
     this.#rounds += 1;
     this.#shuffle();
+    // The jitter keeps the clients of a fleet from coming back in step.
     return pauseMs * (0.5 + this.#random() / 2);
   }
 
   /**
-   * How long one attempt may take. At first all servers together get a third of the session's life. A server that was
-   * silent for its whole time may be slow rather than dead, and gets twice as much; one that refuses at once is not slow.
+   * How long one attempt may take. A server that was silent for the whole of its time may be slow rather than dead, and
+   * gets twice as much. A server that refuses at once is not slow.
    *
-   * @param certainMs how much certainty of something that is held is left: an attempt takes a third of it at the most,
-   * so that other servers can still be tried
+   * @param certainMs how much certainty of held locks is left; an attempt takes a third of it at the most, so that
+   * other servers can still be tried
    */
   patienceMs(server: Server, sessionTimeoutMs: number, certainMs = 0): number {
     const wantedMs = Math.max(this.firstPatienceMs(sessionTimeoutMs), 2 * (this.#ranOutAfterMs.get(server) ?? 0));
@@ -81,23 +80,27 @@ export class ServerList {
   }
 
   /**
-   * How long a server that was offered the session may take to answer. From the offer on less is certain, so this is half
-   * of what is left then: the other half is for the write that is to prove it, or for another server.
+   * How long a server may take to answer an offer of the session. The offer lowers certainty, so the server gets half
+   * of what is left then. The other half is for the write that proves the session, or for another server.
    */
   answerPatienceMs(certainMs: number): number {
     return certainMs > 0 ? Math.max(MIN_PATIENCE_MS, certainMs / 2) : Infinity;
   }
 
   firstPatienceMs(sessionTimeoutMs: number): number {
+    // At first all servers together get a third of the session's life.
     return Math.max(MIN_PATIENCE_MS, sessionTimeoutMs / (3 * this.#servers.length));
   }
 
-  /** An attempt at this server ended without an answer after so long. */
+  /** An attempt at this server ended without an answer after this long. */
   ranOut(server: Server, patienceMs: number): void {
     this.#ranOutAfterMs.set(server, Math.max(patienceMs, this.#ranOutAfterMs.get(server) ?? 0));
   }
 
-  /** Spreads the reconnects of a fleet whose server has just died; grows while connections do not last. */
+  /**
+   * A pause that spreads the reconnects of a fleet whose server has just died. It grows while connections are
+   * short-lived.
+   */
   firstPauseMs(livedMs: number): number {
     this.#shortLives = livedMs < SHORT_LIFE_MS ? this.#shortLives + 1 : 0;
     return this.#random() * Math.min(MAX_FIRST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.max(0, this.#shortLives - 1));
@@ -109,26 +112,27 @@ export class ServerList {
     else if (!this.#wordlessSince.has(server)) this.#wordlessSince.set(server, now);
   }
 
-  /** For how long it has answered the question whether it serves by nothing but hanging up. */
+  /** For how long the server has done nothing but hang up when asked whether it serves. */
   wordlessMs(server: Server, now: number): number {
     return now - (this.#wordlessSince.get(server) ?? now);
   }
 
   /**
-   * What went wrong with each server since the last success, for people. An attempt that is still under way tells of a
-   * server that nothing else is known of.
+   * What went wrong with each server since the last success, for people. An attempt under way is told of only where
+   * nothing else is known about its server.
    */
   describeFailures(underWay?: Failure): string {
     const failures = new Map(this.#failures);
     const name = underWay === undefined ? '' : hostAndPort(underWay.server);
     if (underWay !== undefined && !failures.has(name)) failures.set(name, underWay.reason);
-    // Those who know the address, too, have the name in the text already.
+    // A reason that also names the address has the server's name in it already.
     return [...failures]
       .map(([server, reason]) => (reason.includes(server) ? reason : `${server}: ${reason}`))
       .join('; ');
   }
 
   #shuffle(): void {
+    // A random order spreads the clients of a fleet over the servers.
     this.#round = [...this.#servers];
     for (let last = this.#round.length - 1; last > 0; last -= 1) {
       const other = Math.floor(this.#random() * (last + 1));

@@ -16,7 +16,7 @@ import { SessionLife } from './session-life.js';
 
 const CLOSE_WITHIN_MS = 1_000;
 
-/** The port over any kind of link: the face of the session that the keeper keeps, and the way of requests into it. */
+/** The port over any kind of link. It is the face of the session that the keeper keeps, and sends requests into it. */
 export class SessionClient implements Session {
   readonly clock: Clock;
   readonly #chroot: string;
@@ -26,7 +26,7 @@ export class SessionClient implements Session {
   readonly #lists = new CrowdedLists();
   readonly state$: Observable<ConnectionState>;
   readonly certaintyLowered$: Observable<void>;
-  /** Tells that every server was tried once, in vain; completes after `closed`. */
+  /** Emits when every server was tried once, in vain. Completes after `closed`. */
   readonly roundInVain$: Observable<void>;
 
   constructor(settings: SessionSettings, dialer: Dialer) {

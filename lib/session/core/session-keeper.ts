@@ -16,9 +16,9 @@ const NO_PASSWORD = new Uint8Array(16);
 const FAIL_WITHIN_MS = 1_000;
 
 /**
- * Gets a session and keeps it: the only place that decides which server to try, what to offer it, and when a session is
- * over. The old session is always offered first; a new one follows when a server says "expired", or when servers that do
- * serve keep refusing ours because we have seen more than they have (their data was wiped).
+ * Gets a session and keeps it. This is the only place that decides which server to try, what to offer it, and when a
+ * session is over. The old session is always offered first. A new one follows when a server says "expired", or when
+ * servers that do serve keep refusing the old one because it has seen more than they have: their data was wiped.
  */
 export class SessionKeeper implements ConnectionOwner {
   readonly #settings: SessionSettings;
@@ -46,7 +46,7 @@ export class SessionKeeper implements ConnectionOwner {
   }
 
   start(): void {
-    // Whoever has another way (a lock that stands in) need not wait for a first session any longer than for one that was lost.
+    // A user with another way (a local lock) waits for the first session no longer than for a session that was lost.
     this.#outOfTouch.after(this.#settings.sessionTimeoutMs);
     this.#servers.restart();
     this.#tryNext();
@@ -58,7 +58,7 @@ export class SessionKeeper implements ConnectionOwner {
     return this.#servers.describeFailures({ server: this.#connection.server, reason });
   }
 
-  /** Ends the session at the servers if that can be done within the time; `onClosed` tells when it is over. */
+  /** Ends the session at the servers if that can be done within the time. `onClosed` tells when it is over. */
   close(withinMs: number): void {
     if (this.#state === 'closing' || this.#state === 'closed') return;
     const attached = this.#state === 'attached';
@@ -71,7 +71,7 @@ export class SessionKeeper implements ConnectionOwner {
     if (attached) void this.#closeSession();
   }
 
-  /** Gives up for good, as going on makes no sense. What the session has at the servers goes with it. */
+  /** Gives up for good. The session's nodes at the servers go with it. */
   fail(failure: LockConfigurationError): void {
     this.#failure ??= failure;
     this.#listener.onFailing(this.#failure);
@@ -79,12 +79,14 @@ export class SessionKeeper implements ConnectionOwner {
   }
 
   onOffering(connection: Connection): void {
+    // A new session has no certainty to lose, so its server may take its time.
     if (connection.offer.sessionId === 0n) return;
     this.#listener.onOffered(connection.handshakeSentAt);
     connection.expectAnswerWithin(this.#servers.answerPatienceMs(this.#heldMs()));
   }
 
   onAttached(connection: Connection, reply: HandshakeReply): void {
+    // A connection that opened a session on the side is not ours: it only shows that the server serves.
     if (this.#suspicion.isProbing) {
       const again = (): void => this.#tryNext(connection.server);
       this.#suspicion.opened(connection, reply.timeoutMs, () => this.#connection === connection && again());
@@ -93,6 +95,8 @@ export class SessionKeeper implements ConnectionOwner {
     const fresh = connection.offer.sessionId === 0n;
     const { serverTickMs } = this.#settings;
     this.#granted = { id: reply.sessionId, password: Uint8Array.from(reply.password), timeoutMs: reply.timeoutMs };
+    // Liveness begins before anything else, so that a server that dies while the session is being closed is noticed,
+    // too.
     connection.startLiveness(reply.timeoutMs, serverTickMs, () => this.#listener.heldUntil());
     if (this.#state === 'closing') {
       void this.#closeSession();
@@ -119,7 +123,7 @@ export class SessionKeeper implements ConnectionOwner {
   onEnded(connection: Connection, ending: Ending, cause: Error): void {
     this.#servers.failed(connection.server, cause, this.#settings.clock.now());
     if (ending === 'silent') this.#servers.ranOut(connection.server, connection.ageMs);
-    // A probe ends with its session, and goes on from there.
+    // A probe that drops has done its work: the closing of its session goes on from there.
     if (this.#state === 'closed' || (ending === 'dropped' && this.#suspicion.isProbe(connection))) return;
     this.#connection = undefined;
     if (ending === 'dropped') this.#reconnect(connection, cause);
@@ -145,17 +149,15 @@ export class SessionKeeper implements ConnectionOwner {
     );
   }
 
-  /**
-   * Watches are set again from this transaction on. The answer to the first frame of them must not move it while the
-   * others are unanswered: what happened to theirs since the last connection would never be told. Nothing else was
-   * answered on such a connection, so an older transaction takes nothing back that a caller has seen.
-   */
   #adoptZxid({ lastZxid, conversation }: Connection): void {
+    // Watches are set again from this transaction on, so the answer to one frame of them must not move it while others
+    // are unanswered: events of their watches since the last connection would never be told. Nothing else was answered
+    // on such a connection, so keeping the older transaction takes back nothing that a caller has seen.
     if (lastZxid > this.#lastZxid && !conversation.isSettingWatches) this.#lastZxid = lastZxid;
   }
 
-  /** An attempt failed. The one question is whether the session itself is the reason. */
   #retry({ server }: Connection, ending: Ending): void {
+    // Only a refusal, and only after S without a link, raises the question whether the session itself is the reason.
     const suspicious = this.#outOfTouch.isOut && this.#granted !== undefined && ending === 'refused';
     if (!suspicious || this.#suspicion.isProbing) {
       this.#suspicion.clear();
@@ -186,11 +188,12 @@ export class SessionKeeper implements ConnectionOwner {
       return;
     }
     const { chroot } = this.#settings;
-    // What passes on a probe is about another session.
+    // Traffic on a probe belongs to another session.
     const traffic = this.#suspicion.isProbing ? NO_TRAFFIC : this.#listener;
     const heldMs = this.#heldMs();
-    // Only two ticks stay certain of a session that is offered in vain. While there is more, a server without a quorum,
-    // which hangs up on the offer, is not to cost it. One that says nothing for a tick answers that question to nobody.
+    // Offering the session in vain leaves only two ticks of certainty. While more is left, the server is asked first
+    // whether it serves, because one without a quorum hangs up on the offer. A server that has been wordless for longer
+    // than a tick answers this question to nobody, so it is not asked.
     const { serverTickMs } = this.#settings;
     const asksFirst =
       heldMs > MIN_SESSION_TICKS * serverTickMs && this.#servers.wordlessMs(server, clock.now()) <= serverTickMs;
@@ -208,7 +211,7 @@ export class SessionKeeper implements ConnectionOwner {
     return { sessionId: this.#granted.id, password: this.#granted.password, lastZxid: this.#lastZxid, timeoutMs };
   }
 
-  /** How much certainty of what is held is left; nothing, or less, where nothing is held. */
+  /** How much certainty of held locks is left; zero or less where nothing is held. */
   #heldMs(): number {
     return (this.#listener.heldUntil() ?? -Infinity) - this.#settings.clock.now();
   }
@@ -232,7 +235,7 @@ export class SessionKeeper implements ConnectionOwner {
 
   async #closeSession(): Promise<void> {
     const connection = this.#connection;
-    // Without an answer the next connection will do it, if there is one in time.
+    // Where no answer came, the next connection closes the session, if there is one in time.
     if (connection === undefined || (await closeSession(connection))) this.#finish();
   }
 

@@ -9,13 +9,13 @@ import { Heartbeat } from './heartbeat.js';
 import type { Proof } from './link.js';
 import { type Passage, ProofOfLife } from './proof-of-life.js';
 
-/** Until when the session is certain to live, what has proved it, and the heartbeats that go on proving it. */
+/** How long the session is certain to live, what proved it, and the heartbeats that keep proving it. */
 export class SessionLife {
   readonly #clock: Clock;
   readonly #tickMs: number;
   readonly #heartbeat: Heartbeat;
   readonly #lowered = new Subject<void>();
-  /** Told when `certainUntil` may have gone back. */
+  /** Emits when `certainUntil` may have gone back. */
   readonly lowered$: Observable<void> = this.#lowered.asObservable();
   /** Undefined while there is no session. */
   #proof: ProofOfLife | undefined;
@@ -39,12 +39,12 @@ export class SessionLife {
     return this.#lastProofAt;
   }
 
-  /** What the servers answered to its last heartbeat, where they refused it. */
+  /** The servers' refusal of the last heartbeat; undefined where they accepted it. */
   get refusal(): SessionError | undefined {
     return this.#heartbeat.refusal;
   }
 
-  /** Until when what is held is certain; undefined when nothing is. */
+  /** The instant until which held locks are certain; undefined when nothing is held. */
   get heldUntil(): number | undefined {
     return this.#heartbeat.isNeeded ? this.certainUntil : undefined;
   }
@@ -53,7 +53,7 @@ export class SessionLife {
     return this.#heartbeat.hold();
   }
 
-  /** Resolves when the session is certain for more than so long; the link must be up. */
+  /** Resolves when the session is certain to live for more than `forMs`. The link must be up. */
   async prove(forMs: number): Promise<void> {
     const provableMs = this.#provableMs();
     if (forMs >= provableMs) {
@@ -63,13 +63,14 @@ export class SessionLife {
     await this.#heartbeat.prove(forMs);
   }
 
-  /** A connection is attached, to a new session or to the one there was. */
+  /** A connection was attached to a new session, or to the one before it. */
   attached({ handshakeSentAt, lastReadAt }: Connection, grantedMs: number, fresh: boolean): void {
     if (fresh) {
       this.#lastProofAt = lastReadAt;
       this.#proof = new ProofOfLife(grantedMs, this.#tickMs, handshakeSentAt);
     }
     this.#proof?.attached(handshakeSentAt, lastReadAt, grantedMs);
+    // A re-attached server may have granted a smaller time-out.
     if (!fresh) this.#lowered.next();
   }
 
@@ -97,7 +98,7 @@ export class SessionLife {
     if (proof !== undefined) this.#heartbeat.start({ proof, timeoutMs: proof.timeoutMs, sessionId });
   }
 
-  /** The link is down; the session may live on. */
+  /** The link is down, but the session may live on. */
   down(error: SessionError): void {
     this.#heartbeat.stop(error);
   }
@@ -108,12 +109,12 @@ export class SessionLife {
     this.#heartbeat.stop(error);
   }
 
-  /** Nothing will be told any more. */
+  /** Nothing more will be emitted. */
   complete(): void {
     this.#lowered.complete();
   }
 
-  /** What is left of S when the sample that a write vouches for is a tick old. */
+  /** A write vouches for a sample that is a tick old, so at most this much of S can be certain. */
   #provableMs(): number {
     const timeoutMs = this.#proof?.timeoutMs ?? 0;
     return timeoutMs - certaintyMarginMs(timeoutMs) - this.#tickMs;

@@ -2,8 +2,9 @@ import { closed, closeSession } from './abandoned-session.js';
 import type { Connection } from './connection.js';
 
 /**
- * Whether our session, and not the server, is the reason for a refusal. A session opened on the side tells: a server that
- * opens one does serve. Ours is offered to it once more then, in case it had only just begun to.
+ * Finds out whether a refusal is the server's fault or the session's. A session opened on the side tells: a server that
+ * opens one does serve. The old session is then offered to it once more, because it may have begun to serve only just
+ * now.
  */
 export class Suspicion {
   readonly #tickMs: number;
@@ -14,7 +15,7 @@ export class Suspicion {
     this.#tickMs = tickMs;
   }
 
-  /** The next connection, or the one that is under way, is to open a session on the side. */
+  /** Whether the connection under way, or the next one, opens a session on the side. */
   get isProbing(): boolean {
     return this.#state === 'probing';
   }
@@ -23,14 +24,14 @@ export class Suspicion {
     return connection === this.#probe;
   }
 
-  /** @returns whether the server has shown that it serves others, and so refuses only us */
+  /** @returns whether the server has shown that it serves others, and so refuses only this session */
   refused(): boolean {
     if (this.#state === 'server serves others') return true;
     this.#state = 'probing';
     return false;
   }
 
-  /** The server has opened a session on the side, which is ended at once; then comes `next`. */
+  /** The server opened a session on the side. It is closed at once, and then `next` is called. */
   opened(probe: Connection, timeoutMs: number, next: () => void): void {
     this.#state = 'server serves others';
     this.#probe = probe;

@@ -5,13 +5,13 @@ import type { WatchRegistry } from './watch-registry.js';
 type SetWatches = Extract<ControlRequest, { op: 'setWatches' }>;
 type Kind = 'data' | 'exists' | 'children';
 
-/** In UTF-16 units, of which each takes three bytes at the most: well under the megabyte at which a server hangs up. */
+/** Counted in UTF-16 units, which take three bytes at the most: well under the megabyte at which a server hangs up. */
 const MAX_PATH_UNITS = 128 * 1_024;
 const KINDS: readonly Kind[] = ['data', 'exists', 'children'];
 
 /**
- * The requests that set all watches again on a new connection, each small enough for a server. Paths carry the chroot,
- * as they stand inside a list.
+ * The requests that set all watches again on a new connection, each small enough for a server. Their paths carry the
+ * chroot already, because the link adds it to single paths only.
  */
 export function* watchFrames(registry: WatchRegistry, relativeZxid: bigint, chroot: string): Generator<SetWatches> {
   let paths = emptyPaths();

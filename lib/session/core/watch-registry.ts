@@ -5,14 +5,14 @@ type Watches = Map<string, Set<Watcher>>;
 
 const ALL_WATCHES = ['data', 'exists', 'children'] as const;
 
-/** Who wants to be told what, by path. The server keeps one watch per path and kind, however many want it here. */
+/** The watchers of each path. A server keeps one watch per path and kind, however many watchers want it here. */
 export class WatchRegistry {
   readonly #watches: Readonly<Record<WatchKind, Watches>> = {
     data: new Map(),
     exists: new Map(),
     children: new Map(),
   };
-  /** Who is still to be told of what is being told, by the path they watch; who is taken back meanwhile is told no more. */
+  /** Rounds of calls to watchers that are going on now. A watcher that is removed meanwhile is taken out of them. */
   readonly #tellings = new Set<Watches>();
 
   add(kind: WatchKind, path: string, watcher: Watcher): void {
@@ -27,18 +27,19 @@ export class WatchRegistry {
     return this.#watches.children.has(path);
   }
 
-  /** @returns what the server need no longer watch for us */
+  /** @returns the watches that the server no longer has to keep for this client */
+  // A watcher that was removed during a round of calls must not be called any more.
   remove(path: string, watcher: Watcher): RemovableWatch[] {
     for (const telling of this.#tellings) telling.get(path)?.delete(watcher);
     const gone = ALL_WATCHES.filter((kind) => this.#take(kind, path, watcher));
     const unwanted: RemovableWatch[] = [];
     if (gone.includes('children')) unwanted.push('children');
-    // The server keeps both kinds in one table.
+    // The server keeps data and exists watches in one table, so that one may still be needed for the other.
     if ((gone.includes('data') || gone.includes('exists')) && !this.wants(path, 'data')) unwanted.push('data');
     return unwanted;
   }
 
-  /** Tells those whom an event of the server concerns; one-shot watches are used up by it. */
+  /** Calls the watchers whom this event concerns. The event uses up their one-shot watches. */
   fire(event: WatchEvent): void {
     const telling: Watches = new Map();
     if (event.type === 'children') this.#use('children', event.path, telling);
@@ -47,6 +48,7 @@ export class WatchRegistry {
       this.#use('exists', event.path, telling);
       if (event.type === 'deleted') this.#use('children', event.path, telling);
     }
+    // A watcher that watches a path in several ways is told of one event once.
     const told = new Set<Watcher>();
     this.#tell(telling, (watcher) => {
       if (told.has(watcher)) return;
@@ -55,7 +57,7 @@ export class WatchRegistry {
     });
   }
 
-  /** The session is over, and all its watches. */
+  /** Tells every watcher that the session is over, and its watches with it. */
   tellLost(): void {
     const telling: Watches = new Map();
     for (const kind of ALL_WATCHES) {
@@ -94,7 +96,7 @@ export class WatchRegistry {
   }
 }
 
-/** A copy: what is told does not change with what is watched from now on. */
+/** Copies the watchers, so that watches set or removed during the calls change nothing in this round. */
 function collect(telling: Watches, path: string, watchers: Iterable<Watcher> = []): void {
   const collected = telling.get(path) ?? new Set();
   for (const watcher of watchers) collected.add(watcher);

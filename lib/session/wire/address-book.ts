@@ -1,25 +1,26 @@
 import { isIP } from 'node:net';
 
-/** An address behind its family, 4 or 6: places sort by family first. */
+/** An address with its family, 4 or 6, in front, so that sorting puts the families apart. */
 type Place = string;
 
 /**
- * Which address of a name to try. A name may stand for several servers (a headless service), so each dial begins one
- * further than the last. A name may also stand for one server in two families: an address of the other one goes along as
- * a spare.
+ * Chooses the address of a name to try. A name may stand for several servers (a headless service), so each dial begins
+ * one address further than the last. A name may also stand for one server in two families, so an address of the other
+ * family goes along as a spare.
  */
 export class AddressBook {
   readonly #lasts = new Map<string, { readonly place: Place; readonly gaveSession: boolean }>();
   readonly #random: () => number;
 
-  /** @param random in [0, 1): where the rotation begins, so that not every client of a fleet begins at the same server */
+  /** @param random in [0, 1): where the rotation begins, so that not all clients of a fleet begin at the same server */
   constructor(random: () => number) {
     this.#random = random;
   }
 
-  /** The address to try now, and the spare if there is one. */
+  /** The address to try now, followed by the spare if there is one. */
   choose(host: string, addresses: readonly string[]): readonly string[] {
-    // Name servers shuffle their answers, so the order is our own. Servers mostly listen on IPv4, which comes first.
+    // Name servers shuffle their answers, so the addresses are sorted here. IPv4 comes first, as most servers listen
+    // there.
     const places = addresses.map(placeOf).sort();
     const first = this.#begin(host, places);
     if (first === undefined) return [];
@@ -28,13 +29,17 @@ export class AddressBook {
     return [first, spare].flatMap((place) => place?.slice(1) ?? []);
   }
 
-  /** The family of this address is stayed with: what listens on the other one may be somebody else's. */
+  /**
+   * Notes that a session was had at this address. Later dials keep to its family: another service may listen on the
+   * other one.
+   */
   gaveSession(host: string, address: string): void {
     this.#lasts.set(host, { place: placeOf(address), gaveSession: true });
   }
 
   #begin(host: string, places: readonly Place[]): Place | undefined {
     const last = this.#lasts.get(host);
+    // The last address gave no session, so the next one is tried, whatever its family.
     if (last?.gaveSession === false) return following(places, last.place);
     const family = familyOf(last?.place ?? places[0]);
     const mates = places.filter((place) => familyOf(place) === family);

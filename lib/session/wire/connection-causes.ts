@@ -15,7 +15,7 @@ const WHAT_HAPPENED: ReadonlyMap<string, string> = new Map([
   ['EAFNOSUPPORT', 'cannot be reached'],
 ]);
 
-/** `zk1:2181`, with the address behind it when that is another word: `zk1:2181 (10.0.0.3)`. */
+/** `zk1:2181`, followed by the address where the name is not one itself: `zk1:2181 (10.0.0.3)`. */
 export function serverName(server: Server, address: string | undefined): string {
   const name = hostAndPort(server);
   return address === undefined || server.host === address || server.host === `[${address}]`
@@ -23,7 +23,7 @@ export function serverName(server: Server, address: string | undefined): string 
     : `${name} (${address})`;
 }
 
-/** What a tired person can act on, with the system's own error as its cause. */
+/** An error that says what a tired person can act on. The system's own error is its cause. */
 export function brokenConnection(name: string, error: Error, secure: boolean): Error {
   const code = codeOf(error);
   const known = code === undefined ? undefined : WHAT_HAPPENED.get(code);
@@ -39,9 +39,10 @@ export function unresolvedName(server: Server, error: Error): Error {
   return new Error(`${serverName(server, undefined)}: the name cannot be resolved (${reason})`, { cause: error });
 }
 
-/** The server hung up without an error. One that has no quorum does so at once, and so does one that has enough of us. */
 export function hangUp(name: string, handshaken: boolean, secure: boolean): Error {
   if (handshaken) return new Error(`${name} closed the connection`);
+  // A server without a quorum hangs up at once, and so does one that has reached its limit of connections from this
+  // address.
   const otherPort = secure ? 'not be a secureClientPort' : 'expect TLS';
   return new Error(
     `${name} closed the connection instead of opening a session: it may not be serving now (no quorum), have too many ` +
@@ -49,36 +50,36 @@ export function hangUp(name: string, handshaken: boolean, secure: boolean): Erro
   );
 }
 
-/** Without an answer to the question whether it serves: it may be about to stop, or answer that question to nobody. */
 export function saidNothing(name: string): UnansweredQuestion {
+  // A server that hangs up on this question may be about to stop, or may answer it to nobody.
   return new UnansweredQuestion(`${name} closed the connection instead of saying whether it serves`);
 }
 
-/** The server says so itself. */
+/** The server itself says that it does not serve. */
 export function notServing(name: string): Error {
   return new Error(`${name} says that it serves nobody now (no quorum)`);
 }
 
-/** Anything but a malformed frame is a defect of our own: it is handed on as it is. */
 export function unreadableReply(name: string, error: Error): Error {
+  // Any other error is a defect of this client, and is passed on unchanged.
   if (!(error instanceof MalformedFrameError)) return error;
   return new MalformedFrameError(`${name} sent something that is not a ZooKeeper reply: ${error.message}`, {
     cause: error,
   });
 }
 
-/** Errors of Node itself are no `instanceof Error` where a test runner has globals of its own. */
+/** Where a test runner has globals of its own, errors of Node itself are no `instanceof Error`. */
 export function asError(thrown: unknown): Error {
   return types.isNativeError(thrown) ? thrown : new Error(String(thrown));
 }
 
-/** Node sums up what happened at several addresses; the first one is where the server was expected. */
+/** Node sums up the errors of several addresses. The first address is the one where the server was expected. */
 export function firstError(error: Error): Error {
   const first: unknown = 'errors' in error && Array.isArray(error.errors) ? error.errors[0] : undefined;
   return first === undefined ? error : asError(first);
 }
 
-/** Which address refused, as far as Node says so. */
+/** The address that refused, where Node names it. */
 export function addressIn(error: Error): string | undefined {
   return 'address' in error && typeof error.address === 'string' ? error.address : undefined;
 }

@@ -8,7 +8,7 @@ import { FrameReplyBody, type ReplyContext } from './replies-codec.js';
 
 const EVENT_XID = -1;
 
-/** Tells a listener what the bytes of a connection say. */
+/** Decodes the bytes of a connection and calls the listener for each frame. */
 export class FrameInput implements FrameSink, ReplyContext {
   readonly #listener: LinkListener;
   readonly #splitter = new FrameSplitter(this);
@@ -17,7 +17,7 @@ export class FrameInput implements FrameSink, ReplyContext {
   #handshaken = false;
   #stopped = false;
   #sessionId = 0n;
-  /** Two halves each: one bigint for each reply would be garbage. */
+  /** Zxids are kept in two halves, because a bigint for every reply would be garbage to collect. */
   #lastHigh = 0;
   #lastLow = 0;
   #replyHigh = 0;
@@ -27,7 +27,10 @@ export class FrameInput implements FrameSink, ReplyContext {
     this.#listener = listener;
   }
 
-  /** An answer to a handshake is short: a stranger's first bytes are taken for no length. */
+  /**
+   * Whether long frames are expected. The answer to a handshake is short, so a stranger's first bytes are not taken for
+   * a length.
+   */
   get takesLargeFrames(): boolean {
     return this.#handshaken;
   }
@@ -51,6 +54,7 @@ export class FrameInput implements FrameSink, ReplyContext {
   /** @throws MalformedFrameError, and whatever the listener throws */
   push(chunk: Buffer): void {
     this.#listener.onActivity();
+    // The listener may have destroyed the link from within that call.
     if (this.#stopped) return;
     try {
       this.#splitter.push(chunk);
@@ -77,7 +81,7 @@ export class FrameInput implements FrameSink, ReplyContext {
     this.#reader.reset(bytes, start, end);
     const xid = this.#readXid();
     const errorNumber = this.#reader.int();
-    // Neither an event nor the answer to anything but a request may be so long.
+    // An event, or the answer to a ping, to credentials or to watches, is never this long.
     if (xid < 0) throw new MalformedFrameError(`a frame of ${length} bytes`);
     this.#keepNewest(this.#replyHigh, this.#replyLow);
     this.#listener.onReply(xid, errorNumber, new LargeReplyBody(this.#reader, length));
@@ -91,22 +95,23 @@ export class FrameInput implements FrameSink, ReplyContext {
       this.#keepNewest(this.#replyHigh, this.#replyLow);
       return this.#listener.onReply(xid, errorNumber, this.#body);
     }
-    // An event's number is not kept: one transaction may make several events, and when the link breaks between two, the
-    // server must tell the second again. (ZooKeeper 3.8 sends -1, later versions send the transaction.)
+    // The zxid of an event is not kept. One transaction may cause several events, and when the link breaks between two
+    // of them, the server must send the second again. (ZooKeeper 3.8 sends -1 here, later versions send the
+    // transaction.)
     const event = readWatchEvent(reader);
     if (event !== undefined) this.#listener.onEvent(event);
   }
 
-  /** Behind the number of the request stands that of the transaction. */
   #readXid(): number {
+    // The header of a reply has the transaction behind the number of the request.
     const xid = this.#reader.int();
     this.#replyHigh = this.#reader.int();
     this.#replyLow = this.#reader.int() >>> 0;
     return xid;
   }
 
-  /** Answers of a server that has nothing to count carry -1 or 0. */
   #keepNewest(high: number, low: number): void {
+    // A server that has no transaction to name sends -1 or 0, which must not lower the newest.
     if (high < this.#lastHigh || (high === this.#lastHigh && low <= this.#lastLow)) return;
     this.#lastHigh = high;
     this.#lastLow = low;

@@ -6,21 +6,27 @@ import { JuteWriter } from './jute-writer.js';
 import { writeHandshake } from './records.js';
 import { dataBytes, RequestEncoder } from './requests-codec.js';
 
-/** A server cuts the connection at its `jute.maxbuffer` (0xfffff); some room for what it adds when it passes it on. */
+/**
+ * A server cuts the connection at its `jute.maxbuffer` (0xfffff). The rest is room for what it adds when it passes a
+ * frame on.
+ */
 const MAX_FRAME_BYTES = 0xfffff - 1024;
 
 const NOTHING = Buffer.alloc(0);
 
-/** A socket, as far as output goes. */
+/** The part of a socket that output needs. */
 export interface ByteSink {
-  /** The callback comes when the sink needs these bytes, and all before them, no more; also when it is destroyed. */
+  /**
+   * The callback comes when the sink no longer needs these bytes and those before them, also when the sink is
+   * destroyed.
+   */
   write(bytes: Buffer, callback?: () => void): unknown;
-  /** How much of what was written the sink still needs. */
+  /** How many of the written bytes the sink still needs. */
   readonly writableLength: number;
   readonly destroyed: boolean;
 }
 
-/** Collects the frames of one turn of the event loop and lets them leave in one write. */
+/** Collects the frames of one turn of the event loop, so that they leave in one write. */
 export class FrameOutput {
   readonly #socket: ByteSink;
   readonly #writer = new JuteWriter();
@@ -44,6 +50,7 @@ export class FrameOutput {
 
   /** @returns false when the frame would be larger than servers accept */
   send(xid: number, request: LinkRequest, chroot: string): boolean {
+    // Data that is too large alone is refused before it is copied into a frame.
     if (dataBytes(request) > MAX_FRAME_BYTES) return false;
     const writer = this.#writer;
     writer.beginFrame();
@@ -61,24 +68,25 @@ export class FrameOutput {
     return true;
   }
 
-  /** Hands over to the socket what has been collected. */
+  /** Hands the collected frames to the socket. */
   flush(): void {
     if (this.#writer.length === 0 || this.#socket.destroyed) return;
-    // What comes of it, an error above all, is no part of the call that happens to be the first of the turn.
+    // The write must not run in the async context of the call that happened to come first in this turn, nor its errors.
     outsideCalls(() => this.#socket.write(this.#writer.written()));
-    // Mostly the kernel has taken everything by now; otherwise the socket keeps the memory until it has.
+    // Mostly the kernel has taken everything by now. Otherwise the socket keeps this memory until it has.
     if (this.#socket.writableLength === 0) this.#writer.reuse();
     else this.#writer.release();
   }
 
   /**
-   * Hands over what has been collected, and further to the kernel. A socket with TLS has written at once, too, but takes the
-   * next bytes only after a turn of the event loop.
-   * @returns what resolves when the kernel has all of it, or never will; undefined when it has
+   * Hands the collected frames to the socket, and on to the kernel.
+   * @returns a promise that resolves when the kernel has all bytes or never will; undefined when it has them already
    */
   leave(): Promise<void> | undefined {
     this.flush();
     if (this.#socket.destroyed || this.#socket.writableLength === 0) return undefined;
+    // A socket with TLS encrypts at once, but takes the next bytes only after a turn of the event loop; an empty write
+    // behind them tells when they have left.
     return outsideCalls(() => new Promise((resolve) => this.#socket.write(NOTHING, () => resolve())));
   }
 

@@ -2,29 +2,31 @@ import { MAX_ANSWER_BYTES } from '../too-large-answer-error.js';
 import { MalformedFrameError } from './malformed-frame-error.js';
 
 const LENGTH_BYTES = 4;
-/** What is kept of a frame that is too large: the header of a reply, and how many children a list has. */
+/** How much of a too large frame is kept: the header of a reply, and the number of children in a list. */
 const BEGINNING_BYTES = 20;
-/** What is set aside at first for a frame that comes in pieces: a length alone must not cost memory. */
+/** How much memory a frame that comes in pieces gets at first. A length alone must not cost memory. */
 const FIRST_BYTES = 64 * 1024;
 const NOTHING = Buffer.alloc(0);
 
-/** Takes whole frames: `bytes[start]` up to, not including, `bytes[end]`, which stay as they are for good. */
+/**
+ * Receives whole frames, from `bytes[start]` up to but not including `bytes[end]`. These bytes are never overwritten.
+ */
 export interface FrameSink {
-  /** Whether a frame may be too large by now; one that is comes from no ZooKeeper otherwise. */
+  /** Whether a frame may be too large at this point. Otherwise a too large frame does not come from a ZooKeeper. */
   readonly takesLargeFrames: boolean;
   onFrame(bytes: Buffer, start: number, end: number): void;
-  /** Told of a frame that is too large by its beginning; the rest of its `length` bytes is read past. */
+  /** Called with the beginning of a too large frame. The rest of its `length` bytes is skipped. */
   onLargeFrame(bytes: Buffer, start: number, end: number, length: number): void;
 }
 
-/** Cuts a stream of bytes into frames, each behind its length. A frame that lies whole in a chunk is not copied. */
+/** Cuts a stream of bytes into frames, each behind its length. A frame that lies whole in one chunk is not copied. */
 export class FrameSplitter {
   readonly #sink: FrameSink;
   readonly #maxFrameBytes: number;
-  /** The frame that is coming in pieces, from its length on. */
+  /** The frame that is arriving in pieces, with its length in front. */
   #partial = NOTHING;
   #partialLength = 0;
-  /** How much of a frame that is too large is still to come. */
+  /** How many bytes of a too large frame are still to come. */
   #restBytes = 0;
   #stopped = false;
 
@@ -33,7 +35,7 @@ export class FrameSplitter {
     this.#maxFrameBytes = maxFrameBytes;
   }
 
-  /** Hands on every frame that `chunk` completes. @throws MalformedFrameError for an impossible length */
+  /** Passes on every frame that `chunk` completes. @throws MalformedFrameError for an impossible length */
   push(chunk: Buffer): void {
     let position = this.#partialLength === 0 ? this.#readPast(chunk, 0) : this.#complete(chunk);
     while (!this.#stopped && position < chunk.length) {
@@ -45,13 +47,13 @@ export class FrameSplitter {
     }
   }
 
-  /** Hands on nothing any more, not even what is left of the chunk being pushed. */
+  /** Passes on nothing more, not even the rest of the chunk that is being pushed. */
   stop(): void {
     this.#stopped = true;
     this.#forgetPartial();
   }
 
-  /** How much of the frame that begins there must have come before it can be handed on, with its length. */
+  /** How many bytes of the frame at this place must have arrived before it can be passed on, its length included. */
   #needed(bytes: Buffer, at: number): number {
     const length = bytes.readInt32BE(at);
     if (length >= 0 && length <= this.#maxFrameBytes) return LENGTH_BYTES + length;
@@ -67,14 +69,14 @@ export class FrameSplitter {
     else this.#sink.onLargeFrame(bytes, start, end, length);
   }
 
-  /** @returns where in the chunk the frame that is too large ends, or the chunk does */
+  /** @returns where in the chunk the too large frame ends, or where the chunk ends */
   #readPast(chunk: Buffer, position: number): number {
     const passed = Math.min(this.#restBytes, chunk.length - position);
     this.#restBytes -= passed;
     return position + passed;
   }
 
-  /** Adds to the partial frame what the chunk has of it. @returns where in the chunk the next one begins */
+  /** Adds the chunk's part of the partial frame. @returns where in the chunk the next frame begins */
   #complete(chunk: Buffer): number {
     const position = this.#fill(chunk, 0, LENGTH_BYTES);
     if (this.#partialLength < LENGTH_BYTES) return position;
@@ -87,17 +89,18 @@ export class FrameSplitter {
     return this.#readPast(chunk, end);
   }
 
-  /** Makes the partial frame `whole` bytes long, or as long as the chunk allows. @returns where in the chunk that ends */
+  /** Fills the partial frame up to `whole` bytes, as far as the chunk goes. @returns where in the chunk that ends */
   #fill(chunk: Buffer, start: number, whole: number): number {
     const end = Math.min(start + Math.max(0, whole - this.#partialLength), chunk.length);
     if (end > start) this.#keep(chunk, start, end, whole);
     return end;
   }
 
-  /** Room is doubled, so that a frame in many pieces is not copied once for each, but never beyond what it needs. */
   #keep(chunk: Buffer, start: number, end: number, whole: number): void {
     const needed = this.#partialLength + end - start;
     if (needed > this.#partial.length) {
+      // Doubling keeps a frame in many pieces from being copied once for each piece. The frame's own length is the
+      // limit.
       const room = Math.min(whole, Math.max(needed, FIRST_BYTES, 2 * this.#partial.length));
       const grown = Buffer.allocUnsafeSlow(room);
       this.#partial.copy(grown, 0, 0, this.#partialLength);
@@ -113,7 +116,7 @@ export class FrameSplitter {
   }
 }
 
-/** What a stranger's first bytes, read as a length, are most often. */
+/** Guesses who speaks here when a stranger's first bytes are read as a length. */
 function guess(firstByte: number | undefined): string {
   const TLS_ALERT = 0x15;
   const TLS_HANDSHAKE = 0x16;

@@ -1,27 +1,28 @@
 import { MalformedFrameError } from './malformed-frame-error.js';
 
 const NOTHING = Buffer.alloc(0);
-/** How Java writes that a text, a buffer or a list is not there. */
+/** The length by which Java writes that a text, a buffer or a list is null. */
 const NULL_LENGTH = -1;
 const TWO_TO_32 = 2 ** 32;
 
 /**
- * Reads Jute, the serialization of ZooKeeper, out of a part of a buffer. Every read is checked against the end of that
- * part, and a count against what is left, so no input makes it loop or allocate beyond the input's own size.
+ * Reads Jute, ZooKeeper's serialization, from a part of a buffer. Every read is checked against the end of that part,
+ * and every count against the bytes that are left, so that no input makes it loop or allocate more than the input's own
+ * size.
  */
 export class JuteReader {
   #bytes: Buffer = NOTHING;
   #position = 0;
   #end = 0;
 
-  /** Reads from `bytes[start]` up to, not including, `bytes[end]`. */
+  /** Reads from `bytes[start]` up to but not including `bytes[end]`. */
   reset(bytes: Buffer, start: number, end: number): void {
     this.#bytes = bytes;
     this.#position = start;
     this.#end = end;
   }
 
-  /** Lets go of the bytes. */
+  /** Drops the reference to the bytes. */
   clear(): void {
     this.reset(NOTHING, 0, 0);
   }
@@ -42,13 +43,13 @@ export class JuteReader {
     return this.#bytes.readBigInt64BE(this.#take(8));
   }
 
-  /** A long that is known to be small, a time for example: exact up to 2 ** 53. */
+  /** A long that is known to be small, such as a time. It is exact up to 2 ** 53. */
   longAsNumber(): number {
     const start = this.#take(8);
     return this.#bytes.readInt32BE(start) * TWO_TO_32 + this.#bytes.readUInt32BE(start + 4);
   }
 
-  /** A view, not a copy. */
+  /** Returns a view, not a copy. */
   buffer(): Buffer {
     const length = this.#length();
     const start = this.#take(length);
@@ -61,7 +62,7 @@ export class JuteReader {
     return this.#bytes.toString('utf8', start, start + length);
   }
 
-  /** The number of elements of a list whose elements take `elementBytes` each, or more. */
+  /** The number of elements of a list whose elements take at least `elementBytes` each. */
   count(elementBytes: number): number {
     const count = this.#length();
     if (count * elementBytes > this.remaining) {
@@ -70,7 +71,7 @@ export class JuteReader {
     return count;
   }
 
-  /** @param isWanted which texts are made at all, by their bytes */
+  /** @param isWanted tells by a text's bytes whether the text is made at all */
   strings(isWanted?: (bytes: Uint8Array, start: number, end: number) => boolean): string[] {
     const count = this.count(4);
     const texts: string[] = [];

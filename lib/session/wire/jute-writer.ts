@@ -1,33 +1,33 @@
 const LENGTH_BYTES = 4;
 const INITIAL_BYTES = 8 * 1024;
-/** A buffer that one large frame has blown up is not kept for the small ones behind it. */
+/** A buffer that one large frame has made grow beyond this is not kept for later small frames. */
 const KEPT_BYTES = 64 * 1024;
-/** UTF-8 needs at most so many bytes for one UTF-16 unit. */
+/** UTF-8 needs at most this many bytes for one UTF-16 unit. */
 const BYTES_PER_CHARACTER = 3;
 
-/** Encodes frames one behind the other into one growing buffer, in Jute, the serialization of ZooKeeper. */
+/** Encodes frames one behind the other into a growing buffer, in Jute, ZooKeeper's serialization. */
 export class JuteWriter {
   #bytes = Buffer.allocUnsafeSlow(INITIAL_BYTES);
   #position = 0;
   #frameStart = 0;
 
-  /** Bytes of whole frames, and of the one begun. */
+  /** The bytes of the whole frames and of the frame that was begun. */
   get length(): number {
     return this.#position;
   }
 
-  /** What has been written. It is overwritten by later frames unless `release` is called. */
+  /** The bytes that have been written. Later frames overwrite them unless `release` is called. */
   written(): Buffer {
     return this.#bytes.subarray(0, this.#position);
   }
 
-  /** Begins anew in the same memory: nobody may read `written` any more. */
+  /** Starts over in the same memory. Nobody may read `written` any more. */
   reuse(): void {
     this.#position = 0;
     if (this.#bytes.length > KEPT_BYTES) this.release();
   }
 
-  /** Begins anew in other memory: `written` belongs to whoever holds it. */
+  /** Starts over in new memory. The bytes of `written` stay with whoever holds them. */
   release(): void {
     this.#position = 0;
     this.#bytes = Buffer.allocUnsafeSlow(INITIAL_BYTES);
@@ -39,7 +39,7 @@ export class JuteWriter {
     this.#position += LENGTH_BYTES;
   }
 
-  /** How long the frame is so far, without its length in front. */
+  /** How long the frame is so far, without the length in front. */
   get frameLength(): number {
     return this.#position - this.#frameStart - LENGTH_BYTES;
   }
@@ -48,7 +48,7 @@ export class JuteWriter {
     this.#bytes.writeInt32BE(this.frameLength, this.#frameStart);
   }
 
-  /** Forgets the frame that was begun. */
+  /** Drops the frame that was begun. */
   dropFrame(): void {
     this.#position = this.#frameStart;
   }
@@ -75,7 +75,7 @@ export class JuteWriter {
     this.#position = start + value.length;
   }
 
-  /** A text; `prefix` is written in front of it without joining the two first. */
+  /** Writes a text with `prefix` in front of it, without joining the two first. */
   string(value: string, prefix = ''): void {
     this.#reserve(LENGTH_BYTES + BYTES_PER_CHARACTER * (prefix.length + value.length));
     const start = this.#position + LENGTH_BYTES;

@@ -11,10 +11,9 @@ interface Asked {
 }
 
 /**
- * Asks the system (getaddrinfo), which alone knows hosts file, search domains and whatever else nsswitch.conf names, for
- * one name at a time. Each look-up holds one of the few threads that files, compression and every other look-up of the
- * process share, so it begins only while somebody waits for it and the name servers speak. Those who ask for the same
- * name share one answer.
+ * Asks the system (getaddrinfo) for one name at a time. Only the system knows the hosts file, the search domains and
+ * whatever else nsswitch.conf names. A look-up begins only while a caller waits for it and the name servers answer.
+ * Callers that ask for the same name share one answer.
  */
 export class LookupGate implements NameResolver {
   readonly #lookup: SystemLookup;
@@ -28,6 +27,8 @@ export class LookupGate implements NameResolver {
   }
 
   async resolve(host: string, signal: AbortSignal): Promise<readonly string[]> {
+    // A look-up holds one of the few threads that files, compression and every other look-up of the process share, so
+    // it must not begin while the name servers are silent.
     await this.#speak(host, signal);
     signal.throwIfAborted();
     const { answer, signals } = this.#asked.get(host) ?? this.#ask(host);
@@ -46,6 +47,7 @@ export class LookupGate implements NameResolver {
     const signals = new Set<AbortSignal>();
     const answer = this.#turn.then(async () => {
       try {
+        // A look-up whose callers have all left is not begun.
         return signals.size === 0 ? [] : await this.#lookup(host);
       } finally {
         this.#asked.delete(host);

@@ -1,4 +1,4 @@
-/** What came over the connection is not what the protocol says: nothing behind it can be trusted. */
+/** The bytes of a connection break the protocol, so nothing behind them can be trusted. */
 export class MalformedFrameError extends Error {
   override readonly name = 'MalformedFrameError';
 }

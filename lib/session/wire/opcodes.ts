@@ -1,4 +1,4 @@
-/** The numbers of the operations, as ZooKeeper's `ZooDefs.OpCode` has them. */
+/** The numbers of the operations as in ZooKeeper's `ZooDefs.OpCode`. */
 export const Opcode = {
   create: 1,
   delete: 2,
@@ -16,6 +16,6 @@ export const Opcode = {
   auth: 100,
   setWatches: 101,
   closeSession: -11,
-  /** In a multi: the result of a part that failed, and the type of the header that ends the list. */
+  /** In a multi: the result type of a part that failed, and the type of the header that ends the list. */
   error: -1,
 } as const;

@@ -18,16 +18,16 @@ export function writeHandshake(writer: JuteWriter, handshake: Handshake): void {
   writer.int(handshake.timeoutMs);
   writer.long(handshake.sessionId);
   writer.buffer(handshake.password);
-  // Never read-only: a server without a quorum has nothing to say that a lock could rely on.
+  // The client never accepts read-only service: a server without a quorum says nothing that a lock could rely on.
   writer.boolean(false);
 }
 
-/** A server that knows of no read-only mode leaves the last byte of the record out; it is of no use here anyway. */
+/** Reads the reply without its last byte, the read-only flag, which old servers leave out and nobody here needs. */
 export function readHandshakeReply(reader: JuteReader): HandshakeReply {
   reader.int();
   const timeoutMs = reader.int();
   const sessionId = reader.long();
-  // Kept for as long as the session lives: a view would keep the whole received chunk.
+  // The password is kept as long as the session lives. A view would keep the whole received chunk in memory.
   return { timeoutMs, sessionId, password: Uint8Array.from(reader.buffer()) };
 }
 
@@ -40,7 +40,7 @@ export function writeAcl(writer: JuteWriter, acl: readonly Acl[]): void {
   }
 }
 
-/** Fields in the order of the record on the wire: evaluation of an object literal is in source order. */
+/** Reads the fields in the order of the wire: JavaScript evaluates an object literal in source order. */
 export function readStat(reader: JuteReader): Stat {
   return {
     czxid: reader.long(),
@@ -58,8 +58,8 @@ export function readStat(reader: JuteReader): Stat {
 }
 
 /**
- * The stat of a node as it is created, by everything that is known without asking. A server turns the `create2` of a
- * multi into a plain `create`, whose result is only the path. The times, by the server's clock, stay 0.
+ * The stat of a node that was just created, from what is known without asking. A server turns the `create2` of a multi
+ * into a plain `create`, whose result is only the path. The times, by the server's clock, stay 0.
  */
 export function statOfNewNode(request: CreateRequest, zxid: bigint, sessionId: bigint): Stat {
   const ephemeral = request.mode === 'ephemeral' || request.mode === 'ephemeral-sequential';
@@ -78,10 +78,10 @@ export function statOfNewNode(request: CreateRequest, zxid: bigint, sessionId: b
   };
 }
 
-/** undefined: an event that is about no node (a change of the server's state, a watch removed). */
+/** Undefined for an event about no node: a change of the server's state, or a removed watch. */
 export function readWatchEvent(reader: JuteReader): WatchEvent | undefined {
   const type = EVENT_TYPES.get(reader.int());
-  // The state of the connection, which its own end tells better.
+  // The state of the connection is skipped: the connection's own end tells it better.
   reader.int();
   const path = reader.string();
   return type === undefined ? undefined : { type, path };

@@ -1,18 +1,24 @@
 import { type Clock, systemClock } from '../../lock/clock.js';
 import type { NameResolver } from './resolve.js';
 
-/** A look-up that takes longer than this may take longer than a whole attempt: name servers that are away are silent. */
+/**
+ * How long an answer is waited for where addresses are known. Name servers that are away are silent, and a longer wait
+ * could use up a whole attempt.
+ */
 const ANSWERS_WITHIN_MS = 100;
 
 interface Memory {
   readonly addresses: readonly string[];
-  /** The last attempt did not wait for the answer; this one does, or a name that has moved would never be found. */
+  /**
+   * Whether the last attempt did not wait for the answer. The next one does, because a moved name would never be found
+   * otherwise.
+   */
   wasImpatient: boolean;
 }
 
 /**
- * Keeps the addresses that each name had last, for as long as nobody can be asked for new ones: servers do not move
- * because name servers are away. A name that is said to have no address has none: others may have got its addresses.
+ * Keeps the last known addresses of each name while nobody can be asked for new ones: servers do not move because name
+ * servers are away. A name that is said to have no address has none, because others may have got its addresses.
  */
 export class RememberingResolver implements NameResolver {
   readonly #resolver: NameResolver;
@@ -37,6 +43,7 @@ export class RememberingResolver implements NameResolver {
         memory.wasImpatient = true;
         resolve(memory.addresses);
       });
+      // The look-up goes on after the time is up, and its answer serves the next attempt.
       void answer.then(resolve, reject).finally(() => timer.cancel());
     });
   }
@@ -54,7 +61,7 @@ export class RememberingResolver implements NameResolver {
   }
 }
 
-/** Node says so of a name without addresses, too; everything else says that nobody could be asked. */
 function isUnknown(error: unknown): boolean {
+  // Node gives this code also for a name without addresses. Every other code says that nobody could be asked.
   return typeof error === 'object' && error !== null && 'code' in error && error.code === 'ENOTFOUND';
 }

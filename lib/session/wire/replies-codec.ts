@@ -9,14 +9,14 @@ import { readStat, statOfNewNode } from './records.js';
 
 const ROLLED_BACK = -2;
 
-/** What a reply's body does not say itself. */
+/** The facts that a reply's body does not state itself. */
 export interface ReplyContext {
-  /** The transaction of the reply being read: for a write, the write's own. */
+  /** The transaction of the reply that is being read. For a write it is the write's own. */
   readonly replyZxid: bigint;
   readonly sessionId: bigint;
 }
 
-/** The body of the reply that a reader stands at: one object for all replies of a connection. */
+/** The body of the reply that the reader stands at. One object serves all replies of a connection. */
 export class FrameReplyBody implements ReplyBody {
   readonly #reader: JuteReader;
   readonly #context: ReplyContext;
@@ -26,7 +26,9 @@ export class FrameReplyBody implements ReplyBody {
     this.#context = context;
   }
 
-  /** @throws SessionError for a multi that failed, MalformedFrameError for bytes that are no reply to this request */
+  /**
+   * @throws SessionError for a multi that failed; MalformedFrameError for bytes that cannot be a reply to this request
+   */
   read(request: LinkRequest): Reply {
     const reader = this.#reader;
     switch (request.op) {
@@ -65,11 +67,13 @@ export class FrameReplyBody implements ReplyBody {
     for (const part of parts) {
       const type = reader.int();
       if (reader.boolean()) throw new MalformedFrameError(`a multi of ${parts.length} parts has fewer results`);
-      // The error of the part, which stands once more in its body.
+      // The error in the header is skipped: the body of a failed part has it once more.
       reader.int();
       if (type === Opcode.error) {
         const error = reader.int();
         failed = true;
+        // The other parts of a failed multi answer 0 or "rolled back". Only the part that caused the failure names a
+        // reason.
         if (error !== 0 && error !== ROLLED_BACK) failure ??= serverError(error, part.op, part.path);
       } else {
         results.push(this.#part(type, part));

@@ -8,13 +8,13 @@ const NO_DATA = new Uint8Array(0);
 const NO_ERROR = -1;
 const WATCHER_TYPES: Readonly<Record<RemovableWatch, number>> = { children: 1, data: 2 };
 
-/** Writes requests, header and body, into the frame that was begun. */
+/** Writes a request, its header and its body, into the frame that was begun. */
 export class RequestEncoder {
   readonly #writer: JuteWriter;
   readonly #defaultAcl: readonly Acl[];
   #chroot = '';
 
-  /** @param defaultAcl for creates that name none */
+  /** @param defaultAcl the access rights of creates that name none */
   constructor(writer: JuteWriter, defaultAcl: readonly Acl[]) {
     this.#writer = writer;
     this.#defaultAcl = defaultAcl;
@@ -61,7 +61,7 @@ export class RequestEncoder {
     switch (request.op) {
       case 'auth':
         writer.int(Opcode.auth);
-        // A type that no server looks at.
+        // No server looks at the type of the credentials.
         writer.int(0);
         writer.string(request.scheme);
         return writer.buffer(request.credential);
@@ -133,7 +133,7 @@ export class RequestEncoder {
     this.#writer.int(NO_ERROR);
   }
 
-  /** The root of a chroot is the chroot itself, without a slash at its end. */
+  /** Writes a path with the chroot in front. The root of a chroot is the chroot itself, without a slash at its end. */
   #path(path: string): void {
     if (path === '/' && this.#chroot !== '') this.#writer.string(this.#chroot);
     else this.#writer.string(path, this.#chroot);
@@ -145,12 +145,12 @@ export class RequestEncoder {
   }
 }
 
-/** Both answer with the stat of the new node, which plain `create` (1) does not. */
+/** Both opcodes answer with the stat of the new node, which the plain `create` (1) does not. */
 function createOpcode(request: CreateRequest): number {
   return request.mode === 'container' ? Opcode.createContainer : Opcode.create2;
 }
 
-/** What a request carries of its user's data: a lower bound of its frame, known without writing it. */
+/** How many bytes of its user's data a request carries: a lower bound of its frame, known before it is written. */
 export function dataBytes(request: LinkRequest | MultiPart): number {
   switch (request.op) {
     case 'create':

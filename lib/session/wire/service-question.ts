@@ -1,16 +1,16 @@
 import type { Socket } from 'node:net';
 
-/** Servers answer it by default, and it touches no session. */
+/** The four-letter word that servers answer by default. It touches no session. */
 const QUESTION = 'srvr';
 const NOT_SERVING = /not currently serving requests|^Mode: read-only\n/m;
-/** The last but one line of a full answer; or that the administrator allows the question to nobody. */
+/** Matches the last line but one of a full answer, or the refusal where the administrator allows the word to nobody. */
 const SERVING = /^Mode: .*\n|is not in the whitelist/m;
 const MAX_ANSWER_CHARACTERS = 65_536;
 
 /**
- * Asks a server, on a connection of its own, whether it serves clients at all: one without a quorum hangs up on a
- * handshake as one does that has taken the session up and then died. One that may not answer passes for serving; who hangs
- * up without a word is not heard of here.
+ * Asks a server, on a connection of its own, whether it serves clients at all. A hang-up on a handshake does not tell:
+ * a server without a quorum does the same as one that took the session up and then died. A server that may not answer
+ * passes for serving. A hang-up without a word is seen by the owner of the socket.
  */
 export class ServiceQuestion {
   readonly #onAnswer: (serves: boolean) => void;

@@ -9,13 +9,13 @@ import { RememberingResolver } from './remembering-resolver.js';
 import type { NameResolver } from './resolve.js';
 import { SocketLink } from './socket-link.js';
 
-/** How long an address that neither accepts nor refuses is waited for while another one is left to try. */
+/** How long an address may neither accept nor refuse before the next one is tried. */
 const SPARE_AFTER_MS = 300;
 
 export interface DialerSettings {
   /** Speak TLS, to a `secureClientPort`. */
   readonly tls?: TlsSettings | undefined;
-  /** For creates that name none. */
+  /** The access rights of creates that name none. */
   readonly acl: readonly Acl[];
   /** @default the system's look-up */
   readonly resolver?: NameResolver | undefined;
@@ -45,23 +45,23 @@ export class SocketDialer implements Dialer {
   }
 
   /**
-   * Connects to the first of these addresses, and to the next one when that fails or is slow: a name with a dead IPv6
-   * address must not cost a whole attempt.
+   * Connects to the first of these addresses, and to the next one when that fails or is slow.
    *
-   * @throws when the port is none, or a certificate or key cannot be read
+   * @throws when the port is not a port, or when a certificate or key cannot be read
    */
   open(server: Server, addresses: readonly string[]): Socket {
     const found = addresses.map((address) => ({ address, family: isIP(address) }));
     const options: TcpNetConnectOpts = {
       ...server,
+      // A name with a dead IPv6 address must not cost a whole attempt.
       autoSelectFamily: true,
       autoSelectFamilyAttemptTimeout: SPARE_AFTER_MS,
       lookup: (_host, _options, done) => process.nextTick(done, null, found),
     };
     if (this.#tls === undefined) return connectPlain(options);
     this.#secureContext ??= createSecureContext(this.#tls);
-    // An address must not be sent as a server name; certificates then are checked against the address. Nor must the dot
-    // of the root, which servers refuse.
+    // An address must not be sent as a server name; the certificate is then checked against the address. The dot of the
+    // root must not be sent either, as servers refuse it.
     const servername = this.#tls.servername ?? (isIP(server.host) === 0 ? server.host.replace(/\.$/, '') : undefined);
     return connectSecure({
       ...this.#tls,

@@ -20,7 +20,7 @@ import { ServiceQuestion } from './service-question.js';
 import type { SocketDialer } from './socket-dialer.js';
 
 const KEEP_ALIVE_AFTER_MS = 15_000;
-/** What was queued last, a close of the session for example, gets so long to leave. */
+/** How long the last queued frames, such as a close of the session, get to leave. */
 const LINGER_MS = 100;
 
 type State =
@@ -41,7 +41,7 @@ export class SocketLink implements Link {
   readonly #ended = new AbortController();
   #state: State = { name: 'starting' };
   #name: string;
-  /** Whether the server has yet to say that it serves. */
+  /** Whether the server must first say that it serves. */
   #asksFirst: boolean;
 
   constructor(server: Server, listener: LinkListener, dialer: SocketDialer, { asksFirst = false }: DialOptions) {
@@ -51,7 +51,7 @@ export class SocketLink implements Link {
     this.#asksFirst = asksFirst;
     this.#input = new FrameInput(listener);
     this.#name = serverName(server, undefined);
-    // Not before `dial` has returned: what goes wrong at once is told, too.
+    // The listener is called only after `dial` has returned, also about a connection that fails at once.
     process.nextTick(() => this.#start());
   }
 
@@ -78,8 +78,8 @@ export class SocketLink implements Link {
     if (this.#state.name === 'open') this.#state.output.handshake(handshake);
   }
 
-  /** On a link that is closed everything is taken and nothing sent. */
   send(xid: number, request: LinkRequest, chroot: string): boolean {
+    // A closed link accepts everything and sends nothing.
     return this.#state.name === 'open' ? this.#state.output.send(xid, request, chroot) : true;
   }
 
@@ -149,7 +149,6 @@ export class SocketLink implements Link {
     else this.#onOpen(socket, address);
   }
 
-  /** The server hangs up behind its answer, so what is to follow takes another connection: to the same address. */
   #ask(socket: Socket, address: string): void {
     this.#state = { name: 'asking', socket, address };
     new ServiceQuestion(socket, (serves) => {
@@ -158,6 +157,7 @@ export class SocketLink implements Link {
       this.#asksFirst = false;
       this.#listener.onServing?.();
       if (!this.#isCurrent(socket)) return;
+      // The server hangs up after its answer, so the handshake takes a new connection, to the same address.
       this.#open([address]);
       socket.destroy();
     });
@@ -211,12 +211,12 @@ export class SocketLink implements Link {
   }
 }
 
-/**
- * Ends the connection behind what is still to be sent. What comes in is read and dropped: closing with unread bytes
- * would reset the connection, and with it what the server has not read yet. Nothing here keeps the process alive.
- */
+/** Ends the connection behind the bytes that are still to be sent. */
 function letGo(socket: Socket): void {
+  // The timer and the socket must not keep the process alive.
   socket.unref();
+  // Incoming bytes are still read and dropped: closing with unread bytes would reset the connection, and the server
+  // would lose what it has not read yet.
   socket.end();
   const linger = setTimeout(() => socket.destroy(), LINGER_MS);
   linger.unref();

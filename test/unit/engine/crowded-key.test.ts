@@ -1,23 +1,15 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { LockConfigurationError } from '../../../lib/lock/errors.js';
 import { create, multi, remove } from '../../../lib/session/requests.js';
-import { type Client, EngineWorld, typesOf } from './support/engine-world.js';
+import { typesOf } from './support/engine-world.js';
+import { useEngine } from './support/use-engine.js';
 
 const KEY = '/locks/files';
 /** Four of these take more than an answer may have. */
 const BELOW = Array.from({ length: 6 }, (_, index) => `${KEY}/${String(index).padStart(900_000, 'x')}`);
 
 describe('a key with too many keys below it', () => {
-  let engine: EngineWorld;
-  let one: Client;
-  let other: Client;
-
-  beforeEach(async () => {
-    engine = new EngineWorld();
-    one = await engine.client('one');
-    other = await engine.client('other');
-  });
-  afterEach(() => engine.end());
+  const { engine, one, other } = useEngine('one', 'other');
 
   async function crowd(): Promise<void> {
     await engine.settle(other.session.batch([create('/locks', 'container'), create(KEY, 'container')]));

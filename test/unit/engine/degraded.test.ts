@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import {
   LockClosedError,
   LockConfigurationError,
@@ -6,19 +6,13 @@ import {
   LockTimeoutError,
   LockUnavailableError,
 } from '../../../lib/lock/errors.js';
-import { type Client, EngineWorld, rejection, typesOf } from './support/engine-world.js';
+import { rejection, typesOf } from './support/engine-world.js';
+import { useEngineWith } from './support/use-engine.js';
 
 const KEY = '/locks/cache';
 
 describe("whenUnavailable: 'local'", () => {
-  let engine: EngineWorld;
-  let one: Client;
-
-  beforeEach(async () => {
-    engine = new EngineWorld();
-    one = await engine.client('one', { local: 'when unavailable' });
-  });
-  afterEach(() => engine.end());
+  const { engine, one } = useEngineWith({ local: 'when unavailable' }, 'one');
 
   const cutOff = async (): Promise<void> => {
     engine.faults.refuse(one.process);

@@ -1,15 +1,9 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { type Client, EngineWorld, rejection } from './support/engine-world.js';
+import { describe, expect, it } from '@jest/globals';
+import { rejection } from './support/engine-world.js';
+import { useEngine } from './support/use-engine.js';
 
 describe('a transaction that gives its locks back', () => {
-  let engine: EngineWorld;
-  let one: Client;
-
-  beforeEach(async () => {
-    engine = new EngineWorld();
-    one = await engine.client('one');
-  });
-  afterEach(() => engine.end());
+  const { engine, one } = useEngine('one');
 
   it.each([
     ['an error', (): Promise<never> => Promise.reject(new Error('of the application')), 'of the application'],

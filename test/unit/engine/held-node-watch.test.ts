@@ -1,8 +1,8 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import type { LockHandle } from '../../../lib/lock/handle.js';
 import { remove, set } from '../../../lib/session/requests.js';
-import { type Client, EngineWorld } from './support/engine-world.js';
 import { replyTo } from '../../support/sessions/reply-to.js';
+import { useEngine } from './support/use-engine.js';
 
 /** A hold that is this old has the servers watch its node. */
 const WATCHED_AFTER_MS = 300;
@@ -11,15 +11,7 @@ const NOTICED_MS = 1_000;
 const KEY = '/locks/a';
 
 describe('The watch on a held node', () => {
-  let engine: EngineWorld;
-  let one: Client;
-  let operator: Client;
-
-  beforeEach(async () => {
-    engine = new EngineWorld();
-    [one, operator] = [await engine.client('one'), await engine.client('operator')];
-  });
-  afterEach(() => engine.end());
+  const { engine, one, operator } = useEngine('one', 'operator');
 
   const hold = (mode: 'exclusive' | 'upgradeable' = 'exclusive'): Promise<LockHandle> =>
     engine.settle(one.locks.acquire(KEY, { mode }));

@@ -1,8 +1,9 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import type { LockSnapshot } from '../../../lib/lock/snapshot.js';
 import { set } from '../../../lib/session/requests.js';
 import { type Client, EngineWorld, rejection } from './support/engine-world.js';
 import { replyTo } from '../../support/sessions/reply-to.js';
+import { useEngine } from './support/use-engine.js';
 
 const KEY = '/locks/stock';
 
@@ -43,17 +44,7 @@ describe('inspect() at a leader that was cut off, and does not know it', () => {
 });
 
 describe('the wait that inspect() estimates', () => {
-  let engine: EngineWorld;
-  let clients: Client[];
-  let eye: Client;
-
-  beforeEach(async () => {
-    engine = new EngineWorld();
-    clients = [];
-    for (const name of ['one', 'two', 'three', 'four']) clients.push(await engine.client(name));
-    eye = await engine.client('eye');
-  });
-  afterEach(() => engine.end());
+  const { engine, one, two, three, eye } = useEngine('one', 'two', 'three', 'eye');
 
   const inspect = (client = eye): Promise<LockSnapshot> => engine.settle(client.locks.inspect(KEY));
 
@@ -65,7 +56,6 @@ describe('the wait that inspect() estimates', () => {
   }
 
   it('is judged by the holds that those in the queue have seen, also in a process that never held it', async () => {
-    const [one, two, three] = clients as [Client, Client, Client];
     await holdFor(one, 100);
     await holdFor(two, 300);
     await holdFor(three, 5_000);
@@ -84,7 +74,6 @@ describe('the wait that inspect() estimates', () => {
   });
 
   it('is that of this process where nobody in the queue tells, and unknown where nobody knows', async () => {
-    const [one, two] = clients as [Client, Client];
     await holdFor(one, 200);
     await engine.settle(two.locks.acquire(KEY));
     const waiting = rejection(two.locks.acquire(KEY, { waitMs: 500 }));
@@ -95,7 +84,6 @@ describe('the wait that inspect() estimates', () => {
   });
 
   it.each([-5, 1e300, '100', null])('is not led astray by a foreign holdMs of %j', async (holdMs) => {
-    const [one, two] = clients as [Client, Client];
     const lock = await engine.settle(one.locks.acquire(KEY));
     const data = Buffer.from(JSON.stringify({ clientId: 'c', owner: 'o', holdMs }));
     await engine.settle(replyTo(one.session, set(lock.nodePath, data)));

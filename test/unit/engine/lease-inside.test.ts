@@ -1,19 +1,13 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { LockConfigurationError, LockLostError } from '../../../lib/lock/errors.js';
 import type { LockHandle } from '../../../lib/lock/handle.js';
-import { type Client, EngineWorld, rejection, typesOf } from './support/engine-world.js';
+import { rejection, typesOf } from './support/engine-world.js';
+import { useEngine } from './support/use-engine.js';
 
 const KEY = '/locks/report';
 
 describe('leaseMs of a call inside its own lock', () => {
-  let engine: EngineWorld;
-  let one: Client;
-
-  beforeEach(async () => {
-    engine = new EngineWorld();
-    one = await engine.client('one');
-  });
-  afterEach(() => engine.end());
+  const { engine, one } = useEngine('one');
 
   it('ends the lock when it is over, for all who share it, so that the next may enter', async () => {
     const other = await engine.client('other');

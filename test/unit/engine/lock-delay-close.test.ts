@@ -1,7 +1,8 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { create, get } from '../../../lib/session/requests.js';
-import { type Client, EngineWorld, rejection } from './support/engine-world.js';
+import { type Client, rejection } from './support/engine-world.js';
 import { replyTo } from '../../support/sessions/reply-to.js';
+import { useEngineWith } from './support/use-engine.js';
 
 const DELAY_MS = 2_000;
 /** From the first request of a call to the answer to its last, and a little more. */
@@ -23,14 +24,7 @@ const UNDER_WAY: Record<string, (client: Client, key: string, busy: Client) => P
 };
 
 describe('with lock-delay, a close at whatever moment', () => {
-  let engine: EngineWorld;
-  let other: Client;
-
-  beforeEach(async () => {
-    engine = new EngineWorld();
-    other = await engine.client('other', { lockDelayMs: DELAY_MS });
-  });
-  afterEach(() => engine.end());
+  const { engine, other } = useEngineWith({ lockDelayMs: DELAY_MS }, 'other');
 
   it.each(Object.keys(UNDER_WAY))('leaves no name of %s behind: the next one does not wait', async (what) => {
     const named: number[] = [];

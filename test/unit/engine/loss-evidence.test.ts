@@ -1,25 +1,21 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import { LockLostError } from '../../../lib/lock/errors.js';
 import type { LockEvent } from '../../../lib/lock/events.js';
 import type { LockHandle } from '../../../lib/lock/handle.js';
 import { remove } from '../../../lib/session/requests.js';
-import { type Client, EngineWorld, SESSION_TIMEOUT_MS, TICK_MS } from './support/engine-world.js';
+import { SESSION_TIMEOUT_MS, TICK_MS } from './support/engine-world.js';
 import { replyTo } from '../../support/sessions/reply-to.js';
+import { useEngine } from './support/use-engine.js';
 
 const KEY = '/locks/report';
 
 describe('the evidence of a loss', () => {
-  let engine: EngineWorld;
-  let one: Client;
+  const { engine, one } = useEngine('one');
   let lock: LockHandle;
-
   beforeEach(async () => {
-    engine = new EngineWorld();
-    one = await engine.client('one');
     lock = await engine.settle(one.locks.acquire(KEY));
     await engine.runFor(3_000);
   });
-  afterEach(() => engine.end());
 
   const told = (): Extract<LockEvent, { type: 'lost' }> => {
     const lost = one.events.filter((event) => event.type === 'lost');

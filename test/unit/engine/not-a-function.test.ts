@@ -1,24 +1,19 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import { currentLock, detached } from '../../../lib/engine/bounds/owner-context.js';
 import { InvalidLockKeyError, LockConfigurationError } from '../../../lib/lock/errors.js';
-import { type Client, EngineWorld } from './support/engine-world.js';
+import { useEngine } from './support/use-engine.js';
 
 const KEY = '/locks/a';
 
 describe('withLock() as JavaScript may call it', () => {
-  let engine: EngineWorld;
-  let one: Client;
+  const { engine, one } = useEngine('one');
   let runs: number;
   const work = async (): Promise<number> => (runs += 1);
   const call = (...args: unknown[]): Promise<unknown> =>
     (one.locks.withLock as (...args: unknown[]) => Promise<unknown>).apply(one.locks, args);
-
-  beforeEach(async () => {
-    engine = new EngineWorld();
-    one = await engine.client('one');
+  beforeEach(() => {
     runs = 0;
   });
-  afterEach(() => engine.end());
 
   it.each<[string, string, readonly unknown[]]>([
     ['with its options in front of the work', '[object Object]', [{ waitMs: 300 }, work]],

@@ -1,7 +1,8 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { LockHandle } from '../../../lib/lock/handle.js';
 import { ContextCensus } from '../../support/process/context-census.js';
-import { type Client, EngineWorld } from './support/engine-world.js';
+import type { Client } from './support/engine-world.js';
+import { useEngine } from './support/use-engine.js';
 
 const KEY = '/locks/stock';
 const MANY = 40_000;
@@ -18,14 +19,12 @@ const WAYS_TO_CALL: readonly (readonly [string, Call])[] = [
 ];
 
 describe('while the link is down', () => {
-  let engine: EngineWorld;
+  const { engine } = useEngine();
   let census: ContextCensus;
 
   beforeEach(() => {
-    engine = new EngineWorld();
     census = new ContextCensus();
   });
-  afterEach(() => engine.end());
 
   /** The test's own journal has the errors, and an error the frames that it came from. */
   async function retained(...clients: readonly Client[]): Promise<number> {

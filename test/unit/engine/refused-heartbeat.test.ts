@@ -1,24 +1,22 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import { LockConfigurationError, LockLostError } from '../../../lib/lock/errors.js';
 import { create } from '../../../lib/session/requests.js';
-import { type Client, EngineWorld } from './support/engine-world.js';
+import type { Client } from './support/engine-world.js';
 import { replyTo } from '../../support/sessions/reply-to.js';
+import { useEngine } from './support/use-engine.js';
 
 const KEY = '/locks/report';
 const READ = [{ permissions: 1, scheme: 'world', id: 'anyone' }];
 
 /** As an application with `auth` and the same namespace leaves it to one without. */
 describe('where the node of the heartbeats belongs to somebody with other credentials', () => {
-  let engine: EngineWorld;
+  const { engine, other } = useEngine('other');
   let one: Client;
 
   beforeEach(async () => {
-    engine = new EngineWorld();
-    const other = await engine.client('other');
     await engine.settle(replyTo(other.session, create('/.sessions', 'persistent', undefined, READ)));
     one = await engine.client('one');
   });
-  afterEach(() => engine.end());
 
   it('a lock that is lost for that says so', async () => {
     const lock = await engine.settle(one.locks.acquire(KEY));

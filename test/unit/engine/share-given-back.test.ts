@@ -1,6 +1,7 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import type { LockHandle } from '../../../lib/lock/handle.js';
-import { type Client, EngineWorld, rejection, sleep } from './support/engine-world.js';
+import { type Client, rejection, sleep } from './support/engine-world.js';
+import { useEngine } from './support/use-engine.js';
 
 const KEY = '/locks/account';
 
@@ -30,14 +31,7 @@ const WAYS: Record<string, (client: Client) => Promise<unknown>> = {
 };
 
 describe('a call inside its own lock that fails while the link is down gives its share back', () => {
-  let engine: EngineWorld;
-  let one: Client;
-
-  beforeEach(async () => {
-    engine = new EngineWorld();
-    one = await engine.client('one');
-  });
-  afterEach(() => engine.end());
+  const { engine, one } = useEngine('one');
 
   it.each(Object.keys(WAYS))('%s: the lock goes when the one around it is done', async (way) => {
     let failure: Error | undefined;

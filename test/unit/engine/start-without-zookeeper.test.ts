@@ -1,24 +1,23 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { LockHandle } from '../../../lib/lock/handle.js';
 import type { ConnectionState } from '../../../lib/session/connection-state.js';
-import { type Client, EngineWorld, rejection, SESSION_TIMEOUT_MS } from './support/engine-world.js';
+import { type Client, rejection, SESSION_TIMEOUT_MS } from './support/engine-world.js';
+import { useEngine } from './support/use-engine.js';
 
 const KEY = '/locks/cache';
 const WAIT_MS = 30_000;
 
 describe("whenUnavailable: 'local', started without ZooKeeper", () => {
-  let engine: EngineWorld;
+  const { engine } = useEngine();
   let one: Client;
   let states: ConnectionState[];
 
   beforeEach(() => {
-    engine = new EngineWorld();
     one = engine.start('one', { local: 'when unavailable', waitMs: WAIT_MS });
     engine.faults.refuse(one.process);
     states = [];
     one.session.state$.subscribe((state) => states.push(state));
   });
-  afterEach(() => engine.end());
 
   const timed = async (taking: Promise<LockHandle | undefined>): Promise<{ scope: string | undefined; ms: number }> => {
     const before = engine.world.now();
@@ -71,8 +70,9 @@ describe("whenUnavailable: 'local', started without ZooKeeper", () => {
 });
 
 describe("whenUnavailable: 'reject', started without ZooKeeper", () => {
+  const { engine } = useEngine();
+
   it('tries at once to say so from S on, and an acquire waits for as long as it may', async () => {
-    const engine = new EngineWorld();
     const one = engine.start('one');
     engine.faults.refuse(one.process);
     await engine.runFor(SESSION_TIMEOUT_MS + 100);
@@ -84,19 +84,16 @@ describe("whenUnavailable: 'reject', started without ZooKeeper", () => {
     const waiting = one.locks.acquire(KEY);
     engine.faults.accept(one.process);
     expect((await engine.settle(waiting)).isHeld()).toBe(true);
-    await engine.end();
   });
 });
 
 describe('the first connection', () => {
-  let engine: EngineWorld;
+  const { engine } = useEngine();
   let one: Client;
   beforeEach(() => {
-    engine = new EngineWorld();
     one = engine.start('one', { connectTimeoutMs: 10_000, waitMs: 200 });
     engine.faults.refuse(one.process);
   });
-  afterEach(() => engine.end());
 
   const calls: Readonly<Record<string, () => Promise<unknown>>> = {
     acquire: () => one.locks.acquire(KEY),

@@ -1,19 +1,13 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { LockLostError } from '../../../lib/lock/errors.js';
-import { type Client, EngineWorld, TICK_MS } from './support/engine-world.js';
+import { type Client, TICK_MS } from './support/engine-world.js';
+import { useEngineWith } from './support/use-engine.js';
 
 const KEY = '/locks/report';
 
 /** What a holder learns when certainty gets shorter, or the session ends itself, and when. */
 describe('Loss is told first', () => {
-  let engine: EngineWorld;
-  let next: Client;
-
-  beforeEach(async () => {
-    engine = new EngineWorld({ servers: 3 });
-    next = await engine.client('next');
-  });
-  afterEach(() => engine.end());
+  const { engine, next } = useEngineWith({ world: { servers: 3 } }, 'next');
 
   /** Takes the lock with a client whose ticks are so long, and has another one wait for it. */
   async function contended(

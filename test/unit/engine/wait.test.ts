@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { Wait } from '../../../lib/engine/wait.js';
+import { Wait, Latch } from '../../../lib/engine/wait.js';
 import { LockClosedError, LockTimeoutError } from '../../../lib/lock/errors.js';
 import { promisesSettled } from '../support/manual-clock.js';
 import { rejection } from './support/engine-world.js';
@@ -65,5 +65,16 @@ describe('a wait', () => {
       await rejection(wait.guard(Promise.reject(new Error('given to it afterwards'))));
     });
     expect(unhandled).toEqual([]);
+  });
+});
+
+describe('a latch', () => {
+  it('resolves for who waits, and for who comes after it was opened', async () => {
+    const latch = new Latch();
+    const waiting = latch.opened();
+    latch.open();
+    latch.open();
+    await waiting;
+    await latch.opened();
   });
 });

@@ -1,9 +1,10 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { LockConfigurationError, LockTimeoutError, LockUnavailableError } from '../../../lib/lock/errors.js';
 import type { LockMode } from '../../../lib/lock/mode.js';
 import { create } from '../../../lib/session/requests.js';
-import { type Client, EngineWorld, rejection } from './support/engine-world.js';
+import { type Client, rejection } from './support/engine-world.js';
 import { replyTo } from '../../support/sessions/reply-to.js';
+import { useEngine } from './support/use-engine.js';
 
 const KEY = '/locks/orders';
 const INSIDE_THE_SAME =
@@ -22,15 +23,7 @@ function readsOf({ session }: Client): string[] {
 }
 
 describe('a LOCK_TIMEOUT says who holds the lock', () => {
-  let engine: EngineWorld;
-  let one: Client;
-  let other: Client;
-
-  beforeEach(async () => {
-    engine = new EngineWorld();
-    [one, other] = [await engine.client('one'), await engine.client('other')];
-  });
-  afterEach(() => engine.end());
+  const { engine, one, other } = useEngine('one', 'other');
 
   it('to who is next in line, without another read: label, host, process, and since when', async () => {
     await engine.settle(one.locks.acquire(KEY, { label: 'Orders.pay' }));

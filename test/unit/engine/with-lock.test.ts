@@ -1,22 +1,16 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { LockAbortedError, LockClosedError, LockLostError, LockTimeoutError } from '../../../lib/lock/errors.js';
 import type { LockHandle } from '../../../lib/lock/handle.js';
 import { remove } from '../../../lib/session/requests.js';
-import { type Client, EngineWorld, rejection, typesOf } from './support/engine-world.js';
+import { rejection, typesOf } from './support/engine-world.js';
 import { telling } from '../../support/telling.js';
 import { replyTo } from '../../support/sessions/reply-to.js';
+import { useEngine } from './support/use-engine.js';
 
 const KEY = '/locks/report';
 
 describe('withLock()', () => {
-  let engine: EngineWorld;
-  let one: Client;
-
-  beforeEach(async () => {
-    engine = new EngineWorld();
-    one = await engine.client('one');
-  });
-  afterEach(() => engine.end());
+  const { engine, one } = useEngine('one');
 
   it('returns what the work returns, holds while it runs, and gives the lock back', async () => {
     let during: unknown;
@@ -155,9 +149,9 @@ describe('withLock()', () => {
 });
 
 describe('a lease', () => {
+  const { engine, one } = useEngine('one');
+
   it('ends the hold: the signal first, then the node; extend() puts it off', async () => {
-    const engine = new EngineWorld();
-    const one = await engine.client('one');
     const lock = await engine.settle(one.locks.acquire(KEY, { leaseMs: 1_000 }));
     const told: unknown[] = [];
     lock.signal.addEventListener('abort', () => told.push(one.process.clock.now(), engine.queue(KEY).length));
@@ -172,24 +166,18 @@ describe('a lease', () => {
     expect(lock.signal.reason).toBeInstanceOf(LockLostError);
     expect(one.events.at(-1)).toMatchObject({ type: 'lost', reason: 'lease-ended' });
     expect(() => lock.extend(1_000)).toThrow(LockLostError);
-    await engine.end();
   });
 
   it('is over on the clock before any timer ran', async () => {
-    const engine = new EngineWorld();
-    const one = await engine.client('one');
     const lock = await engine.settle(one.locks.acquire(KEY, { leaseMs: 500 }));
     one.process.pause();
     await engine.runFor(600);
     expect(lock.isHeld()).toBe(false);
     expect(() => lock.assertHeld()).toThrow(LockLostError);
     one.process.resume();
-    await engine.end();
   });
 
   it('that there is none cannot be extended, nor one for nothing, nor of a lock given back', async () => {
-    const engine = new EngineWorld();
-    const one = await engine.client('one');
     const lock = await engine.settle(one.locks.acquire(KEY));
     expect(() => lock.extend(1_000)).toThrow(telling(/without leaseMs/));
     const leased = await engine.settle(one.locks.acquire(`${KEY}/leased`, { leaseMs: 1_000 }));
@@ -198,6 +186,5 @@ describe('a lease', () => {
     expect(() => leased.extend(1_000)).toThrow(LockLostError);
     await engine.runFor(2_000);
     expect(typesOf(one.events)).not.toContain('lost');
-    await engine.end();
   });
 });

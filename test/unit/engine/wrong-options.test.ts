@@ -1,19 +1,12 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import type { AcquireOptions } from '../../../lib/lock/acquire-options.js';
 import { InvalidLockKeyError, LockConfigurationError } from '../../../lib/lock/errors.js';
-import { type Client, EngineWorld } from './support/engine-world.js';
+import { useEngine } from './support/use-engine.js';
 
 const KEY = '/locks/a';
 
 describe('What can be seen to be wrong before any I/O', () => {
-  let engine: EngineWorld;
-  let one: Client;
-
-  beforeEach(async () => {
-    engine = new EngineWorld();
-    one = await engine.client('one');
-  });
-  afterEach(() => engine.end());
+  const { engine, one } = useEngine('one');
 
   const refusal = async (promise: Promise<unknown>): Promise<string> => {
     const error = await engine.failure(promise);

@@ -139,7 +139,7 @@ export const MORE_MUTANTS: readonly Mutant[] = [
     name: 'a watch on the own node that counts as set although it failed',
     edits: [
       {
-        file: 'lib/engine/own-node.ts',
+        file: 'lib/engine/contender.ts',
         find: 'else if (!(outcome instanceof SessionError)) this.#isWatched',
         replace: 'else this.#isWatched',
       },

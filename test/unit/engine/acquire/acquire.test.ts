@@ -14,9 +14,10 @@ import {
 import { ours } from '../../queue/names.js';
 import { promisesSettled } from '../../support/manual-clock.js';
 import { stat } from '../../support/session-world.js';
-import { EngineWorld, rejection } from '../support/engine-world.js';
+import { rejection } from '../support/engine-world.js';
 import { scriptedEngine, take } from '../support/scripted-engine.js';
 import { ScriptedSession } from '../support/scripted-session.js';
+import { useEngine } from '../support/use-engine.js';
 
 const KEY = '/locks/a';
 
@@ -218,9 +219,9 @@ describe('whenSure()', () => {
 });
 
 describe("the watch on a holder's own node", () => {
+  const { engine, one, operator } = useEngine('one', 'operator');
+
   it('is set again when somebody has written to the node, so that its removal is noticed all the same', async () => {
-    const engine = new EngineWorld();
-    const [one, operator] = [await engine.client('one'), await engine.client('operator')];
     const lock = await engine.settle(one.locks.acquire(KEY, { mode: 'upgradeable' }));
     await engine.settle(lock.upgrade());
     await engine.runFor(1_000);
@@ -234,14 +235,13 @@ describe("the watch on a holder's own node", () => {
     await engine.runFor(100);
     expect(lock.isHeld()).toBe(false);
     expect(one.events.at(-1)).toMatchObject({ type: 'lost', reason: 'removed' });
-    await engine.end();
   });
 });
 
 describe('a try whose session ends in the middle of it', () => {
+  const { engine, one } = useEngine('one');
+
   it.each([0, 1, 2, 3, 4, 5, 6])('%d ms after it began does not call a free lock busy', async (afterMs) => {
-    const engine = new EngineWorld();
-    const one = await engine.client('one');
     const tried = one.locks.tryAcquire(KEY).then(
       (lock) => (lock === undefined ? 'busy' : 'held'),
       (error: Error) => error.name,
@@ -250,14 +250,13 @@ describe('a try whose session ends in the middle of it', () => {
     engine.faults.expire(one.session.identity!.id);
     expect(['held', 'LockUnavailableError']).toContain(await engine.settle(tried));
     await engine.runFor(5_000);
-    await engine.end();
   });
 });
 
 describe('a time-out', () => {
+  const { engine, one } = useEngine('one');
+
   it('is not blamed on others when not one answer came: the link is silent', async () => {
-    const engine = new EngineWorld();
-    const one = await engine.client('one');
     engine.faults.blackHole(one.process);
     const [acquired, tried, inspected] = [
       rejection(one.locks.acquire(KEY, { waitMs: 300 })),
@@ -268,6 +267,5 @@ describe('a time-out', () => {
     expect(one.session.state).toBe('connected');
     for (const error of await Promise.all([acquired, tried, inspected]))
       expect(error).toBeInstanceOf(LockUnavailableError);
-    await engine.end();
   });
 });

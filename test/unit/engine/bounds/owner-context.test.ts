@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import {
   currentFrame,
   currentLock,
@@ -18,7 +18,8 @@ import {
 import type { LockHandle } from '../../../../lib/lock/handle.js';
 import { covers, LOCK_MODES, type LockMode } from '../../../../lib/lock/mode.js';
 import { namePrefix, parseNodeName } from '../../../../lib/queue/node-name.js';
-import { type Client, EngineWorld, rejection } from '../support/engine-world.js';
+import { rejection } from '../support/engine-world.js';
+import { useEngine } from '../support/use-engine.js';
 
 function owned(key: string): OwnedLock & { readonly hold: { isReleased: boolean } } {
   return { hold: { isReleased: false } as unknown as Hold, handle: { key } as LockHandle };
@@ -162,14 +163,7 @@ const KEY = '/locks/account';
 const MATRIX = LOCK_MODES.flatMap((held) => LOCK_MODES.map((asked) => [held, asked] as const));
 
 describe('a call inside its own lock', () => {
-  let engine: EngineWorld;
-  let one: Client;
-
-  beforeEach(async () => {
-    engine = new EngineWorld();
-    one = await engine.client('one');
-  });
-  afterEach(() => engine.end());
+  const { engine, one } = useEngine('one');
 
   const inside = <T>(mode: LockMode, work: () => Promise<T>): Promise<T> =>
     engine.settle(one.locks.withLock(KEY, work, { mode }));

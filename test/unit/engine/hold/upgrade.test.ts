@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import {
   LockAbortedError,
   LockConfigurationError,
@@ -7,22 +7,14 @@ import {
 } from '../../../../lib/lock/errors.js';
 import type { LockMode } from '../../../../lib/lock/mode.js';
 import { create, remove } from '../../../../lib/session/requests.js';
-import { type Client, EngineWorld, rejection } from '../support/engine-world.js';
+import { rejection } from '../support/engine-world.js';
 import { replyTo } from '../../../support/sessions/reply-to.js';
+import { useEngine } from '../support/use-engine.js';
 
 const KEY = '/locks/report';
 
 describe('upgrade()', () => {
-  let engine: EngineWorld;
-  let one: Client;
-  let other: Client;
-
-  beforeEach(async () => {
-    engine = new EngineWorld();
-    one = await engine.client('one');
-    other = await engine.client('other');
-  });
-  afterEach(() => engine.end());
+  const { engine, one, other } = useEngine('one', 'other');
 
   it('waits for the readers that are inside and lets no new one in; place and token stay', async () => {
     const upgrader = await engine.settle(one.locks.acquire(KEY, { mode: 'upgradeable' }));

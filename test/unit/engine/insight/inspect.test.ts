@@ -1,25 +1,15 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { InvalidLockKeyError, LockUnavailableError } from '../../../../lib/lock/errors.js';
 import type { LockSnapshot } from '../../../../lib/lock/snapshot.js';
 import { create } from '../../../../lib/session/requests.js';
-import { type Client, EngineWorld, rejection } from '../support/engine-world.js';
+import { EngineWorld, rejection } from '../support/engine-world.js';
 import { replyTo } from '../../../support/sessions/reply-to.js';
+import { useEngine } from '../support/use-engine.js';
 
 const KEY = '/locks/stock';
 
 describe('inspect()', () => {
-  let engine: EngineWorld;
-  let one: Client;
-  let other: Client;
-  let eye: Client;
-
-  beforeEach(async () => {
-    engine = new EngineWorld();
-    one = await engine.client('one');
-    other = await engine.client('other');
-    eye = await engine.client('eye');
-  });
-  afterEach(() => engine.end());
+  const { engine, one, other, eye } = useEngine('one', 'other', 'eye');
 
   const inspect = (client = one): Promise<LockSnapshot> => engine.settle(client.locks.inspect(KEY));
 

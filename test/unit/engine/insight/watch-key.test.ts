@@ -1,8 +1,9 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { LockClosedError } from '../../../../lib/lock/errors.js';
 import type { LockSnapshot } from '../../../../lib/lock/snapshot.js';
 import { create } from '../../../../lib/session/requests.js';
-import { type Client, EngineWorld } from '../support/engine-world.js';
+import type { Client } from '../support/engine-world.js';
+import { useEngine } from '../support/use-engine.js';
 
 const KEY = '/locks/gate';
 
@@ -26,16 +27,7 @@ class Log {
 }
 
 describe('watch()', () => {
-  let engine: EngineWorld;
-  let watching: Client;
-  let other: Client;
-
-  beforeEach(async () => {
-    engine = new EngineWorld();
-    watching = await engine.client('watching');
-    other = await engine.client('other');
-  });
-  afterEach(() => engine.end());
+  const { engine, watching, other } = useEngine('watching', 'other');
 
   it('tells what is, and what becomes of it, from before the key exists', async () => {
     const log = new Log(watching);

@@ -1,26 +1,19 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { LockAbortedError, LockConfigurationError, LockTimeoutError } from '../../../../lib/lock/errors.js';
 import type { LockHandle } from '../../../../lib/lock/handle.js';
 import type { LockMode } from '../../../../lib/lock/mode.js';
 import { create, get, remove, set } from '../../../../lib/session/requests.js';
-import { type Client, EngineWorld, rejection } from '../support/engine-world.js';
+import { rejection } from '../support/engine-world.js';
 import { replyTo } from '../../../support/sessions/reply-to.js';
 import { RefusingDialer, THROTTLED } from '../support/refusing-dialer.js';
+import { VanishedHolders } from '../../../../lib/engine/policy/lock-delay.js';
+import { useEngineWith } from '../support/use-engine.js';
 
 const KEY = '/locks/ledger';
 const DELAY_MS = 2_000;
 
 describe('a lock-delay', () => {
-  let engine: EngineWorld;
-  let one: Client;
-  let other: Client;
-
-  beforeEach(async () => {
-    engine = new EngineWorld();
-    one = await engine.client('one', { lockDelayMs: DELAY_MS });
-    other = await engine.client('other', { lockDelayMs: DELAY_MS });
-  });
-  afterEach(() => engine.end());
+  const { engine, one, other } = useEngineWith({ lockDelayMs: DELAY_MS }, 'one', 'other');
 
   /** How long the next one waits for the lock from now on. */
   async function waitOf(mode: LockMode, waitMs?: number): Promise<number> {
@@ -268,5 +261,29 @@ describe('a lock-delay', () => {
     expect(await engine.failure(one.locks.acquire('/denied', { mode }))).toBeInstanceOf(LockConfigurationError);
     await engine.runFor(50);
     expect(engine.queue('/denied')).toEqual([]);
+  });
+});
+
+describe('the vanished holders that are remembered', () => {
+  const clock = { time: 0, now: (): number => clock.time, setTimer: () => ({ cancel: (): void => undefined }) };
+
+  it('age from the first one on, for each key, until another has vanished', () => {
+    const vanished = new VanishedHolders(clock);
+    vanished.sawGone('/a', 'x');
+    clock.time += 10;
+    vanished.sawGone('/a', 'x');
+    expect([vanished.ageMs('/a', 'x'), vanished.ageMs('/b', 'x'), vanished.ageMs('/a', 'y')]).toEqual([10, 0, 0]);
+    vanished.sawGone('/a', 'y');
+    clock.time += 5;
+    expect([vanished.ageMs('/a', 'x'), vanished.ageMs('/a', 'y')]).toEqual([0, 5]);
+    vanished.forget('/a');
+    expect(vanished.ageMs('/a', 'y')).toBe(0);
+  });
+
+  it('are remembered up to a bound, and the oldest are forgotten first', () => {
+    const vanished = new VanishedHolders(clock);
+    for (let index = 0; index < 10_001; index += 1) vanished.sawGone(`/${index}`, 'x');
+    clock.time += 10;
+    expect([vanished.ageMs('/10000', 'x'), vanished.ageMs('/1', 'x'), vanished.ageMs('/0', 'x')]).toEqual([10, 10, 0]);
   });
 });

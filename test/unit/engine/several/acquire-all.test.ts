@@ -1,5 +1,5 @@
 import { getEventListeners } from 'node:events';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { canonicalOrder } from '../../../../lib/engine/several/multi-lock.js';
 import {
   InvalidLockKeyError,
@@ -10,8 +10,9 @@ import {
   LockUnavailableError,
 } from '../../../../lib/lock/errors.js';
 import { remove } from '../../../../lib/session/requests.js';
-import { type Client, EngineWorld, rejection } from '../support/engine-world.js';
+import { type Client, rejection } from '../support/engine-world.js';
 import { replyTo } from '../../../support/sessions/reply-to.js';
+import { useEngine } from '../support/use-engine.js';
 
 describe('the order in which several locks are taken', () => {
   it('is the same whatever order they are named in: by code units, not by locale', () => {
@@ -41,16 +42,7 @@ describe('the order in which several locks are taken', () => {
 });
 
 describe('acquireAll()', () => {
-  let engine: EngineWorld;
-  let one: Client;
-  let other: Client;
-
-  beforeEach(async () => {
-    engine = new EngineWorld();
-    one = await engine.client('one');
-    other = await engine.client('other');
-  });
-  afterEach(() => engine.end());
+  const { engine, one, other } = useEngine('one', 'other');
 
   it('takes all, each with its token, and gives all back', async () => {
     const all = await engine.settle(one.locks.acquireAll(['/l/b', { key: '/l/c', mode: 'read' }, '/l/a', '/l/b']));

@@ -1,7 +1,8 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { LockService } from '../../../../lib/engine/lock-service.js';
 import { LockConfigurationError } from '../../../../lib/lock/errors.js';
-import { EngineWorld, rejection } from '../support/engine-world.js';
+import { rejection } from '../support/engine-world.js';
+import { useEngine } from '../support/use-engine.js';
 
 const WHAT_COUNTS = 'What counts is the waitMs of the lock service, 7000 ms for all of its waits together.';
 const OPTIONS_REFUSED = `transaction(work) takes no options, and nothing beside its work. ${WHAT_COUNTS}`;
@@ -9,7 +10,7 @@ const refusedAs = (shown: string): string =>
   `transaction(work): work must be a function of the transaction, not ${shown}. ${WHAT_COUNTS}`;
 
 describe('transaction() as JavaScript may call it', () => {
-  let engine: EngineWorld;
+  const { engine } = useEngine();
   let locks: LockService;
   let runs: number;
   const work = async (): Promise<number> => (runs += 1);
@@ -17,11 +18,9 @@ describe('transaction() as JavaScript may call it', () => {
     (locks.transaction as (...args: unknown[]) => Promise<unknown>).apply(locks, args);
 
   beforeEach(() => {
-    engine = new EngineWorld();
     locks = engine.start('one', { waitMs: 7_000 }).locks;
     runs = 0;
   });
-  afterEach(() => engine.end());
 
   it.each<[string, string, readonly unknown[]]>([
     ['with options behind the work', OPTIONS_REFUSED, [work, { waitMs: 300 }]],

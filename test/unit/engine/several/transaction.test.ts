@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import type { LockTransaction } from '../../../../lib/engine/lock-service.js';
 import { currentFrame, type OwnerFrame } from '../../../../lib/engine/bounds/owner-context.js';
 import {
@@ -12,18 +12,10 @@ import type { LockHandle } from '../../../../lib/lock/handle.js';
 import { remove } from '../../../../lib/session/requests.js';
 import { type Client, EngineWorld, type Failure, rejection } from '../support/engine-world.js';
 import { replyTo } from '../../../support/sessions/reply-to.js';
+import { useEngine } from '../support/use-engine.js';
 
 describe('transaction()', () => {
-  let engine: EngineWorld;
-  let one: Client;
-  let other: Client;
-
-  beforeEach(async () => {
-    engine = new EngineWorld();
-    one = await engine.client('one');
-    other = await engine.client('other');
-  });
-  afterEach(() => engine.end());
+  const { engine, one, other } = useEngine('one', 'other');
 
   it('two transfers between two accounts, from both sides, both happen and lose nothing', async () => {
     const balance = { a: 100, b: 100 };

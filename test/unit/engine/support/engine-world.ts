@@ -1,5 +1,4 @@
-import type { SharedParts } from '../../../../lib/engine/build-engine.js';
-import type { EngineSettings } from '../../../../lib/engine/settings.js';
+import type { SharedParts, EngineSettings } from '../../../../lib/engine/build-engine.js';
 import { ZookeeperLockService } from '../../../../lib/engine/zookeeper-lock-service.js';
 import type { LockError } from '../../../../lib/lock/errors.js';
 import type { LockEvent } from '../../../../lib/lock/events.js';
@@ -26,11 +25,22 @@ export type ClientOptions = Partial<EngineSettings> & { readonly local?: 'never'
 
 /** Lock services over a simulated ensemble, on its virtual clock. */
 export class EngineWorld {
-  readonly world: SimulatedWorld;
-  readonly #clients: Client[] = [];
+  readonly #settings: WorldSettings;
+  #world: SimulatedWorld | undefined;
+  #clients: Client[] = [];
 
   constructor(settings: WorldSettings = {}) {
-    this.world = new SimulatedWorld({ tickMs: TICK_MS, ...settings });
+    this.#settings = settings;
+  }
+
+  get world(): SimulatedWorld {
+    return (this.#world ??= new SimulatedWorld({ tickMs: TICK_MS, ...this.#settings }));
+  }
+
+  /** Begins again with an ensemble that knows nothing, and without services: for the next test. */
+  begin(): void {
+    this.#world = undefined;
+    this.#clients = [];
   }
 
   get faults(): SimulatedWorld['faults'] {

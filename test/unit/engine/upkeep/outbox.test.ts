@@ -1,20 +1,18 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import { Timers } from '../../../../lib/engine/timers.js';
 import { Outbox } from '../../../../lib/engine/upkeep/outbox.js';
 import { promisesSettled } from '../../support/manual-clock.js';
-import { type Client, EngineWorld, rejection } from '../support/engine-world.js';
+import { rejection } from '../support/engine-world.js';
 import { ScriptedSession } from '../support/scripted-session.js';
+import { useEngine } from '../support/use-engine.js';
 
 const KEY = '/locks/a';
 
 describe('what is sent leaves before', () => {
-  let engine: EngineWorld;
-  let one: Client;
+  const { engine, one } = useEngine('one');
   /** What was given back by the time the session was last told to let all of it leave. */
   let left: number;
-  beforeEach(async () => {
-    engine = new EngineWorld();
-    one = await engine.client('one');
+  beforeEach(() => {
     left = 0;
     const { session } = one;
     const flush = session.flush.bind(session);
@@ -23,7 +21,6 @@ describe('what is sent leaves before', () => {
       return flush();
     };
   });
-  afterEach(() => engine.end());
 
   it('withLock resolves, or rejects with the error of its work', async () => {
     const done = one.locks.withLock(KEY, () => 'done').then(() => left);

@@ -1,18 +1,11 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { create } from '../../../../lib/session/requests.js';
-import { type Client, EngineWorld } from '../support/engine-world.js';
+import { useEngineWith } from '../support/use-engine.js';
 
 const CHECK_MS = 1_000;
 
 describe('a container whose contender never arrived', () => {
-  let engine: EngineWorld;
-  let one: Client;
-
-  beforeEach(async () => {
-    engine = new EngineWorld({ containerCheckMs: CHECK_MS });
-    one = await engine.client('one');
-  });
-  afterEach(() => engine.end());
+  const { engine, one } = useEngineWith({ world: { containerCheckMs: CHECK_MS } }, 'one');
 
   /** Of the key and those above it, and how many children each has ever had. */
   function levels(key: string): (number | undefined)[] {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { checkKey } from '../../../../lib/engine/acquire/key.js';
+import { checkKey } from '../../../../lib/engine/key.js';
 import { LockConfigurationError } from '../../../../lib/lock/errors.js';
 import { lockKey } from '../../../../lib/nest/locked/lock-key.js';
 import { Locked } from '../../../../lib/nest/locked/locked.decorator.js';

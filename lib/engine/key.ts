@@ -1,6 +1,6 @@
-import { InvalidLockKeyError } from '../../lock/errors.js';
-import { parseNodeName } from '../../queue/node-name.js';
-import { checkPath } from '../../session/paths.js';
+import { InvalidLockKeyError } from '../lock/errors.js';
+import { parseNodeName } from '../queue/node-name.js';
+import { checkPath } from '../session/paths.js';
 
 /** Each segment is a node, and the first lock on a key creates them all: thousands would stall the session, and its other locks. */
 const MAX_SEGMENTS = 64;

@@ -1,20 +1,14 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { LockTimeoutError } from '../../../../lib/lock/errors.js';
 import type { LockHandle } from '../../../../lib/lock/handle.js';
 import type { LockMode } from '../../../../lib/lock/mode.js';
-import { type Client, EngineWorld, rejection } from '../support/engine-world.js';
+import { rejection } from '../support/engine-world.js';
+import { useEngineWith } from '../support/use-engine.js';
 
 const KEY = '/locks/cache';
 
 describe("with whenUnavailable: 'local', the callers of one service exclude each other", () => {
-  let engine: EngineWorld;
-  let one: Client;
-
-  beforeEach(async () => {
-    engine = new EngineWorld();
-    one = await engine.client('one', { local: 'when unavailable' });
-  });
-  afterEach(() => engine.end());
+  const { engine, one } = useEngineWith({ local: 'when unavailable' }, 'one');
 
   const cutOff = async (until: 'suspended' | 'lost'): Promise<void> => {
     engine.faults.refuse(one.process);

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { checkKey } from '../../../../lib/engine/acquire/key.js';
-import { InvalidLockKeyError } from '../../../../lib/lock/errors.js';
-import { telling } from '../../../support/telling.js';
-import { ours } from '../../queue/names.js';
+import { checkKey } from '../../../lib/engine/key.js';
+import { InvalidLockKeyError } from '../../../lib/lock/errors.js';
+import { telling } from '../../support/telling.js';
+import { ours } from '../queue/names.js';
 
 describe('keys', () => {
   it.each([

@@ -1,7 +1,10 @@
 import type { Clock } from '../../lock/clock.js';
+import { LockConfigurationError } from '../../lock/errors.js';
+import type { Refusal } from '../../queue/decide.js';
 import type { QueueNode } from '../../queue/node-name.js';
+import type { GetRequest, MultiPart, Outcome } from '../../session/requests.js';
 import type { CallScope } from '../bounds/call-scope.js';
-import type { LockRequest } from '../contender.js';
+import type { Contender, LockRequest } from '../contender.js';
 import { describeOther, describeOwn } from '../hold/describe-holder.js';
 import type { Hold } from '../hold/hold.js';
 import type { PendingTimer, Timers } from '../timers.js';
@@ -10,6 +13,55 @@ import type { KeyQueue } from './key-queue.js';
 /** Of the whole wait, for the answer to who holds the lock. At most so long, and so much of it. */
 const LOOKS_BEFORE_END_MS = 100;
 const LOOKS_BEFORE_END_PART = 0.1;
+
+/** For who stays in the queue until its turn comes, or leaves as soon as it would have to wait. */
+export type Patience = 'waits' | 'tries';
+
+/** What a try comes to that finds the lock busy. */
+export class Busy {
+  /** @param holder who is in the way, as a sentence; undefined where that is not known */
+  constructor(readonly holder: string | undefined) {}
+}
+
+/** What may keep out one whose turn has come: holders of this process that the queue does not know, a lock-delay. */
+export interface EntryRules {
+  /** Whether nothing but a wait that takes turns of the event loop keeps it out; asked in the turn in which it enters. */
+  isOpen(request: LockRequest): boolean;
+  /** Resolves when that may have changed. */
+  whenOpen(key: string, scope: CallScope): Promise<void>;
+  /** Whether something is to be found out, or waited for, before anybody enters. */
+  readonly takesTime: boolean;
+  /**
+   * @returns what belongs into the transaction that gives the lock back; undefined when the queue must be looked at again;
+   * 'held back' to one that only tries
+   */
+  pass(
+    contender: Contender,
+    scope: CallScope,
+    patience: Patience,
+  ): Promise<readonly MultiPart[] | 'held back' | undefined>;
+  /** For a try that finds nobody in the queue: whether it would be held back. `data`: that of the key's node. */
+  readonly readsKeyNode: boolean;
+  holdsBack(request: LockRequest, parent: Outcome<GetRequest>, queue: readonly QueueNode[]): boolean;
+}
+
+/** The error for one that cannot stand in a queue with what is in there. */
+export function explainRefusal({ because, node }: Refusal, { key, mode }: LockRequest): LockConfigurationError {
+  switch (because) {
+    case 'counter spent':
+      return new LockConfigurationError(
+        `The sequence counter of ${key} is used up (${node.name}): ZooKeeper no longer tells who came first. ` +
+          'Delete the parent node once nobody queues there, and it starts again',
+        key,
+      );
+    case 'foreign family':
+      return new LockConfigurationError(
+        `Another kind of client queues on ${key} as ${node.name}, and would not notice a contender of mode ${mode}. ` +
+          'With foreign clients a key belongs to one family: exclusive locks, or read and write locks',
+        key,
+      );
+  }
+}
 
 /** Says who holds a lock, in the error of a call that did not get it. */
 export class HolderInFront {

@@ -1,19 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
 import { remove, set } from '../../../lib/session/requests.js';
-import { EngineWorld } from './support/engine-world.js';
 import { RefusingDialer, THROTTLED } from './support/refusing-dialer.js';
 import { replyTo } from '../../support/sessions/reply-to.js';
+import { useEngine } from './support/use-engine.js';
 
 const KEY = '/locks/a';
 
 describe('a contender that watches its own node as well as the one ahead', () => {
+  const { engine, operator, first, behind } = useEngine('operator', 'first', 'behind');
+
   it('does not enter without its node, where a change of it has used its watch up before the answer was told', async () => {
-    const engine = new EngineWorld();
-    const [operator, first, behind] = [
-      await engine.client('operator'),
-      await engine.client('first'),
-      await engine.client('behind'),
-    ];
     const process = engine.world.process('one');
     const dialer = new RefusingDialer(process.dialer(), THROTTLED);
     process.dialer = () => dialer;
@@ -36,6 +32,5 @@ describe('a contender that watches its own node as well as the one ahead', () =>
     await engine.settle(lock.release());
     const locks = await engine.settle(Promise.all([entered, next]));
     expect(locks.filter((each) => each.isHeld())).toHaveLength(1);
-    await engine.end();
   });
 });

@@ -1,9 +1,9 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { decodeContender, encodeContender, parseObject } from '../../../lib/engine/contender-data.js';
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { decodeContender, encodeContender, parseObject } from '../../../lib/queue/node-data.js';
 import { LOCK_MODES } from '../../../lib/lock/mode.js';
 import { create, set } from '../../../lib/session/requests.js';
-import { type Client, EngineWorld } from './support/engine-world.js';
 import { replyTo } from '../../support/sessions/reply-to.js';
+import { useEngine } from '../engine/support/use-engine.js';
 
 const KEY = '/locks/stock';
 const LEVELS = 200_000;
@@ -28,15 +28,10 @@ const STRANGE: readonly (readonly [string, string])[] = [
 ];
 
 describe('what others wrote into a node', () => {
-  let engine: EngineWorld;
-  let one: Client;
-
+  const { engine, one } = useEngine('one');
   beforeEach(async () => {
-    engine = new EngineWorld();
-    one = await engine.client('one');
     await engine.settle(one.session.batch([create('/locks', 'container'), create(KEY, 'container')]));
   });
-  afterEach(() => engine.end());
 
   it.each(STRANGE)('does not keep inspect() and watch() from showing the queue: %s', async (_what, text) => {
     await engine.settle(replyTo(one.session, create(`${KEY}/lock-`, 'ephemeral-sequential', Buffer.from(text))));
