@@ -14,7 +14,7 @@ import { Busy } from './acquire/obstacles.js';
 import { LockEvents } from './bounds/lock-events.js';
 import { callerOf, frameFor, runInFrame } from './bounds/owner-context.js';
 import { buildEngine, type Engine, type EngineSettings, type SharedParts } from './build-engine.js';
-import { untilDoneOrLost } from './hold/until-done-or-lost.js';
+import { untilDoneOrLost } from './hold/held-lock.js';
 import { type Freshness, inspectKey } from './insight/inspect.js';
 import { watchKey } from './insight/watch-key.js';
 import {
@@ -26,8 +26,7 @@ import {
 } from './lock-service.js';
 import { LocalExclusion } from './policy/local-locks.js';
 import { acquireAll } from './several/acquire-all.js';
-import { runTransaction, type TransactionWork } from './several/run-transaction.js';
-import { checkTransactionCall } from './several/transaction-call.js';
+import { checkTransactionCall, runTransaction, type TransactionWork } from './several/run-transaction.js';
 
 const WITH_LOCK = 'withLock(key, async (lock) => { ... }, options), with the options last';
 

@@ -6,12 +6,12 @@ import { failedWith, isAboutAccess, SessionError } from '../../session/errors.js
 import { type Children, get, type GetRequest, type MultiPart, type Outcome, sync } from '../../session/requests.js';
 import type { CallScope } from '../bounds/call-scope.js';
 import type { Contender, LockRequest } from '../contender.js';
-import { describeRefusedHeartbeat } from '../hold/describe-loss.js';
+import { describeRefusedHeartbeat } from '../hold/describe-hold.js';
 import type { Hold } from '../hold/hold.js';
-import { namesReader } from '../hold/upgrade-intent.js';
+import { namesReader } from '../hold/upgrade.js';
 import { refusal } from '../refusal.js';
 import type { PendingTimer, Timers } from '../timers.js';
-import { listQueue } from '../upkeep/list-queue.js';
+import { listQueue } from '../upkeep/queue-lists.js';
 import { Latch } from '../wait.js';
 import { enqueue, type Enqueued, type EnqueueParts } from './enqueue.js';
 import { Busy, type EntryRules, explainRefusal, type HolderInFront, type Patience } from './obstacles.js';

@@ -7,7 +7,7 @@ import type { Session, SessionIdentity } from '../../session/session.js';
 import type { Hold } from '../hold/hold.js';
 import type { Contender, Guard, Leaving } from '../contender.js';
 import type { LinkState } from '../upkeep/link-state.js';
-import { listQueue } from '../upkeep/list-queue.js';
+import { listQueue } from '../upkeep/queue-lists.js';
 import { Blockers } from './blockers.js';
 import { KnownOrder } from './known-order.js';
 import { type Entrant, QueueMember, type Turn } from './queue-member.js';

@@ -1,19 +1,16 @@
-import type { LossReason } from '../../lock/events.js';
 import { LockConfigurationError, LockLostError } from '../../lock/errors.js';
+import type { LossReason } from '../../lock/events.js';
 import type { LockHandle } from '../../lock/handle.js';
 import type { LockMode } from '../../lock/mode.js';
 import { fencingToken } from '../../lock/token.js';
 import type { MultiPart } from '../../session/requests.js';
-import { lossError, lossEvidence } from './describe-loss.js';
-import { HeldLock } from './held-lock.js';
-import { HoldNodes } from './hold-nodes.js';
-import type { HoldParts } from './hold-parts.js';
-import { Leases } from './leases.js';
 import { detached, type OwnedHold } from '../bounds/owner-context.js';
 import type { Contender } from '../contender.js';
 import type { Member } from '../roster.js';
 import type { PendingTimer } from '../timers.js';
-import type { Footing } from './until-done-or-lost.js';
+import { lossError, lossEvidence } from './describe-hold.js';
+import { type Footing, HeldLock } from './held-lock.js';
+import { HoldNodes, type HoldParts, Leases } from './hold-parts.js';
 import { UpgradeTurns } from './upgrade-turns.js';
 
 type State =

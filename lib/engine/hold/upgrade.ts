@@ -1,16 +1,16 @@
 import { LockConfigurationError } from '../../lock/errors.js';
 import { readersInside, readQueue } from '../../queue/decide.js';
+import { parseObject } from '../../queue/node-data.js';
 import { namePrefix } from '../../queue/node-name.js';
 import { isAboutTheLink, SessionError } from '../../session/errors.js';
 import { create, get, type NodeData, set } from '../../session/requests.js';
 import type { CallScope } from '../bounds/call-scope.js';
-import { Latch } from '../wait.js';
 import { refusal } from '../refusal.js';
-import { listQueue } from '../upkeep/list-queue.js';
-import { describeOther, describeOwn } from './describe-holder.js';
+import { listQueue } from '../upkeep/queue-lists.js';
+import { Latch } from '../wait.js';
+import { describeOther, describeOwn } from './describe-hold.js';
 import type { HoldParts } from './hold-parts.js';
 import type { Hold } from './hold.js';
-import { encodeIntent } from './upgrade-intent.js';
 
 /**
  * Turns an upgradeable hold into a writing one: an intent at the end of the queue keeps newcomers out, the readers that
@@ -162,4 +162,18 @@ async function untilGone(parts: HoldParts, path: string, hold: Hold, scope: Call
 function describeReader({ holders }: HoldParts, path: string, node: NodeData, waiting: Hold): string {
   const own = holders.all.find(({ contender }) => contender.path === path);
   return own === undefined ? describeOther(path, node) : describeOwn(own, waiting.request.owner);
+}
+
+/** No node holds more, by the servers' own limit: with very many readers an intent comes near. */
+const MAX_INTENT_BYTES = 2 ** 20;
+
+/** What an upgrader writes into its intent once it knows which readers are inside. */
+export function encodeIntent(readers: readonly string[]): Uint8Array {
+  return Buffer.from(JSON.stringify({ readers }));
+}
+
+/** Whether the intent lets this reader in. Before the upgrader has written its list it lets in nobody new. */
+export function namesReader(data: Uint8Array, name: string): boolean {
+  const readers = parseObject(data, MAX_INTENT_BYTES)?.readers;
+  return Array.isArray(readers) && readers.includes(name);
 }

@@ -1,20 +1,21 @@
 import { wallNow } from '../../lock/clock.js';
+import type { LockMode } from '../../lock/mode.js';
 import { type ContenderSnapshot, contenderSnapshot, type LockSnapshot, lockSnapshot } from '../../lock/snapshot.js';
 import { fencingToken } from '../../lock/token.js';
-import { readQueue } from '../../queue/decide.js';
+import { blocks, readQueue } from '../../queue/decide.js';
+import { decodeContender, parseRecord } from '../../queue/node-data.js';
 import type { QueueNode } from '../../queue/node-name.js';
 import { failedWith, isAboutTheLink, SessionError } from '../../session/errors.js';
 import { get, type NodeData, remove, sync } from '../../session/requests.js';
-import type { Session } from '../../session/session.js';
 import { sessionIdText } from '../../session/session-id.js';
-import { decodeContender, parseRecord } from '../../queue/node-data.js';
-import { refusal } from '../refusal.js';
+import type { Session } from '../../session/session.js';
 import type { CallScope } from '../bounds/call-scope.js';
 import type { Identifiers } from '../bounds/owner-context.js';
-import { listQueue } from '../upkeep/list-queue.js';
-import type { HoldHistory } from '../hold/hold-history.js';
+import type { HoldHistory } from '../hold/hold-parts.js';
+import { namesReader } from '../hold/upgrade.js';
+import { refusal } from '../refusal.js';
 import type { LinkState } from '../upkeep/link-state.js';
-import { type Found, isMoving, standings } from './standings.js';
+import { listQueue } from '../upkeep/queue-lists.js';
 
 /** A queue may be long; what is read of it is not. */
 const MAX_DESCRIBED = 100;
@@ -157,4 +158,66 @@ function medianHoldMs(contenders: readonly ContenderSnapshot[]): number | undefi
 function estimate(averageMs: number, queueLength: number, isHeld: boolean, elapsedMs: number): number {
   const restMs = isHeld ? Math.max(0, averageMs - elapsedMs) : 0;
   return Math.round(restMs + averageMs * queueLength);
+}
+
+/** What was read of the nodes of a queue, by name; of a long queue not all is. `left`: it was listed, and is gone. */
+export type Found = ReadonlyMap<string, NodeData | 'left'>;
+
+/**
+ * How a contender stands, as somebody who only looks can tell.
+ *
+ * - `unnamed`: a reader that an upgrader names only if it is inside, and the upgrader has written no names (yet)
+ * - `intent`: an upgrader's second node, no contender of its own
+ */
+export type Standing = 'holds' | 'waits' | 'unnamed' | 'intent';
+
+interface Intent {
+  readonly node: QueueNode;
+  readonly upgrader: QueueNode;
+}
+
+/** Whoever has nobody ahead that blocks it holds, but for readers that an upgrader overlooked. */
+export function standings(queue: readonly QueueNode[], found: Found): Map<QueueNode, Standing> {
+  const intents = intentsOf(queue);
+  const intentNodes = new Set(intents.map(({ node }) => node));
+  const ahead = new Set<LockMode>();
+  const result = new Map<QueueNode, Standing>();
+  for (const node of queue) {
+    const isBlocked = [...ahead].some((other) => blocks(other, node.mode));
+    ahead.add(node.mode);
+    if (intentNodes.has(node)) result.set(node, 'intent');
+    else if (isBlocked) result.set(node, 'waits');
+    else result.set(node, node.mode === 'read' ? readerBefore(intents, node, found) : 'holds');
+  }
+  return result;
+}
+
+/** Whether the queue changed between its list and what was read of it, or is about to, so that another look says more. */
+export function isMoving(queue: readonly QueueNode[], found: Found): boolean {
+  return [...standings(queue, found)].some(
+    ([{ name }, standing]) => standing === 'unnamed' || (standing === 'holds' && found.get(name) === 'left'),
+  );
+}
+
+function readerBefore(intents: readonly Intent[], reader: QueueNode, found: Found): Standing {
+  let standing: Standing = 'holds';
+  for (const { node, upgrader } of intents) {
+    const isBetween = upgrader.sequence < reader.sequence && reader.sequence < node.sequence;
+    const intent = found.get(node.name);
+    if (!isBetween || intent === undefined || intent === 'left') continue;
+    if (intent.data.length === 0) standing = 'unnamed';
+    else if (!namesReader(intent.data, reader.name)) return 'waits';
+  }
+  return standing;
+}
+
+function intentsOf(queue: readonly QueueNode[]): Intent[] {
+  const upgraders = new Map<string | undefined, QueueNode>();
+  for (const node of queue) if (node.mode === 'upgradeable') upgraders.set(node.id, node);
+  const intents: Intent[] = [];
+  for (const node of queue) {
+    const upgrader = node.mode === 'write' && node.id !== undefined ? upgraders.get(node.id) : undefined;
+    if (upgrader !== undefined) intents.push({ node, upgrader });
+  }
+  return intents;
 }

@@ -4,9 +4,9 @@ import type { LockSnapshot } from '../../lock/snapshot.js';
 import { failedWith, isAboutTheLink, SessionError } from '../../session/errors.js';
 import { exists, type Watcher } from '../../session/requests.js';
 import type { Session } from '../../session/session.js';
-import type { LinkState } from '../upkeep/link-state.js';
-import { listQueue } from '../upkeep/list-queue.js';
 import { detached } from '../bounds/owner-context.js';
+import type { LinkState } from '../upkeep/link-state.js';
+import { listQueue } from '../upkeep/queue-lists.js';
 
 /**
  * The key's snapshots as its queue changes: fed by watches, at most one a turn of the event loop, and one after each

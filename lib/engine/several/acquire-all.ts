@@ -1,9 +1,20 @@
-import { LockAbortedError, LockClosedError, LockLostError } from '../../lock/errors.js';
-import type { AcquireAllOptions, KeyWithMode } from '../lock-service.js';
+import { checkAcquireOptions } from '../../lock/acquire-options.js';
+import {
+  InvalidLockKeyError,
+  LockAbortedError,
+  LockClosedError,
+  LockConfigurationError,
+  LockLostError,
+} from '../../lock/errors.js';
+import { type LockHandle, MultiLockHandle } from '../../lock/handle.js';
+import { type LockMode, strongest } from '../../lock/mode.js';
+import { shown } from '../../lock/shown.js';
 import type { Call, LockTaker, TakenLock } from '../acquire/lock-taker.js';
+import type { Hold } from '../hold/hold.js';
+import { checkKey } from '../key.js';
+import type { AcquireAllOptions, KeyWithMode } from '../lock-service.js';
 import type { Timers } from '../timers.js';
 import type { Outbox } from '../upkeep/outbox.js';
-import { canonicalOrder, HeldLocks, SharedFate } from './multi-lock.js';
 
 /** Takes all the locks or none, one after the other, by one deadline. A loss on the way ends the wait for the rest. */
 export async function acquireAll(
@@ -42,4 +53,107 @@ export async function acquireAll(
 /** What ended the wait before its time: the caller wants to hear of it now, and to wait for nothing else. */
 function isInterruption(error: unknown): boolean {
   return error instanceof LockAbortedError || error instanceof LockLostError || error instanceof LockClosedError;
+}
+
+/** Every caller takes its locks in this order: duplicates made one, in the strongest mode that was asked for. */
+export function canonicalOrder(keys: readonly KeyWithMode[], defaultMode: LockMode): { key: string; mode: LockMode }[] {
+  if (!Array.isArray(keys)) throw new LockConfigurationError(`keys: must be a list of keys, not ${shown(keys)}`);
+  const modes = new Map<string, LockMode>();
+  for (const entry of keys as readonly KeyWithMode[]) {
+    const { key, mode = defaultMode } = typeof entry === 'object' && entry !== null ? entry : { key: entry };
+    checkKey(key);
+    // Before two become one: the one that is none would be taken for the weaker.
+    checkAcquireOptions({ mode }, key);
+    const before = modes.get(key);
+    modes.set(key, before === undefined ? mode : strongest(before, mode));
+  }
+  // By code units, not by locale: all processes must agree.
+  return [...modes].map(([key, mode]) => ({ key, mode })).sort((left, right) => (left.key < right.key ? -1 : 1));
+}
+
+/** Hears of the loss of any of several holds, until it parts: others may share them for much longer. */
+export class SharedFate {
+  readonly #onLost: (error: LockLostError) => void;
+  readonly #stops: (() => void)[] = [];
+  #hasParted = false;
+
+  constructor(onLost: (error: LockLostError) => void) {
+    this.#onLost = onLost;
+  }
+
+  join(hold: Hold): void {
+    const stop = hold.onLost(this.#onLost);
+    // One that is lost already may have been the reason to part.
+    if (this.#hasParted) stop();
+    else this.#stops.push(stop);
+  }
+
+  part(): void {
+    this.#hasParted = true;
+    for (const stop of this.#stops.splice(0)) stop();
+  }
+}
+
+/** Locks that were taken together and live together. */
+export class HeldLocks extends MultiLockHandle {
+  readonly locks: readonly LockHandle[];
+  readonly #owned: readonly TakenLock[];
+  readonly #controller = new AbortController();
+  readonly #fate = new SharedFate((error) => this.#lose(error));
+  #released: Promise<void> | undefined;
+
+  constructor(owned: readonly TakenLock[]) {
+    super();
+    this.#owned = owned;
+    this.locks = owned.map(({ handle }) => handle);
+    for (const { hold } of owned) this.#fate.join(hold);
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  fencingToken(key: string): bigint {
+    const lock = this.locks.find((one) => one.key === key);
+    if (lock !== undefined) return lock.fencingToken;
+    throw new InvalidLockKeyError(
+      `${key} is not one of the locks held together (${this.locks.map((one) => one.key).join(', ')})`,
+      key,
+    );
+  }
+
+  isHeld(): boolean {
+    return !this.signal.aborted && this.locks.every((lock) => lock.isHeld());
+  }
+
+  assertHeld(): void {
+    this.signal.throwIfAborted();
+    for (const lock of this.locks) lock.assertHeld();
+  }
+
+  remainingMs(): number {
+    return this.isHeld() ? Math.min(...this.locks.map((lock) => lock.remainingMs())) : 0;
+  }
+
+  async whenSure(): Promise<void> {
+    await Promise.all(this.locks.map((lock) => lock.whenSure()));
+    this.assertHeld();
+  }
+
+  release(): Promise<void> {
+    this.#fate.part();
+    this.#released ??= Promise.all(this.locks.map((lock) => lock.release())).then(() => undefined);
+    return this.#released;
+  }
+
+  /** Losing one loses all, so that nobody works on a part; those that others share are given back. */
+  #lose(cause: LockLostError): void {
+    if (this.#released !== undefined || this.#controller.signal.aborted) return;
+    const [first] = this.locks;
+    const { evidence } = cause;
+    const text = `Locks held together are lost. ${cause.details}`;
+    this.#controller.abort(new LockLostError(text, first?.key, { cause, evidence }));
+    for (const { hold } of this.#owned) hold.loseWithSiblings();
+    void this.release();
+  }
 }

@@ -1,17 +1,16 @@
-import { answerWithinMs, Deadline } from '../../lock/deadline.js';
-import { DeadlockError } from '../../lock/errors.js';
 import type { Clock } from '../../lock/clock.js';
+import { answerWithinMs, Deadline } from '../../lock/deadline.js';
+import { DeadlockError, LockConfigurationError } from '../../lock/errors.js';
+import type { Call, LockTaker, TakenLock } from '../acquire/lock-taker.js';
 import type { CallScope } from '../bounds/call-scope.js';
-import { frameFor, type Identifiers, runInFrame } from '../bounds/owner-context.js';
 import type { LockEvents } from '../bounds/lock-events.js';
-import { suspectDeadlock } from './deadlock-suspicion.js';
-import type { Timers } from '../timers.js';
+import { frameFor, type Identifiers, runInFrame } from '../bounds/owner-context.js';
+import { untilDoneOrLost } from '../hold/held-lock.js';
+import type { LockTransaction } from '../lock-service.js';
+import type { PendingTimer, Timers } from '../timers.js';
 import type { LinkState } from '../upkeep/link-state.js';
 import type { Outbox } from '../upkeep/outbox.js';
-import type { LockTransaction } from '../lock-service.js';
-import type { Call, LockTaker, TakenLock } from '../acquire/lock-taker.js';
-import { GrowingTransaction } from './transaction.js';
-import { untilDoneOrLost } from '../hold/until-done-or-lost.js';
+import { GrowingTransaction, type Suspicion } from './transaction.js';
 
 const MAX_PAUSE_MS = 100;
 
@@ -77,4 +76,50 @@ async function runOnce<T>(parts: TransactionParts, work: TransactionWork<T>, { s
     const released = Promise.all(locks.map(({ handle }) => handle.release()));
     await (tx.signal.aborted ? outbox.emptied() : released);
   }
+}
+
+/**
+ * Ends a wait that may be one in a circle. Only the time behind others on a link that is up makes suspicious: while
+ * ZooKeeper is away, or silent, nobody's turn comes, and the deadline of the call ends such a wait.
+ */
+export function suspectDeadlock(
+  { link, timers }: { readonly link: LinkState; readonly timers: Timers },
+  { afterMs, error }: Suspicion,
+  scope: CallScope,
+): void {
+  const { clock } = scope.deadline;
+  let timer: PendingTimer | undefined;
+  const watch = (): void => {
+    timer?.cancel();
+    if (link.isUp) timer = timers.set(clock.now() + afterMs, suspect);
+  };
+  const suspect = (): void => {
+    if (scope.isBehindOthers) scope.end(error());
+    else watch();
+  };
+  scope.onDispose(link.onChange('calls', watch));
+  scope.onDispose(() => timer?.cancel());
+  watch();
+}
+
+/**
+ * JavaScript calls `transaction` with whatever is at hand. Options that nobody reads would make it wait for longer than they say.
+ * @throws LockConfigurationError for anything but a function alone
+ */
+export function checkTransactionCall(work: unknown, more: readonly unknown[], waitMs: number): void {
+  const hasMore = more.some((argument) => argument !== undefined);
+  if (typeof work === 'function' && !hasMore) return;
+  const misuse = hasMore
+    ? 'transaction(work) takes no options, and nothing beside its work'
+    : `transaction(work): work must be a function of the transaction, not ${shown(work)}`;
+  throw new LockConfigurationError(
+    `${misuse}. What counts is the waitMs of the lock service, ${waitMs} ms for all of its waits together. Write ` +
+      'transaction(async (tx) => { ... }), and set waitMs in forRoot or createLockService; where one transaction needs another ' +
+      'time, make a second lock service that has it',
+  );
+}
+
+function shown(value: unknown): string {
+  if (value === null || value === undefined) return String(value);
+  return Array.isArray(value) ? 'an array' : `of type ${typeof value}`;
 }

@@ -1,18 +1,23 @@
-import { DeadlockError, LockAbortedError, type LockLostError } from '../../lock/errors.js';
 import type { Deadline } from '../../lock/deadline.js';
+import { DeadlockError, LockAbortedError, type LockError, type LockLostError } from '../../lock/errors.js';
 import type { LockHandle } from '../../lock/handle.js';
 import { covers, type LockMode } from '../../lock/mode.js';
-import type { Suspicion } from './deadlock-suspicion.js';
-import type { Hold } from '../hold/hold.js';
 import type { TakenLock } from '../acquire/lock-taker.js';
-import type { LockTransaction } from '../lock-service.js';
-import { SharedFate } from './multi-lock.js';
 import { onAbort } from '../bounds/call-scope.js';
-import type { Footing } from '../hold/until-done-or-lost.js';
+import type { Footing } from '../hold/held-lock.js';
+import type { Hold } from '../hold/hold.js';
+import type { LockTransaction } from '../lock-service.js';
+import { SharedFate } from './acquire-all.js';
 
 /** A wait behind others inside a transaction that already holds something is cut short, as it may be a wait in a circle. */
 const SHORTEST_WAIT_PART = 0.05;
 const LONGEST_WAIT_PART = 0.2;
+
+/** For how long one may wait behind others before it is taken for a wait in a circle, and what it is told then. */
+export interface Suspicion {
+  readonly afterMs: number;
+  readonly error: () => LockError;
+}
 
 /** Takes one lock for the transaction. The reason with which `end` aborts is the error that ends the wait. */
 export type TakeLock = (

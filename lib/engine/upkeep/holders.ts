@@ -1,8 +1,8 @@
-import { certaintyMarginMs } from '../../session/certainty.js';
 import type { Clock } from '../../lock/clock.js';
+import type { LossReason } from '../../lock/events.js';
+import { certaintyMarginMs } from '../../session/certainty.js';
 import { type ConnectionState, isUp } from '../../session/connection-state.js';
 import type { Session, SessionIdentity } from '../../session/session.js';
-import type { LossReason } from '../../lock/events.js';
 import { type Member, Roster } from '../roster.js';
 import type { PendingTimer, Timers } from '../timers.js';
 import type { LinkState } from './link-state.js';

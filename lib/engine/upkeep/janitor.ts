@@ -1,14 +1,17 @@
 import type { Timer } from '../../lock/clock.js';
+import { LockConfigurationError, LockUnavailableError } from '../../lock/errors.js';
+import type { LockEventFacts } from '../../lock/events.js';
 import { outsideCalls } from '../../lock/outside-calls.js';
-import { failedWith, isAboutTheLink, SessionError } from '../../session/errors.js';
+import { parseNodeName } from '../../queue/node-name.js';
 import { isUp } from '../../session/connection-state.js';
+import { failedWith, isAboutTheLink, SessionError } from '../../session/errors.js';
 import { check, exists, multi, type MultiPart, remove, type Stat } from '../../session/requests.js';
 import type { Session } from '../../session/session.js';
-import type { ListsBehindWrites } from './list-behind-writes.js';
 import type { Guard } from '../contender.js';
 import { type Member, Roster } from '../roster.js';
-import { useUnusedContainer } from './unused-container.js';
 import type { LinkState } from './link-state.js';
+import { useUnusedContainer } from './parents.js';
+import type { ListsBehindWrites } from './queue-lists.js';
 
 const RETRY_AFTER_MS = 100;
 /** What the servers refuse is for an operator to mend, which takes longer. */
@@ -186,4 +189,25 @@ export class Janitor {
     const index = errors.findIndex((error) => error !== undefined && error.code !== 'NO_NODE');
     return index === -1 ? 'done' : { path: paths[index]!, error: errors[index]! };
   }
+}
+
+/** What the application is told of a node that it no longer wants, and that the servers refuse to remove. */
+export function notRemoved(namespace: string, nodePath: string, cause: SessionError): LockEventFacts {
+  const nameAt = nodePath.lastIndexOf('/') + 1;
+  const key = nodePath.slice(namespace.length, nameAt - 1);
+  const mode = parseNodeName(nodePath.slice(nameAt))?.mode ?? 'exclusive';
+  return { type: 'not-removed', key, mode, label: undefined, nodePath, error: explain(nodePath, key, cause) };
+}
+
+function explain(nodePath: string, key: string, cause: SessionError): LockConfigurationError | LockUnavailableError {
+  if (cause.code === 'TOO_LARGE') {
+    const text =
+      `A contender may be left in the queue of ${key}, which is too long to be searched: ${cause.message}. It is searched ` +
+      'for again once there are fewer, and is gone with this session at the latest';
+    return new LockConfigurationError(text, key, { cause });
+  }
+  const text = `The servers refuse to remove ${nodePath} (${cause.code}): it stays in the queue of ${key} until they do, or until this session ends`;
+  return cause.code === 'NO_AUTH'
+    ? new LockConfigurationError(`${text}. The acl must also give this client DELETE`, key, { cause })
+    : new LockUnavailableError(text, key, { cause });
 }

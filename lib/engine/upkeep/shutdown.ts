@@ -1,5 +1,5 @@
-import type { Session } from '../../session/session.js';
 import type { LossReason } from '../../lock/events.js';
+import type { Session } from '../../session/session.js';
 import type { Timers } from '../timers.js';
 import type { Janitor } from './janitor.js';
 import type { LinkState } from './link-state.js';

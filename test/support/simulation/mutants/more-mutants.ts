@@ -54,7 +54,7 @@ export const MORE_MUTANTS: readonly Mutant[] = [
     name: 'a release that waits for the servers',
     edits: [
       {
-        file: 'lib/engine/hold/hold-nodes.ts',
+        file: 'lib/engine/hold/hold-parts.ts',
         find: 'timers.atMost(answerWithinMs(waitMs), link.whileUp(done)).finally(forget);',
         replace: 'done;',
       },
@@ -64,7 +64,7 @@ export const MORE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a release that waits for a link',
-    edits: [{ file: 'lib/engine/hold/hold-nodes.ts', find: 'link.whileUp(done)', replace: 'done' }],
+    edits: [{ file: 'lib/engine/hold/hold-parts.ts', find: 'link.whileUp(done)', replace: 'done' }],
     breaks: ['every promise settles'],
     withinSeeds: 300,
   },

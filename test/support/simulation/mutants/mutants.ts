@@ -205,7 +205,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'an upgrade intent without names',
     edits: [
       {
-        file: 'lib/engine/hold/upgrade-intent.ts',
+        file: 'lib/engine/hold/upgrade.ts',
         find: 'return Array.isArray(readers) && readers.includes(name);',
         replace: 'return true;',
       },
@@ -241,7 +241,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'no sync after a lost create',
     edits: [
       {
-        file: 'lib/engine/upkeep/list-behind-writes.ts',
+        file: 'lib/engine/upkeep/queue-lists.ts',
         find: '.batch([remove(`${queuePath}/${marker}`), listQueue(queuePath)])',
         replace: '.batch([listQueue(queuePath), listQueue(queuePath)])',
       },
@@ -253,7 +253,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'a sync where only a write is behind all creates',
     edits: [
       {
-        file: 'lib/engine/upkeep/list-behind-writes.ts',
+        file: 'lib/engine/upkeep/queue-lists.ts',
         find: '.batch([remove(`${queuePath}/${marker}`), listQueue(queuePath)])',
         replace: ".batch([{ op: 'sync', path: queuePath }, listQueue(queuePath)])",
       },
@@ -280,7 +280,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a held node that is not watched',
-    edits: [{ file: 'lib/engine/hold/hold-nodes.ts', find: '  watch(): void {', replace: '  watch(): void { return;' }],
+    edits: [{ file: 'lib/engine/hold/hold-parts.ts', find: '  watch(): void {', replace: '  watch(): void { return;' }],
     breaks: ['loss is told first'],
     withinSeeds: 500,
   },

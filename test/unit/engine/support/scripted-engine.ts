@@ -3,7 +3,7 @@ import { CallScope } from '../../../../lib/engine/bounds/call-scope.js';
 import { buildEngine, type Engine } from '../../../../lib/engine/build-engine.js';
 import { Janitor } from '../../../../lib/engine/upkeep/janitor.js';
 import { LinkState } from '../../../../lib/engine/upkeep/link-state.js';
-import { ListsBehindWrites } from '../../../../lib/engine/upkeep/list-behind-writes.js';
+import { ListsBehindWrites } from '../../../../lib/engine/upkeep/queue-lists.js';
 import type { AcquireOptions } from '../../../../lib/lock/acquire-options.js';
 import { Deadline } from '../../../../lib/lock/deadline.js';
 import type { SessionError } from '../../../../lib/session/errors.js';

@@ -1,8 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
-import type { Janitor } from '../../../../lib/engine/upkeep/janitor.js';
+import { type Janitor, notRemoved } from '../../../../lib/engine/upkeep/janitor.js';
+import { ZookeeperLockService } from '../../../../lib/engine/zookeeper-lock-service.js';
+import { LockConfigurationError, LockUnavailableError } from '../../../../lib/lock/errors.js';
+import type { LockEvent } from '../../../../lib/lock/events.js';
+import { SessionError, type SessionErrorCode } from '../../../../lib/session/errors.js';
 import { create } from '../../../../lib/session/requests.js';
 import { promisesSettled } from '../../support/manual-clock.js';
-import { type Client, EngineWorld } from '../support/engine-world.js';
+import { type Client, engineSettings, EngineWorld, typesOf } from '../support/engine-world.js';
 import { janitorOf } from '../support/scripted-engine.js';
 import { ScriptedSession } from '../support/scripted-session.js';
 
@@ -133,5 +137,106 @@ describe('the janitor', () => {
     void janitor.remove(['/locks/a/after']).done.then(() => ended.push('after'));
     await promisesSettled();
     expect([ended, janitor.isIdle]).toEqual([['before', 'after'], true]);
+  });
+});
+
+const AN_HOUR_MS = 3_600_000;
+
+function scripted(answer: () => SessionErrorCode | undefined): { session: ScriptedSession; janitor: Janitor } {
+  const session = new ScriptedSession();
+  session.answer = answer;
+  return { session, janitor: janitorOf(session.asSession, () => undefined) };
+}
+
+describe('The janitor without a link', () => {
+  it('waits for the next link without a timer, and asks nobody meanwhile', async () => {
+    const { session, janitor } = scripted(() => (session.state === 'reconnected' ? undefined : 'NOT_CONNECTED'));
+    session.state$.next('suspended');
+    let done = 0;
+    for (let count = 0; count < 20; count += 1) void janitor.remove([`/locks/a/${count}`]).done.then(() => (done += 1));
+    void janitor.sweep('/locks/b', 'marker').then(() => (done += 1));
+    await promisesSettled();
+    const tries = session.sent.length;
+    await session.clock.advance(AN_HOUR_MS);
+    expect([session.sent.length - tries, session.clock.timers, done]).toEqual([0, 0, 0]);
+    session.answer = ({ op }) => (op === 'list' ? 'NO_NODE' : undefined);
+    session.state$.next('reconnected');
+    await promisesSettled();
+    expect([done, janitor.isIdle, session.clock.timers]).toEqual([21, true, 0]);
+  });
+
+  it('is not started by the end of a link either, nor by its way from suspended to lost', async () => {
+    const { session, janitor } = scripted(() => 'CONNECTION_LOSS');
+    void janitor.remove(['/locks/a/n']);
+    session.state$.next('suspended');
+    await promisesSettled();
+    const tries = session.sent.length;
+    session.state$.next('lost');
+    await session.clock.advance(AN_HOUR_MS);
+    expect([session.sent.length - tries, session.clock.timers]).toEqual([0, 0]);
+  });
+
+  it('does not go on with a pause that began while there was one', async () => {
+    const { session, janitor } = scripted(() => (session.state === 'connected' ? 'THROTTLED' : 'NOT_CONNECTED'));
+    void janitor.remove(['/locks/a/n']);
+    await promisesSettled();
+    expect(session.clock.timers).toBe(1);
+    const tries = session.sent.length;
+    session.state$.next('suspended');
+    await session.clock.advance(AN_HOUR_MS);
+    // The pause that was running may still end, once.
+    expect(session.sent.length - tries).toBeLessThanOrEqual(1);
+    expect(session.clock.timers).toBe(0);
+  });
+
+  it('lets go of the pause after a refusal when a new link makes it try: one try at a time', async () => {
+    const { session, janitor } = scripted(() => 'NO_AUTH');
+    void janitor.remove(['/locks/a/n']);
+    await promisesSettled();
+    expect(session.clock.timers).toBe(1);
+    let tries = 0;
+    session.batch = () => {
+      tries += 1;
+      return new Promise(() => undefined);
+    };
+    session.state$.next('suspended');
+    session.state$.next('reconnected');
+    await session.clock.advance(AN_HOUR_MS);
+    expect([tries, session.clock.timers]).toEqual([1, 0]);
+  });
+});
+
+const NOT_DELETE = 1 | 2 | 4;
+
+describe('A node that the servers refuse to remove', () => {
+  it('is an event with the error that says why, and goes with the session', async () => {
+    const engine = new EngineWorld();
+    const process = engine.world.process('one');
+    const session = engine.session(process, { acl: [{ permissions: NOT_DELETE, scheme: 'world', id: 'anyone' }] });
+    // The virtual clock decides how long the release waits for a removal that never comes.
+    const locks = new ZookeeperLockService(session, engineSettings(process, { namespace: '/app', waitMs: 50 }));
+    const events: LockEvent[] = [];
+    locks.events$.subscribe((event) => events.push(event));
+    await engine.runUntil(() => session.state === 'connected');
+    const lock = await engine.settle(locks.acquire('/locks/a', { mode: 'write' }));
+    await engine.settle(lock.release(), 100);
+    expect(typesOf(events)).toEqual(['acquired', 'released', 'not-removed']);
+    const event = events.at(-1) as Extract<LockEvent, { type: 'not-removed' }>;
+    expect(event).toMatchObject({ key: '/locks/a', mode: 'write', nodePath: lock.nodePath });
+    expect(event.error).toBeInstanceOf(LockConfigurationError);
+    expect(event.error.details).toContain('DELETE');
+
+    const other = await engine.client('other', { namespace: '/app' });
+    expect(await engine.settle(other.locks.tryAcquire('/locks/a'))).toBeUndefined();
+    await engine.settle(locks.close(0));
+    expect(await engine.settle(other.locks.tryAcquire('/locks/a'))).toBeDefined();
+    await engine.end();
+  });
+
+  it('is no matter of configuration where the servers say nothing of rights', () => {
+    const path = '/locks/a/_c_0b1c2d3e-0000-8000-8000-000000000001-__READ__0000000007';
+    const event = notRemoved('', path, new SessionError('SERVER_ERROR', 'scripted', path));
+    expect(event).toMatchObject({ type: 'not-removed', key: '/locks/a', mode: 'read', nodePath: path });
+    expect((event as { error: Error }).error).toBeInstanceOf(LockUnavailableError);
   });
 });

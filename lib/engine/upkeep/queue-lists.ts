@@ -1,7 +1,7 @@
+import { NUMBERED_AFTER } from '../../queue/node-name.js';
 import { isAboutTheLink, SessionError } from '../../session/errors.js';
-import { type Children, remove } from '../../session/requests.js';
+import { type Children, list, type ListRequest, remove, type Watcher } from '../../session/requests.js';
 import type { Session } from '../../session/session.js';
-import { listQueue } from './list-queue.js';
 
 /**
  * Lists queues so that a create of ours whose answer never came is seen, if it will ever be carried out. `sync` is not
@@ -44,4 +44,9 @@ export class ListsBehindWrites {
     this.#underWay.set(queuePath, sent);
     return sent;
   }
+}
+
+/** The names in a queue, perhaps with others among them. The keys below a key are children of its node, too: these are read past. */
+export function listQueue(queuePath: string, watch?: Watcher): ListRequest {
+  return list(queuePath, watch, NUMBERED_AFTER);
 }

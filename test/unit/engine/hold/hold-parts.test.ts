@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { HoldHistory } from '../../../../lib/engine/hold/hold-history.js';
+import { HoldHistory } from '../../../../lib/engine/hold/hold-parts.js';
 
 describe('the history of holds', () => {
   it('knows nothing at first, the last hold after one, and leans to the newest', () => {
