@@ -123,7 +123,7 @@ describe("whenUnavailable: 'local'", () => {
     expect(engine.world.now() - before).toBeLessThan(1_000);
   });
 
-  it('is not chosen for those who did not ask for it', async () => {
+  it('is in force only where it was asked for', async () => {
     const strict = await engine.client('strict');
     engine.faults.refuse(strict.process);
     await engine.runFor(100);

@@ -22,7 +22,7 @@ describe('a transaction that gives its locks back', () => {
     await engine.runUntil(() => engine.queue('/l/a').length === 0);
   });
 
-  it('passes it on as soon as the link is found to be down while it gives back', async () => {
+  it('passes on what its work came to as soon as the link is found to be down', async () => {
     const failure = new Error('of the application');
     const work = rejection(
       one.locks.transaction(async (tx) => {

@@ -7,7 +7,7 @@ import { useEngine } from './support/use-engine.js';
 
 const KEY = '/locks/stock';
 
-describe('inspect() at a leader that was cut off, and does not know it', () => {
+describe('inspect() at a leader that was cut off, and does not know it,', () => {
   it('says nothing rather than what was: its list is behind a write, which that leader cannot commit', async () => {
     for (let seed = 1; seed <= 5; seed += 1) {
       const engine = new EngineWorld({ seed, servers: 3 });

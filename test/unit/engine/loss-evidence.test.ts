@@ -30,7 +30,7 @@ describe('the evidence of a loss', () => {
     return event;
   };
 
-  it('of servers that fell silent: for how long they confirmed nothing, and no stall of the event loop', async () => {
+  it('says for how long silent servers confirmed nothing, and blames no stall of the event loop', async () => {
     engine.faults.blackHole(one.process);
     const silentAt = engine.world.now();
     await engine.runUntil(() => !lock.isHeld());
@@ -43,7 +43,7 @@ describe('the evidence of a loss', () => {
     expect(error.details).toContain(`the servers last confirmed a write ${seconds} s before`);
   });
 
-  it('of a link that is down: for how long, too', async () => {
+  it('says for how long a link has been down, too', async () => {
     engine.faults.refuse(one.process);
     const downAt = engine.world.now();
     await engine.runUntil(() => !lock.isHeld());
@@ -52,7 +52,7 @@ describe('the evidence of a loss', () => {
     expect(error.details).toMatch(/last confirmed a write \d\.\d s before, and the link has been down for \d\.\d s$/);
   });
 
-  it('of an event loop that stood still: for how long, at least, when a timer tells of the loss', async () => {
+  it('says for how long, at least, the event loop stood still, when a timer tells of the loss', async () => {
     one.process.pause();
     await engine.runFor(6_000);
     one.process.resume();
@@ -65,7 +65,7 @@ describe('the evidence of a loss', () => {
     );
   });
 
-  it('of an event loop that stood still: the same on the first line behind the block, before any timer', async () => {
+  it('says for how long the event loop stood still on the first line behind the block, before any timer', async () => {
     one.process.pause();
     await engine.runFor(6_000);
     expect(lock.isHeld()).toBe(false);
@@ -76,7 +76,7 @@ describe('the evidence of a loss', () => {
     one.process.resume();
   });
 
-  it('of a block long ago, which the session has survived, is not told of', async () => {
+  it('says nothing of a block long ago, which the session has survived', async () => {
     one.process.pause();
     await engine.runFor(1_500);
     one.process.resume();
@@ -87,7 +87,7 @@ describe('the evidence of a loss', () => {
     expect(told().evidence.loopStalledMs).toBe(0);
   });
 
-  it('of a session that the servers have ended comes with that reason', async () => {
+  it('says so when the servers have ended the session', async () => {
     await engine.settle(lock.release());
     // So young a hold has no watch on its node yet, whose removal would be noticed first.
     lock = await engine.settle(one.locks.acquire(KEY));
@@ -98,7 +98,7 @@ describe('the evidence of a loss', () => {
     expect(error.details).toContain('the servers last confirmed a write');
   });
 
-  it('of a loss whose reason says it all is no part of the text', async () => {
+  it('is no part of the text where the reason of the loss says it all', async () => {
     const other = await engine.client('other');
     await engine.settle(replyTo(other.session, remove(lock.nodePath)));
     await engine.runUntil(() => !lock.isHeld());

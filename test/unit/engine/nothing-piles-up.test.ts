@@ -18,7 +18,7 @@ const WAYS_TO_CALL: readonly (readonly [string, Call])[] = [
   ['acquireAll()', ({ locks }) => locks.acquireAll([KEY, `${KEY}-2`], { waitMs: 5 })],
 ];
 
-describe('while the link is down', () => {
+describe('while the link is down,', () => {
   const { engine } = useEngine();
   let census: ContextCensus;
 

@@ -9,7 +9,7 @@ const KEY = '/locks/report';
 const READ = [{ permissions: 1, scheme: 'world', id: 'anyone' }];
 
 /** As an application with `auth` and the same namespace leaves it to one without. */
-describe('where the node of the heartbeats belongs to somebody with other credentials', () => {
+describe('where the node of the heartbeats belongs to somebody with other credentials,', () => {
   const { engine, other } = useEngine('other');
   let one: Client;
 

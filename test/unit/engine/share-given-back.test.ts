@@ -30,24 +30,27 @@ const WAYS: Record<string, (client: Client) => Promise<unknown>> = {
     }),
 };
 
-describe('a call inside its own lock that fails while the link is down gives its share back', () => {
+describe('a call inside its own lock that fails while the link is down', () => {
   const { engine, one } = useEngine('one');
 
-  it.each(Object.keys(WAYS))('%s: the lock goes when the one around it is done', async (way) => {
-    let failure: Error | undefined;
-    const work = one.locks.withLock(KEY, async () => {
-      engine.faults.refuse(one.process);
-      await one.sleep(50);
-      failure = await rejection(WAYS[way]!(one));
-      engine.faults.accept(one.process);
-      await one.sleep(1_000);
-    });
-    await engine.settle(work);
-    await engine.runFor(100);
-    expect([failure?.message === 'It did not fail.', engine.queue(KEY)]).toEqual([false, []]);
-    const other = await engine.client('other');
-    expect(await engine.settle(other.locks.tryAcquire(KEY))).toBeDefined();
-  });
+  it.each(Object.keys(WAYS))(
+    'gives its share back, so that the lock goes when the one around it is done: %s',
+    async (way) => {
+      let failure: Error | undefined;
+      const work = one.locks.withLock(KEY, async () => {
+        engine.faults.refuse(one.process);
+        await one.sleep(50);
+        failure = await rejection(WAYS[way]!(one));
+        engine.faults.accept(one.process);
+        await one.sleep(1_000);
+      });
+      await engine.settle(work);
+      await engine.runFor(100);
+      expect([failure?.message === 'It did not fail.', engine.queue(KEY)]).toEqual([false, []]);
+      const other = await engine.client('other');
+      expect(await engine.settle(other.locks.tryAcquire(KEY))).toBeDefined();
+    },
+  );
 
   it('is told of as a failure, once, as any other acquire that fails', async () => {
     await engine.settle(
@@ -66,7 +69,7 @@ describe('a call inside its own lock that fails while the link is down gives its
     ]);
   });
 
-  it('when the service closes while it waits', async () => {
+  it('gives its share back when the service closes while it waits', async () => {
     let outer: LockHandle | undefined;
     let inner: Promise<Error> | undefined;
     let done: () => void = () => undefined;

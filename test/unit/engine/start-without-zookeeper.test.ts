@@ -7,7 +7,7 @@ import { useEngine } from './support/use-engine.js';
 const KEY = '/locks/cache';
 const WAIT_MS = 30_000;
 
-describe("whenUnavailable: 'local', started without ZooKeeper", () => {
+describe("a service with whenUnavailable: 'local' that starts without ZooKeeper", () => {
   const { engine } = useEngine();
   let one: Client;
   let states: ConnectionState[];
@@ -40,13 +40,13 @@ describe("whenUnavailable: 'local', started without ZooKeeper", () => {
     expect((await timed(one.locks.acquire(KEY, { waitMs: 0 }))).ms).toBeLessThan(50);
   });
 
-  it('lets those that wait already go at that moment', async () => {
+  it('lets those that wait already go when S is over', async () => {
     await engine.runFor(100);
     const { scope, ms } = await timed(one.locks.acquire(KEY));
     expect([scope, ms <= SESSION_TIMEOUT_MS]).toEqual(['process', true]);
   });
 
-  it('lets one that only tries go at that moment', async () => {
+  it('lets one that only tries go when S is over', async () => {
     await engine.runFor(100);
     const { scope, ms } = await timed(one.locks.tryAcquire(KEY));
     expect([scope, ms <= SESSION_TIMEOUT_MS]).toEqual(['process', true]);
@@ -60,7 +60,7 @@ describe("whenUnavailable: 'local', started without ZooKeeper", () => {
     expect((await timed(one.locks.acquire(KEY))).scope).toBe('fleet');
   });
 
-  it('that is there after all is waited for, within half of the time', async () => {
+  it('waits for half of the time for a ZooKeeper that is there after all', async () => {
     await engine.runFor(100);
     const taking = one.locks.acquire(KEY);
     engine.faults.accept(one.process);
@@ -69,10 +69,10 @@ describe("whenUnavailable: 'local', started without ZooKeeper", () => {
   });
 });
 
-describe("whenUnavailable: 'reject', started without ZooKeeper", () => {
+describe("a service with whenUnavailable: 'reject' that starts without ZooKeeper", () => {
   const { engine } = useEngine();
 
-  it('tries at once to say so from S on, and an acquire waits for as long as it may', async () => {
+  it('refuses a try at once from S on, and lets an acquire wait for as long as it may', async () => {
     const one = engine.start('one');
     engine.faults.refuse(one.process);
     await engine.runFor(SESSION_TIMEOUT_MS + 100);

@@ -4,7 +4,7 @@ import { promisesSettled } from '../support/manual-clock.js';
 import { useEngine } from './support/use-engine.js';
 
 /** Whoever is told of a lock must not find around it the locks of the one by whom it came to be known. */
-describe('what is told of a lock runs with none of the locks of whoever found out', () => {
+describe('the locks of whoever finds out are not around', () => {
   const { engine, one } = useEngine('one');
   let seen: (string | undefined)[];
   const note = (): void => void seen.push(currentLock()?.key);
@@ -12,7 +12,7 @@ describe('what is told of a lock runs with none of the locks of whoever found ou
     seen = [];
   });
 
-  it('a signal, although the timer was set by another call inside its own lock', async () => {
+  it('the listener of a signal, although the timer was set by another call inside its own lock', async () => {
     const lock = await engine.settle(one.locks.acquire('/b', { leaseMs: 2_000 }));
     lock.signal.addEventListener('abort', note);
     await engine.settle(
@@ -26,7 +26,7 @@ describe('what is told of a lock runs with none of the locks of whoever found ou
     expect(seen).toEqual([undefined]);
   });
 
-  it('a signal of a lock that another call finds to be lost', async () => {
+  it('the listener of a signal whose lock another call finds to be lost', async () => {
     const lock = await engine.settle(one.locks.acquire('/b', { leaseMs: 500 }));
     lock.signal.addEventListener('abort', note);
     let open!: () => void;
@@ -45,7 +45,7 @@ describe('what is told of a lock runs with none of the locks of whoever found ou
     expect(await engine.settle(finding)).toBe(false);
   });
 
-  it('events', async () => {
+  it('the subscriber of events', async () => {
     one.locks.events$.subscribe(note);
     await engine.settle(
       one.locks.withLock('/a', async () => {
@@ -56,7 +56,7 @@ describe('what is told of a lock runs with none of the locks of whoever found ou
     expect(seen).toEqual([undefined, undefined, undefined, undefined]);
   });
 
-  it('snapshots', async () => {
+  it('the subscriber of snapshots', async () => {
     await engine.settle(
       one.locks.withLock('/a', async () => {
         const watching = one.locks.watch('/b').subscribe(note);

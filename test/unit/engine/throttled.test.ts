@@ -53,7 +53,7 @@ const upgrade: Scene = async (one, other, settle) => {
   };
 };
 
-describe('a server that is too busy (it answers THROTTLED) is asked again after a pause, and never in a loop', () => {
+describe('a server that is too busy (it answers THROTTLED)', () => {
   it.each<[string, LinkRequest['op'][], Scene]>([
     ['acquire, when it takes its place', ['create'], acquireFree],
     ['acquire, when it looks', ['list'], acquireHeld],
@@ -67,7 +67,7 @@ describe('a server that is too busy (it answers THROTTLED) is asked again after 
     ['upgrade, when it looks', ['list', 'delete'], upgrade],
     ['upgrade, when it names the readers', ['set'], upgrade],
     ['upgrade, when it waits for a reader', ['get'], upgrade],
-  ])('%s', async (_name, operations, scene) => {
+  ])('is asked again after a pause, and never in a loop, by %s', async (_name, operations, scene) => {
     const { engine, one, other, dialer } = await given();
     const { work } = await scene(one, other, (promise) => engine.settle(promise));
     for (const operation of operations) dialer.refused.add(operation);
@@ -80,7 +80,7 @@ describe('a server that is too busy (it answers THROTTLED) is asked again after 
     await engine.end();
   });
 
-  it('a try once, as it waits for nothing', async () => {
+  it('is not asked again by a try, which waits for nothing', async () => {
     const { engine, one, dialer } = await given();
     dialer.refused.add('list');
     expect(await engine.failure(one.locks.tryAcquire(KEY))).toMatchObject({ code: 'LOCK_UNAVAILABLE' });
@@ -110,7 +110,7 @@ describe('a server that is too busy for many requests at once', () => {
 
 describe('a server that is too busy for the heartbeats of a holder', () => {
   it.each(['set', 'sync'] as const)(
-    '(%s) for a part of S costs no lock: it is asked again in time',
+    'by %s for a part of S costs no lock: it is asked again in time',
     async (operation) => {
       for (let phaseMs = 0; phaseMs < 1_000; phaseMs += 100) {
         const { engine, one, dialer } = await given();
@@ -175,11 +175,11 @@ describe('a server that was too busy when a watch was to be set', () => {
   });
 });
 
-describe('servers that can give nobody a lock', () => {
+describe('a server that can give nobody a lock, as it answers', () => {
   it.each([
     [-120, /localSessionsEnabled.*localSessionsUpgradingEnabled=true/],
     [-119, /read-only.*readonlymode\.enabled/],
-  ])('%d is a configuration error that says what to set', async (errorNumber, text) => {
+  ])('%d, is a configuration error that says what to set', async (errorNumber, text) => {
     const { engine, one, dialer } = await given(errorNumber);
     dialer.refused.add('create');
     const error = await engine.failure(one.locks.acquire(KEY));

@@ -5,7 +5,7 @@ import { useEngine } from './support/use-engine.js';
 
 const KEY = '/locks/a';
 
-describe('waitMs: 0 means: try once', () => {
+describe('with waitMs: 0, which means to try once,', () => {
   const { engine, one, other } = useEngine('one', 'other');
 
   it('a free lock is taken', async () => {
@@ -13,20 +13,20 @@ describe('waitMs: 0 means: try once', () => {
     expect(lock.isHeld()).toBe(true);
   });
 
-  it('a busy one is told at once', async () => {
+  it('a busy lock is told of at once', async () => {
     await engine.settle(one.locks.acquire(KEY));
     const before = engine.world.now();
     await expect(engine.settle(other.locks.acquire(KEY, { waitMs: 0 }))).rejects.toBeInstanceOf(LockTimeoutError);
     expect(engine.world.now() - before).toBeLessThan(100);
   });
 
-  it('for a module whose waitMs is 0, too', async () => {
+  it('a free lock is taken, too, where the module says 0', async () => {
     const hasty = await engine.client('hasty', { waitMs: 0 });
     const lock = await engine.settle(hasty.locks.acquire(KEY));
     expect(lock.isHeld()).toBe(true);
   });
 
-  it('a busy one is a failure on the event stream, as after any other wait', async () => {
+  it('a busy lock is a failure on the event stream, as after any other wait', async () => {
     await engine.settle(one.locks.acquire(KEY));
     const error = await engine.failure(other.locks.acquire(KEY, { waitMs: 0, mode: 'read', label: 'report' }));
     expect(other.events).toEqual([
@@ -62,8 +62,8 @@ describe('waitMs: 0 means: try once', () => {
     engine.faults.pass(one.process);
   });
 
-  describe('for upgrade()', () => {
-    it('with no reader inside the lock is upgraded, also where the module says 0', async () => {
+  describe('upgrade()', () => {
+    it('upgrades the lock with no reader inside, also where the module says 0', async () => {
       const hasty = await engine.client('hasty', { waitMs: 0 });
       const lock = await engine.settle(one.locks.acquire(KEY, { mode: 'upgradeable' }));
       await engine.settle(lock.upgrade({ waitMs: 0 }));
@@ -72,7 +72,7 @@ describe('waitMs: 0 means: try once', () => {
       expect([lock.mode, by.mode]).toEqual(['write', 'write']);
     });
 
-    it('a reader inside is told of at once, the hold goes on, and no intent is left', async () => {
+    it('tells at once of a reader inside: the hold goes on, and no intent is left', async () => {
       const lock = await engine.settle(one.locks.acquire(KEY, { mode: 'upgradeable' }));
       const reader = await engine.settle(other.locks.acquire(KEY, { mode: 'read' }));
       const before = engine.world.now();
@@ -86,7 +86,7 @@ describe('waitMs: 0 means: try once', () => {
       expect(lock.mode).toBe('write');
     });
 
-    it('another upgrade of the same hold that waits is somebody in the way', async () => {
+    it('takes another upgrade of the same hold that waits for somebody in the way', async () => {
       const lock = await engine.settle(one.locks.acquire(KEY, { mode: 'upgradeable' }));
       const reader = await engine.settle(other.locks.acquire(KEY, { mode: 'read' }));
       const waiting = rejection(lock.upgrade({ waitMs: 200 }));
@@ -99,7 +99,7 @@ describe('waitMs: 0 means: try once', () => {
       expect(lock.mode).toBe('write');
     });
 
-    it('no connection is not called busy, and is not waited for', async () => {
+    it('does not call a lock busy without a connection, nor wait for one', async () => {
       const lock = await engine.settle(one.locks.acquire(KEY, { mode: 'upgradeable' }));
       engine.faults.refuse(one.process);
       await engine.runUntil(() => one.session.state === 'suspended');
@@ -110,7 +110,7 @@ describe('waitMs: 0 means: try once', () => {
   });
 });
 
-describe('While the service refuses new requests', () => {
+describe('While the service refuses new requests,', () => {
   const { engine, one } = useEngine('one');
 
   it('a holder may share its own lock to the end', async () => {

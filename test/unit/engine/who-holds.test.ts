@@ -22,10 +22,10 @@ function readsOf({ session }: Client): string[] {
   return reads;
 }
 
-describe('a LOCK_TIMEOUT says who holds the lock', () => {
+describe('a LOCK_TIMEOUT', () => {
   const { engine, one, other } = useEngine('one', 'other');
 
-  it('to who is next in line, without another read: label, host, process, and since when', async () => {
+  it('says who holds the lock to who is next in line, without another read: label, host, process, and since when', async () => {
     await engine.settle(one.locks.acquire(KEY, { label: 'Orders.pay' }));
     const reads = readsOf(other);
     const error = await engine.failure(other.locks.acquire(KEY, { waitMs: 500 }));
@@ -40,7 +40,7 @@ describe('a LOCK_TIMEOUT says who holds the lock', () => {
     expect(reads).toEqual([]);
   });
 
-  it('to who is further back: one read, shortly before the end', async () => {
+  it('says who holds the lock to who is further back, with one read shortly before the end', async () => {
     const holder = await engine.settle(one.locks.acquire(KEY, { label: 'holder' }));
     const next = rejection(one.locks.acquire(KEY, { label: 'next', reentrant: false }));
     await engine.runFor(50);
@@ -57,7 +57,7 @@ describe('a LOCK_TIMEOUT says who holds the lock', () => {
     await engine.settle(next);
   });
 
-  it('and settles by its deadline where no answer to that comes', async () => {
+  it('comes by the deadline where no answer says who holds the lock', async () => {
     await engine.settle(one.locks.acquire(KEY));
     const next = rejection(one.locks.acquire(KEY));
     await engine.runFor(50);
@@ -74,7 +74,7 @@ describe('a LOCK_TIMEOUT says who holds the lock', () => {
     void next;
   });
 
-  it('asks nothing while the link is down', async () => {
+  it('asks nobody who holds the lock while the link is down', async () => {
     await engine.settle(one.locks.acquire(KEY));
     const next = rejection(one.locks.acquire(KEY));
     await engine.runFor(50);
@@ -89,7 +89,7 @@ describe('a LOCK_TIMEOUT says who holds the lock', () => {
     void next;
   });
 
-  it('and does not name one that has vanished, while the lock-delay behind it runs', async () => {
+  it('does not name a holder that has vanished, while the lock-delay behind it runs', async () => {
     const delaying = await engine.client('delaying', { lockDelayMs: 5_000 });
     const late = await engine.client('late', { lockDelayMs: 5_000 });
     await engine.settle(delaying.locks.acquire(KEY, { label: 'crashed' }));
@@ -102,7 +102,7 @@ describe('a LOCK_TIMEOUT says who holds the lock', () => {
     expect(error.details).not.toContain('crashed');
   });
 
-  it('where it is a client of another make: the name of its node, and its session', async () => {
+  it('says of a client of another make that holds the lock the name of its node, and its session', async () => {
     await engine.settle(one.session.batch([create('/locks', 'container'), create(KEY, 'container')]));
     await engine.settle(replyTo(one.session, create(`${KEY}/lock-`, 'ephemeral-sequential')));
 
@@ -113,7 +113,7 @@ describe('a LOCK_TIMEOUT says who holds the lock', () => {
     );
   });
 
-  it('where it is this process: for how long, and what to do where that was the same flow', async () => {
+  it('says of this process that holds the lock for how long, and what to do where that was the same flow', async () => {
     await engine.settle(one.locks.acquire(KEY, { label: 'Orders.pay' }));
     await engine.runFor(1_234);
     const WHO =
@@ -125,7 +125,7 @@ describe('a LOCK_TIMEOUT says who holds the lock', () => {
     expect(error.details).toMatch(WHO);
   });
 
-  it('where a call inside the same lock has it: that it may wait for itself', async () => {
+  it('says of a call inside the same lock that holds it that the waiting one may wait for itself', async () => {
     const error = await engine.settle(
       one.locks.withLock('/locks/outer', async () => {
         await one.locks.acquire(KEY, { label: 'first' });
@@ -137,7 +137,7 @@ describe('a LOCK_TIMEOUT says who holds the lock', () => {
     expect(error.details).toMatch(INSIDE_THE_SAME);
   });
 
-  it('where two calls side by side in one lock want it: not that the second waited for itself', async () => {
+  it('does not say of two calls side by side in one lock that the second waited for itself', async () => {
     const error = await engine.settle(
       one.locks.withLock('/locks/outer', async () => {
         const first = one.locks.acquire(KEY, { label: 'first' }).then(async (lock) => {
@@ -157,7 +157,7 @@ describe('a LOCK_TIMEOUT says who holds the lock', () => {
     ['read', 'write'],
     ['read', 'exclusive'],
   ])(
-    'to who does not wait: not a lock of its own as %s, where a %s one of another is in the way',
+    'does not name the own lock held as %s to who only tries, where a contender in mode %s is in the way',
     async (own, theirs) => {
       const held = await engine.settle(one.locks.acquire(KEY, { mode: own, label: 'mine' }));
       const writing = rejection(other.locks.acquire(KEY, { mode: theirs, waitMs: 5_000 }));
@@ -171,14 +171,14 @@ describe('a LOCK_TIMEOUT says who holds the lock', () => {
     },
   );
 
-  it('to who does not wait: its own lock, where an upgrade has made that the one in the way', async () => {
+  it('names the own lock to who only tries, where an upgrade has put that in the way', async () => {
     const lock = await engine.settle(one.locks.acquire(KEY, { mode: 'upgradeable', label: 'Orders.pay' }));
     await engine.settle(lock.upgrade());
     const error = await engine.failure(one.locks.acquire(KEY, { mode: 'read', waitMs: 0 }));
     expect(error.details).toContain('This process itself holds it (taken by Orders.pay ');
   });
 
-  it('to who does not wait: the lock of its own that stood in for ZooKeeper, and is still there', async () => {
+  it('names the own lock to who only tries that stood in for ZooKeeper, and is still there', async () => {
     const local = await engine.client('local', { local: 'when unavailable' });
     engine.faults.refuse(local.process);
     await engine.runUntil(() => local.session.state === 'lost');
@@ -189,7 +189,7 @@ describe('a LOCK_TIMEOUT says who holds the lock', () => {
     expect(error.details).toContain('This process itself holds it (taken by standing in ');
   });
 
-  it('where it is the lock around it that it may not share: who took it, and when', async () => {
+  it('says who took the lock around a call that may not share it, and when', async () => {
     for (const options of [{ reentrant: false }, { mode: 'write' as const }]) {
       const work = async (): Promise<Error & { details?: string }> => {
         await one.sleep(300);
@@ -201,7 +201,7 @@ describe('a LOCK_TIMEOUT says who holds the lock', () => {
     }
   });
 
-  it('to an upgrade: the reader that it waits for', async () => {
+  it('names to an upgrade the reader that it waits for', async () => {
     await engine.settle(one.locks.acquire(KEY, { mode: 'read', label: 'report' }));
     const lock = await engine.settle(other.locks.acquire(KEY, { mode: 'upgradeable' }));
 

@@ -104,7 +104,7 @@ describe('withLock()', () => {
     one.process.resume();
   });
 
-  it('is no loss when the work gives the lock back itself', async () => {
+  it('tells of no loss when the work gives the lock back itself', async () => {
     const result = await engine.settle(
       one.locks.withLock(KEY, async (lock: LockHandle) => {
         await lock.release();
@@ -115,7 +115,7 @@ describe('withLock()', () => {
     expect([result, typesOf(one.events)]).toEqual(['done', ['acquired', 'released']]);
   });
 
-  it('is lost within a second after an operator removed its node', async () => {
+  it('loses its lock within a second after an operator removed the node', async () => {
     const other = await engine.client('other');
     const work = rejection(one.locks.withLock(KEY, () => one.sleep(30_000)));
     await engine.runFor(500);
@@ -126,7 +126,7 @@ describe('withLock()', () => {
     expect(one.events.at(-1)).toMatchObject({ type: 'lost', reason: 'removed' });
   });
 
-  it('does not run the work without the lock: time-out, abort, shutdown', async () => {
+  it('does not run the work without the lock, after a time-out, an abort or a shutdown', async () => {
     const other = await engine.client('other');
     await engine.settle(other.locks.acquire(KEY));
     let ran = 0;
@@ -151,7 +151,7 @@ describe('withLock()', () => {
 describe('a lease', () => {
   const { engine, one } = useEngine('one');
 
-  it('ends the hold: the signal first, then the node; extend() puts it off', async () => {
+  it('ends the hold, first the signal, then the node, and extend() puts it off', async () => {
     const lock = await engine.settle(one.locks.acquire(KEY, { leaseMs: 1_000 }));
     const told: unknown[] = [];
     lock.signal.addEventListener('abort', () => told.push(one.process.clock.now(), engine.queue(KEY).length));
@@ -177,7 +177,7 @@ describe('a lease', () => {
     one.process.resume();
   });
 
-  it('that there is none cannot be extended, nor one for nothing, nor of a lock given back', async () => {
+  it('cannot be extended where there is none, nor by nothing, nor when the lock was given back', async () => {
     const lock = await engine.settle(one.locks.acquire(KEY));
     expect(() => lock.extend(1_000)).toThrow(telling(/without leaseMs/));
     const leased = await engine.settle(one.locks.acquire(`${KEY}/leased`, { leaseMs: 1_000 }));

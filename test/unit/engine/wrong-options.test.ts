@@ -5,7 +5,7 @@ import { useEngine } from './support/use-engine.js';
 
 const KEY = '/locks/a';
 
-describe('What can be seen to be wrong before any I/O', () => {
+describe('Before any I/O,', () => {
   const { engine, one } = useEngine('one');
 
   const refusal = async (promise: Promise<unknown>): Promise<string> => {
@@ -69,7 +69,7 @@ describe('What can be seen to be wrong before any I/O', () => {
     expect(error).toBeInstanceOf(InvalidLockKeyError);
   });
 
-  it('a list of keys that is none, and a key in it that is none', async () => {
+  it('a list of keys that is none is refused, and so is a key in it that is none', async () => {
     const all = (keys: unknown): Promise<unknown> => one.locks.acquireAll(keys as string[]);
     for (const none of [null, undefined, KEY, { key: KEY }])
       expect(await refusal(all(none))).toMatch(/^keys: must be a list/);
@@ -78,7 +78,7 @@ describe('What can be seen to be wrong before any I/O', () => {
     }
   });
 
-  it('a mode that is none does not become the other one that is asked for the same key', async () => {
+  it('a mode that is none is refused, and does not become the other one that is asked for the same key', async () => {
     for (const order of [
       ['bogus', 'read'],
       ['read', 'bogus'],

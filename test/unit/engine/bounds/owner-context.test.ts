@@ -90,7 +90,7 @@ describe('the locks around a piece of code', () => {
     expect(await left).toEqual([undefined, undefined]);
   });
 
-  it('that were left running in an inner call still see the outer one', async () => {
+  it('are seen to the outermost by what was left running in an inner call', async () => {
     await runInFrame(frame(owned('/outer')), async () => {
       let left!: Promise<string | undefined>;
       await runInFrame(frame(owned('/inner')), async () => void (left = turn().then(turn).then(keyHere)));
@@ -169,7 +169,7 @@ describe('a call inside its own lock', () => {
     engine.settle(one.locks.withLock(KEY, work, { mode }));
 
   it.each(MATRIX.filter(([held, asked]) => covers(held, asked)))(
-    'held as %s, asking for %s: shares it, with its token',
+    'held as %s shares it, with its token, when it asks for %s',
     async (held, asked) => {
       await inside(held, async () => {
         const outer = one.locks.withLock(KEY, async (lock) => lock.fencingToken, { mode: asked });
@@ -183,7 +183,7 @@ describe('a call inside its own lock', () => {
   );
 
   it.each(MATRIX.filter(([held, asked]) => !covers(held, asked)))(
-    'held as %s, asking for %s: refused at once, with what to do',
+    'held as %s is refused at once, with what to do, when it asks for %s',
     async (held, asked) => {
       const errors = await inside(held, async () => [
         await rejection(one.locks.acquire(KEY, { mode: asked })),
@@ -220,14 +220,14 @@ describe('a call inside its own lock', () => {
     expect(await engine.settle(other.locks.tryAcquire(KEY))).toBeDefined();
   });
 
-  it('is one of another service, or of another key, when it is: it waits as any other', async () => {
+  it('waits as any other for the same key of another service, and for another key', async () => {
     const other = await engine.client('other');
     const errors = await inside('exclusive', async () => rejection(other.locks.acquire(KEY, { waitMs: 100 })));
     expect(errors).toBeInstanceOf(LockTimeoutError);
     await inside('exclusive', async () => (await one.locks.acquire(`${KEY}/nested`)).release());
   });
 
-  it('of a lock that was lost is told so, and does not take it anew', async () => {
+  it('is told so when that lock was lost, and does not take it anew', async () => {
     let nested: Promise<Error> | undefined;
     const work = rejection(
       one.locks.withLock(KEY, async () => {

@@ -46,7 +46,7 @@ describe('upgrade()', () => {
   });
 
   it.each(['exclusive', 'write'] as const)(
-    'does not wait for a reader that stands behind an %s contender: the three would wait in a circle',
+    'does not wait for a reader that stands behind a contender in mode %s: the three would wait in a circle',
     async (mode) => {
       const order: string[] = [];
       const upgrader = await engine.settle(one.locks.acquire(KEY, { mode: 'upgradeable' }));

@@ -13,7 +13,7 @@ describe('inspect()', () => {
 
   const inspect = (client = one): Promise<LockSnapshot> => engine.settle(client.locks.inspect(KEY));
 
-  it('of a key nobody ever used says free, and creates nothing', async () => {
+  it('says FREE of a key that nobody ever used, and creates nothing', async () => {
     expect(await inspect()).toEqual({
       key: KEY,
       state: 'FREE',
@@ -173,7 +173,7 @@ describe('inspect()', () => {
     expect((await inspect(other)).waitEstimateMs).toBeUndefined();
   });
 
-  it('is not EXPIRED after one that gives it back while several look at once', async () => {
+  it('does not say EXPIRED after a holder that gives the lock back while several look at once', async () => {
     for (let afterMs = 0; afterMs < 6; afterMs += 0.25) {
       const engine = new EngineWorld();
       const [one, eye] = [await engine.client('one', { lockDelayMs: 5_000 }), await engine.client('eye')];
@@ -187,7 +187,7 @@ describe('inspect()', () => {
     }
   });
 
-  it('is EXPIRED after a holder that vanished, where there is a lock-delay, and FREE after one that did not', async () => {
+  it('says EXPIRED after a holder that vanished, where there is a lock-delay, and FREE after one that did not', async () => {
     const careful = await engine.client('careful', { lockDelayMs: 2_000 });
     const orderly = await engine.settle(careful.locks.acquire(KEY));
     await engine.settle(orderly.release());

@@ -7,7 +7,7 @@ import { useEngineWith } from '../support/use-engine.js';
 
 const KEY = '/locks/cache';
 
-describe("with whenUnavailable: 'local', the callers of one service exclude each other", () => {
+describe("where whenUnavailable is 'local', and the callers of one service exclude each other,", () => {
   const { engine, one } = useEngineWith({ local: 'when unavailable' }, 'one');
 
   const cutOff = async (until: 'suspended' | 'lost'): Promise<void> => {

@@ -37,7 +37,7 @@ describe('a lock-delay', () => {
   }
 
   it.each<LockMode>(['exclusive', 'write'])(
-    'after a %s holder that vanished the next one waits, and the one after does not',
+    'holds back the next one after a holder in mode %s that vanished, and not the one after it',
     async (mode) => {
       await vanish(mode);
       expect(await waitOf('exclusive')).toBeGreaterThanOrEqual(DELAY_MS);
@@ -253,15 +253,18 @@ describe('a lock-delay', () => {
     expect(await waitOf('exclusive')).toBeGreaterThanOrEqual(3 * DELAY_MS);
   });
 
-  it.each<LockMode>(['exclusive', 'read'])('that %s cannot write down is an error that says so', async (mode) => {
-    const readCreateDelete = 1 | 4 | 8;
-    const acl = [{ permissions: readCreateDelete, scheme: 'world', id: 'anyone' }];
-    const record = Buffer.from('{"nodeName":"one that vanished","lockDelayMs":10}');
-    await engine.settle(replyTo(one.session, create('/denied', 'persistent', record, acl)));
-    expect(await engine.failure(one.locks.acquire('/denied', { mode }))).toBeInstanceOf(LockConfigurationError);
-    await engine.runFor(50);
-    expect(engine.queue('/denied')).toEqual([]);
-  });
+  it.each<LockMode>(['exclusive', 'read'])(
+    'that a holder in mode %s cannot write down is an error that says so',
+    async (mode) => {
+      const readCreateDelete = 1 | 4 | 8;
+      const acl = [{ permissions: readCreateDelete, scheme: 'world', id: 'anyone' }];
+      const record = Buffer.from('{"nodeName":"one that vanished","lockDelayMs":10}');
+      await engine.settle(replyTo(one.session, create('/denied', 'persistent', record, acl)));
+      expect(await engine.failure(one.locks.acquire('/denied', { mode }))).toBeInstanceOf(LockConfigurationError);
+      await engine.runFor(50);
+      expect(engine.queue('/denied')).toEqual([]);
+    },
+  );
 });
 
 describe('the vanished holders that are remembered', () => {

@@ -261,7 +261,7 @@ describe('locks held together', () => {
     expect(held.signal.aborted).toBe(false);
   });
 
-  it('nor when one of them is lost, or was lost before they came together', () => {
+  it('leave no listener either when one of them is lost, or was lost before they came together', () => {
     const lostLater = locks();
     const held = new HeldLocks(lostLater.map(({ owned }) => owned));
     const error = lostLater[1].lose();

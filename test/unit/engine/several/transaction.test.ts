@@ -17,7 +17,7 @@ import { useEngine } from '../support/use-engine.js';
 describe('transaction()', () => {
   const { engine, one, other } = useEngine('one', 'other');
 
-  it('two transfers between two accounts, from both sides, both happen and lose nothing', async () => {
+  it('lets two transfers between two accounts, from both sides, both happen, and nothing is lost', async () => {
     const balance = { a: 100, b: 100 };
     let runs = 0;
     const transfer = (client: Client, from: 'a' | 'b', to: 'a' | 'b', amount: number): Promise<string> =>
