@@ -9,7 +9,7 @@ import { Host } from './time/host.js';
 import { SeededRandom } from './time/random.js';
 import { RealTime } from './time/real-time.js';
 
-/** One server on the machine's own clock: what `memory:` connects to. */
+/** One server on the machine's own clock, for `memory:` to connect to. */
 export class EmbeddedEnsemble {
   readonly #ensemble: Ensemble;
   readonly #networks = new Set<ClientNetwork>();
@@ -26,16 +26,16 @@ export class EmbeddedEnsemble {
     return addressesOf(this.#ensemble);
   }
 
-  /** The sessions that came in here and have not ended. */
+  /** The sessions that came in through this entrance and have not ended. */
   get sessionIds(): bigint[] {
     const living = this.#ensemble.leader?.tree.sessions;
     return [...this.#networks].flatMap(({ sessionId }) => (living?.has(sessionId) === true ? [sessionId] : []));
   }
 
   /**
-   * For one session.
+   * The dialer of one session.
    *
-   * @param acl for creates that name none
+   * @param acl the access rights of creates that name none
    */
   dialer(acl?: readonly Acl[]): Dialer {
     const network = new ClientNetwork(`embedded ${(clients += 1)}`);
@@ -45,7 +45,7 @@ export class EmbeddedEnsemble {
     return new SimulatedDialer(this.#ensemble, new Host(this.#ensemble.timeline, false), network);
   }
 
-  /** Another way to the same server: what goes wrong here leaves those who come in there alone. */
+  /** Another entrance to the same server. Faults of one entrance do not touch those who came in through another. */
   secondEntrance(): EmbeddedEnsemble {
     return new EmbeddedEnsemble({}, this);
   }
@@ -66,7 +66,7 @@ export class EmbeddedEnsemble {
     for (const sessionId of this.sessionIds) faults.expire(sessionId);
   }
 
-  /** For good: no timer of it is left. */
+  /** Stops the ensemble for good. No timer of it is left. */
   stop(): void {
     this.#ensemble.stop();
   }
@@ -81,8 +81,8 @@ let clients = 0;
 const ensembles = new Map<string, EmbeddedEnsemble>();
 
 /**
- * The ensemble of this name in this Node process, made when first asked for: sessions that name the same one compete
- * for the same locks. It lives as long as the process and does not keep it alive; nothing of it is stored.
+ * The ensemble of this name in this Node process, made at the first call. Sessions that use the same name compete for
+ * the same locks. The ensemble lives as long as the process, does not keep it alive, and stores nothing.
  */
 export function embeddedEnsemble(name: string): EmbeddedEnsemble {
   const ensemble = ensembles.get(name) ?? new EmbeddedEnsemble();

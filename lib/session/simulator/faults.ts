@@ -9,7 +9,7 @@ import type { SimulatedProcess } from './simulated-process.js';
 
 const BOTH_DIRECTIONS: readonly Direction[] = ['to-server', 'to-client'];
 
-/** Everything that can be made to go wrong, by name. Each takes effect at once; nothing here waits. */
+/** All faults by name. Each takes effect at once; no method waits. */
 export class Faults {
   readonly #ensemble: Ensemble;
   #stoppedForQuorum: number[] = [];
@@ -18,12 +18,12 @@ export class Faults {
     this.#ensemble = ensemble;
   }
 
-  /** Resets the client's connection, once: it may come back at once. */
+  /** Resets the client's connection once. The client may come back at once. */
   suspend(client: SimulatedProcess): void {
     client.network.cut();
   }
 
-  /** Resets the client's connection, and refuses new ones until `accept`. */
+  /** Resets the client's connection and refuses new ones until `accept`. */
   refuse(client: SimulatedProcess): void {
     client.network.refusesConnections = true;
     client.network.cut();
@@ -33,7 +33,10 @@ export class Faults {
     client.network.refusesConnections = false;
   }
 
-  /** Swallows what goes that way (both ways by default), and nobody is told; `pass` ends it, and nothing was lost. */
+  /**
+   * Holds back all messages in this direction (by default in both) without telling either end. `pass` ends it; nothing
+   * is lost.
+   */
   blackHole(client: SimulatedProcess, direction?: Direction): void {
     client.network.hold(direction === undefined ? BOTH_DIRECTIONS : [direction]);
   }
@@ -42,38 +45,39 @@ export class Faults {
     client.network.release();
   }
 
-  /** The next request of this kind is carried out; its reply is lost, and the connection with it. */
+  /** Lets the next request of this kind be carried out, and loses its reply and the connection. */
   loseReplyOfNext(client: SimulatedProcess, op: Op): Ambush {
     return client.network.lieInWait(new Ambush('lose-reply', op));
   }
 
-  /** The next request of this kind never reaches the server; the connection breaks instead. */
+  /** Breaks the connection before the next request of this kind reaches the server. */
   loseNextRequest(client: SimulatedProcess, op: Op): Ambush {
     return client.network.lieInWait(new Ambush('lose-request', op));
   }
 
-  /** Watch events come so much later, and so does what the server sends after one of them: order is kept. */
+  /** Delays watch events by this much. Later messages of the server wait behind them, so the order stays. */
   delayWatches(client: SimulatedProcess, delayMs: number): void {
     client.network.watchDelayMs = delayMs;
   }
 
-  /** For this client alone; undefined for the ensemble's own. */
+  /** Sets the latency of this client alone; undefined stands for the ensemble's own. */
   setLatency(client: SimulatedProcess, latencyMs: Latency | undefined): void {
     client.network.latencyMs = latencyMs;
   }
 
-  /** The leader ends the session, as if it had been silent for its time-out. */
+  /** Lets the leader end the session, as if the session had been silent for its time-out. */
   expire(sessionId: bigint): void {
     this.#leader('expire a session').expire(sessionId);
   }
 
-  /** Removes the containers that have had children and have none, without waiting for the hour. */
+  /** Removes the containers that had children and have none now, without waiting for the hourly check. */
   reapContainers(): void {
     this.#leader('reap containers').reapContainers();
   }
 
-  /** The next child in sequence of `path` gets the number `next`, an int32. Outside of the history: on every server. */
+  /** Sets the number of the next sequential child of `path` to `next`, an int32. */
   jumpSequence(path: string, next: number): void {
+    // The change is no transaction, so it is made on every server.
     this.#leader('jump a sequence').jumpSequence(path, next);
     for (const server of this.#ensemble.servers) {
       const node = server.tree.nodes.get(path);
@@ -81,7 +85,7 @@ export class Faults {
     }
   }
 
-  /** Proposals are made and logged, and none is committed until `releaseCommits`. */
+  /** Lets servers make and log proposals, but commit none until `releaseCommits`. */
   holdCommits(): void {
     this.#ensemble.holdCommits(true);
   }
@@ -90,12 +94,15 @@ export class Faults {
     this.#ensemble.holdCommits(false);
   }
 
-  /** The server carries out what is committed so much later: its reads are stale. No effect while it leads. */
+  /**
+   * Delays this server in carrying out what is committed, so that its reads are stale. It has no effect while the
+   * server leads.
+   */
   lag(serverId: number, applyLagMs: number): void {
     this.#ensemble.server(serverId).applyLagMs = applyLagMs;
   }
 
-  /** SIGKILL: clients and other servers see their connections close, new ones are refused. */
+  /** SIGKILL: clients and other servers see their connections close, and new connections are refused. */
   killServer(serverId: number): void {
     this.#ensemble.server(serverId).kill();
   }
@@ -109,7 +116,7 @@ export class Faults {
     this.startServer(serverId);
   }
 
-  /** SIGSTOP: connections stand, new ones are even accepted by its operating system, and nothing is answered. */
+  /** SIGSTOP: connections stay, the operating system even accepts new ones, and nothing is answered. */
   freezeServer(serverId: number): void {
     this.#ensemble.server(serverId).host.pause();
   }
@@ -119,7 +126,10 @@ export class Faults {
     this.#ensemble.considerElection();
   }
 
-  /** Nothing arrives on this way between a follower and its leader until `flow`; the other way goes on. */
+  /**
+   * Holds back all messages in this direction between a follower and its leader until `flow`. The other direction goes
+   * on.
+   */
   stall(followerId: number, direction: PeerDirection): void {
     this.#ensemble.stall(followerId, direction, true);
   }
@@ -128,12 +138,18 @@ export class Faults {
     for (const direction of ['to-leader', 'to-follower'] as const) this.#ensemble.stall(followerId, direction, false);
   }
 
-  /** The server grants no session more than this, as one restarted with another `maxSessionTimeout`; undefined: the usual. */
+  /**
+   * Limits the time-outs that the server grants, as a restart with another `maxSessionTimeout` does; undefined ends the
+   * limit.
+   */
   limitSessions(serverId: number, maxSessionTimeoutMs: number | undefined): void {
     this.#ensemble.server(serverId).maxSessionTimeoutMs = maxSessionTimeoutMs;
   }
 
-  /** Cuts a server off from the other servers, together with these clients (by default those connected to it). */
+  /**
+   * Cuts a server off from the other servers, together with these clients (by default with the clients connected to
+   * it).
+   */
   isolate(serverId: number, clients?: readonly SimulatedProcess[]): void {
     const connected = [...this.#ensemble.server(serverId).connections].map(({ clientName }) =>
       clientEndpoint(clientName),
@@ -142,13 +158,15 @@ export class Faults {
     this.#ensemble.partition.separate([serverEndpoint(serverId), ...endpoints]);
   }
 
-  /** Ends every isolation. What was sent meanwhile arrives where the connection still stands. */
+  /** Ends every isolation. Messages that were sent meanwhile arrive where the connection still stands. */
   heal(): void {
     this.#ensemble.partition.heal();
     this.#ensemble.considerElection();
   }
 
-  /** Kills servers, followers first, until no majority is left. Sessions survive: nobody is there to expire them. */
+  /**
+   * Kills servers, followers first, until no majority is left. Sessions survive, because nobody is left to expire them.
+   */
   dropQuorum(): void {
     const alive = this.#ensemble.servers.filter((server) => server.host.alive);
     const followersFirst = [...alive].sort((one, other) => Number(isLeading(one)) - Number(isLeading(other)));
@@ -163,7 +181,7 @@ export class Faults {
     this.#stoppedForQuorum = [];
   }
 
-  /** Stops every server, removes what is on their disks, and starts them again: transactions count from the beginning. */
+  /** Stops every server, empties its disk and starts it again. The transaction numbers begin anew. */
   wipe(): void {
     for (const server of this.#ensemble.servers) {
       server.kill();

@@ -7,12 +7,12 @@ import { SimulatedDialer } from './network/simulated-dialer.js';
 import type { Ensemble } from './server/ensemble.js';
 import { Host } from './time/host.js';
 
-/** One application process: its clock, its chance, its way to the servers. It can be stopped, continued and killed. */
+/** One application process: its clock, its random source and its network. It can be stopped, continued and killed. */
 export class SimulatedProcess {
   readonly clock: Clock;
-  /** In [0, 1); other processes do not change what this one draws. */
+  /** Draws from [0, 1). Other processes do not change what this one draws. */
   readonly random: () => number;
-  /** For the faults; see `Faults`. */
+  /** The network on which `Faults` act. */
   readonly network: ClientNetwork;
   readonly #ensemble: Ensemble;
   readonly #host: Host;
@@ -29,18 +29,18 @@ export class SimulatedProcess {
     this.random = () => random.next();
   }
 
-  /** How partitions call it. */
+  /** The name by which partitions know this process. */
   get endpoint(): string {
     return clientEndpoint(this.name);
   }
 
-  /** @param acl for creates that name none */
+  /** @param acl the access rights of creates that name none */
   dialer(acl?: readonly Acl[]): Dialer {
     this.network.acl = acl;
     return new SimulatedDialer(this.#ensemble, this.#host, this.network);
   }
 
-  /** To an ensemble that is a part of this process: no fault of the network comes in between. */
+  /** Dials an ensemble inside this process: no fault of the network comes in between. */
   dialerInside(ensemble: Ensemble): Dialer {
     return new SimulatedDialer(ensemble, this.#host, new ClientNetwork(`${this.name} alone`));
   }
@@ -50,22 +50,22 @@ export class SimulatedProcess {
     return this.#host.paused ? 'paused' : 'running';
   }
 
-  /** The servers that it is connected to by now. */
+  /** The ids of the servers that this process is connected to now. */
   get connectedTo(): number[] {
     return [...this.network.links].map((link) => link.server.id);
   }
 
-  /** SIGSTOP. Its connections stand, its timers and what arrives for it wait. */
+  /** SIGSTOP: connections stay, timers and arriving messages wait. */
   pause(): void {
     this.#host.pause();
   }
 
-  /** SIGCONT. Overdue timers run before anything that has arrived. */
+  /** SIGCONT: overdue timers run before anything that has arrived. */
   resume(): void {
     this.#host.resume();
   }
 
-  /** SIGKILL. Nothing of it ever runs again; the servers see its connections close. */
+  /** SIGKILL: none of its code runs again, and the servers see its connections close. */
   kill(): void {
     this.#host.kill();
     for (const link of [...this.network.links]) link.destroy();

@@ -10,14 +10,14 @@ import type { Timeline } from './time/timeline.js';
 import { VirtualTime } from './time/virtual-time.js';
 
 export interface SimulationSettings extends Partial<EnsembleSettings> {
-  /** 'virtual': time passes only inside `drive`. @default 'virtual' */
+  /** With 'virtual', time passes only inside `drive`. @default 'virtual' */
   readonly clock?: 'virtual' | 'real';
   /**
-   * Chance decides the order of what happens at one instant, how frames fall into segments and how lists are sorted;
-   * the same seed decides the same. Without it everything happens in the order in which it was asked for.
+   * The seed for the order of what happens at one instant, for how frames fall into segments and for the order of
+   * lists. The same seed gives the same run. Without a seed everything happens in the order in which it was asked for.
    */
   readonly seed?: number | undefined;
-  /** Told of every message that reaches a client or a server. */
+  /** Called with every message that reaches a client or a server. */
   readonly trace?: ((line: string) => void) | undefined;
 }
 
@@ -27,13 +27,13 @@ const START_WITHIN_MS = 60_000;
 export class Simulation {
   readonly ensemble: Ensemble;
   readonly faults: Faults;
-  /** For choices of the caller's own: what it draws changes nothing of what the ensemble draws. */
+  /** A source for the caller's own choices. Draws from it do not change what the ensemble draws. */
   readonly random: SeededRandom;
   readonly #time: VirtualTime | RealTime;
   readonly #settings: EnsembleSettings;
   readonly #processes = new Map<string, SimulatedProcess>();
 
-  /** On the virtual clock the ensemble has its leader already, and time has hardly begun. */
+  /** On the virtual clock the ensemble has elected its leader already, and time has hardly begun. */
   constructor({ clock = 'virtual', seed, trace, ...settings }: SimulationSettings = {}) {
     const random = new SeededRandom(seed ?? 0);
     const chance = seed === undefined ? undefined : random.fork('schedule');
@@ -56,12 +56,12 @@ export class Simulation {
     return this.#time.now();
   }
 
-  /** What a session's `servers` setting takes. */
+  /** The value for a session's `servers` setting. */
   get servers(): readonly Server[] {
     return addressesOf(this.ensemble);
   }
 
-  /** Who leads; undefined while nobody does. */
+  /** The id of the leader; undefined while there is none. */
   get leaderId(): number | undefined {
     return this.ensemble.leader?.id;
   }
@@ -70,33 +70,33 @@ export class Simulation {
     return this.ensemble.servers.filter(({ role }) => role.name === 'following' && role.isServing).map(({ id }) => id);
   }
 
-  /** The process of this name: made when first asked for. */
+  /** The process of this name. It is made at the first call. */
   process(name: string): SimulatedProcess {
     const process = this.#processes.get(name) ?? new SimulatedProcess(this.ensemble, name);
     this.#processes.set(name, process);
     return process;
   }
 
-  /** One server on the same clock that only this process knows of, as it is a part of it. */
+  /** A single server on the same clock that only this process can reach, as if it ran inside the process. */
   ensembleInside(process: SimulatedProcess): Ensemble {
     const settings = { ...this.#settings, servers: 1, clientLatencyMs: 0, logMs: 0 };
     return new Ensemble(this.#time, settings, this.random.fork(`inside ${process.name}`));
   }
 
   /**
-   * Lets time pass until `done` holds or `withinMs` are over, and says whether it holds. Code that waits for promises gets
-   * its turn before `done` is asked.
+   * Lets time pass until `done` holds or `withinMs` are over. Promises get their turn before `done` is asked.
+   * @returns whether `done` holds
    */
   drive(done: () => boolean, withinMs: number): Promise<boolean> {
     return this.#time.run(done, this.#time.now() + withinMs);
   }
 
-  /** The names of what lies below a path: as the leader has it, if it is not said which server. */
+  /** The names of the children of a path, as this server has them (by default the leader). */
   children(path: string, serverId = this.leaderOrThrow()): string[] {
     return [...(this.ensemble.server(serverId).tree.nodes.get(path)?.children ?? [])];
   }
 
-  /** Over all servers. */
+  /** How many watches all servers keep. */
   get watchCount(): number {
     return this.ensemble.servers.reduce((sum, { watches }) => sum + watches.count, 0);
   }

@@ -6,8 +6,8 @@ interface Parcel<T> {
 }
 
 /**
- * One direction of a connection: nothing overtakes, nothing is lost while it stands. What arrives together is handed
- * over together, as frames of one segment are; a seeded timeline may split such a segment anywhere.
+ * One direction of a connection. Messages keep their order, and none is lost while the connection stands. Messages that
+ * arrive together are handed over together, like frames in one segment; a seeded timeline may split a segment anywhere.
  */
 export class Channel<T> {
   readonly #timeline: Timeline;
@@ -28,24 +28,25 @@ export class Channel<T> {
     return this.#underWay.length;
   }
 
-  /** @param extraMs on top of the channel's own delay; what is sent later waits behind it. */
+  /** @param extraMs a delay in addition to the channel's own; later messages wait behind this one */
   send(message: T, extraMs = 0): void {
     if (this.#cut) return;
     this.#underWay.push({ arrivesAt: this.#timeline.now() + this.#drawDelayMs() + extraMs, message });
     this.#arm();
   }
 
-  /** A black hole, for now: what is sent waits here, as TCP keeps sending what is not acknowledged. */
+  /** Holds messages back like a black hole, without losing them: TCP keeps sending what is not acknowledged. */
   hold(held: boolean): void {
     if (held === this.#held) return;
     this.#held = held;
     if (held) return;
     const arrivesAt = this.#timeline.now() + this.#drawDelayMs();
+    // Held messages need the way's whole latency from the end of the hold on.
     for (const parcel of this.#underWay) parcel.arrivesAt = Math.max(parcel.arrivesAt, arrivesAt);
     this.#arm();
   }
 
-  /** For good: what is under way is lost. */
+  /** Cuts the channel for good. Messages under way are lost. */
   cut(): void {
     this.#cut = true;
     this.#underWay = [];

@@ -5,7 +5,7 @@ function under(chroot: string, path: string): string {
   return chroot !== '' && path === '/' ? chroot : chroot + path;
 }
 
-/** What a caller may go on changing must not change on its way. */
+/** Copies data, so that a caller who changes it later does not change what is on its way. */
 function copyOf(data: Uint8Array): Uint8Array {
   return Uint8Array.from(data);
 }
@@ -24,7 +24,7 @@ function partUnder(chroot: string, acl: readonly Acl[] | undefined, part: MultiP
 }
 
 /**
- * The request as the server gets it: `chroot` in front of every path, `acl` for creates that name none, and nothing
+ * The request as the server gets it: `chroot` in front of every path, `acl` for creates that name none, and no data
  * shared with the caller.
  */
 export function requestUnder(chroot: string, acl: readonly Acl[] | undefined, request: LinkRequest): LinkRequest {

@@ -4,10 +4,10 @@ import type { Latency } from './latency.js';
 import type { SimulatedLink } from './simulated-link.js';
 
 export type Direction = 'to-server' | 'to-client';
-/** 'reattach': a handshake that offers a session. */
+/** 'reattach' stands for a handshake that offers a session. */
 export type Op = LinkRequest['op'] | 'reattach';
 
-/** A loss that waits for its request. */
+/** A loss that waits for its request or its reply. */
 export class Ambush {
   isSprung = false;
 
@@ -17,17 +17,17 @@ export class Ambush {
   ) {}
 }
 
-/** One client's connections, and what is to go wrong with them. */
+/** One client's connections, and the faults that are planned for them. */
 export class ClientNetwork {
   readonly links = new Set<SimulatedLink>();
-  /** For creates that name none; undefined: open to everybody. */
+  /** The access rights of creates that name none; undefined opens nodes to everybody. */
   acl: readonly Acl[] | undefined;
   refusesConnections = false;
-  /** As a server last granted it; 0 before that. */
+  /** The session that a server last granted; 0 before that. */
   sessionId = 0n;
-  /** Added to each watch event; what the server sends later waits behind it. */
+  /** A delay for each watch event. Later messages of the server wait behind it. */
   watchDelayMs = 0;
-  /** Instead of the ensemble's own, for this client alone. */
+  /** The latency of this client alone; undefined stands for the ensemble's own. */
   latencyMs: Latency | undefined;
   readonly #held = new Set<Direction>();
   readonly #ambushes: Ambush[] = [];
@@ -48,7 +48,7 @@ export class ClientNetwork {
     for (const link of this.links) link.refreshReach();
   }
 
-  /** Both ends learn of it at once. */
+  /** Resets all connections. Both ends learn of it at once. */
   cut(): void {
     for (const link of [...this.links]) link.cut('the connection was reset');
   }
@@ -58,7 +58,7 @@ export class ClientNetwork {
     return ambush;
   }
 
-  /** Whether this request or reply is the one to lose. */
+  /** Whether this request or reply is to be lost. */
   springs(kind: Ambush['kind'], op: Op): boolean {
     const ambush = this.#ambushes.find((waiting) => !waiting.isSprung && waiting.kind === kind && waiting.op === op);
     if (ambush === undefined) return false;

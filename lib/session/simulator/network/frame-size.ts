@@ -1,7 +1,7 @@
 import type { LinkRequest } from '../../core/link.js';
 import type { MultiPart } from '../../requests.js';
 
-/** `jute.maxbuffer`, as servers come: a larger frame costs the connection. */
+/** The default `jute.maxbuffer` of servers. A larger frame costs the connection. */
 export const MAX_FRAME_BYTES = 0xf_ffff;
 
 const HEADER_BYTES = 8;
@@ -32,7 +32,7 @@ function partBytes(part: MultiPart): number {
   }
 }
 
-/** How long the frame of a request (its paths with the chroot) would be on a real wire, without its length field. */
+/** The length of a request's frame (its paths with the chroot) on a real wire, without the length field. */
 export function frameBytes(request: LinkRequest): number {
   switch (request.op) {
     case 'create':
@@ -62,7 +62,7 @@ export function frameBytes(request: LinkRequest): number {
   }
 }
 
-/** How long the frame of an answer with these names would be. */
+/** The length of the frame of a list answer with these names. */
 export function listBytes(names: readonly string[]): number {
   return names.reduce((sum, name) => sum + stringBytes(name), REPLY_HEADER_BYTES + INT_BYTES + STAT_BYTES);
 }

@@ -1,4 +1,4 @@
-/** Who can reach whom. Everybody is in one group until a fault says otherwise. */
+/** Which endpoints can reach each other. All are in one group until a fault separates them. */
 export class Partition {
   readonly #groupByEndpoint = new Map<string, number>();
   readonly #onChange: () => void;

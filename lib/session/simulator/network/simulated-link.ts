@@ -32,7 +32,7 @@ export class SimulatedLink implements Link, Holdable {
   #connection: ClientConnection | undefined;
   #lastZxid = 0n;
   #offersSession = false;
-  /** Whether the server has yet to say that it serves. */
+  /** Whether the server must first say that it serves. */
   #asksFirst: boolean;
   #isOver = false;
 
@@ -82,8 +82,8 @@ export class SimulatedLink implements Link, Holdable {
     return true;
   }
 
-  /** Every frame is on its way as soon as it is sent. */
   flush(): undefined {
+    // Every frame is on its way as soon as it is sent.
     return undefined;
   }
 
@@ -94,7 +94,7 @@ export class SimulatedLink implements Link, Holdable {
     this.#toServer.send({ kind: 'closed' });
   }
 
-  /** The connection breaks and what is under way is lost. Both ends are told. */
+  /** Breaks the connection. Messages under way are lost, and both ends are told. */
   cut(cause: string): void {
     if (this.#isOver) return;
     this.#toServer.cut();
@@ -102,6 +102,7 @@ export class SimulatedLink implements Link, Holdable {
     this.#forget();
     const connection = this.#connection;
     const serverHost = this.#server.host;
+    // The ends are told in later events, never from within the call that cut the connection.
     this.#ensemble.timeline.after(0, () => serverHost.deliver(() => connection?.receive({ kind: 'closed' })));
     this.#ensemble.timeline.after(0, () => this.#host.deliver(() => this.#close(cause)));
   }
@@ -128,8 +129,8 @@ export class SimulatedLink implements Link, Holdable {
     }
   }
 
-  /** By the server's operating system: also while the server itself stands still. */
   #accept(): void {
+    // The operating system accepts connections, so a frozen server has them accepted, too.
     if (this.#network.refusesConnections || !this.#server.host.alive) {
       this.#toClient.send({ kind: 'closed', cause: 'the connection was refused' });
       return;
@@ -156,7 +157,7 @@ export class SimulatedLink implements Link, Holdable {
         this.#listener.onActivity();
       }
       for (const message of messages) {
-        // Any call of the listener may destroy this link.
+        // The listener may destroy this link in any of its calls.
         if (this.#isOver) return;
         this.#trace('<-', message);
         this.#deliver(message);
@@ -206,7 +207,7 @@ export class SimulatedLink implements Link, Holdable {
     this.#network.links.delete(this);
   }
 
-  /** Nothing is under way any more. */
+  /** Lets the ensemble forget this link: nothing is under way on it any more. */
   #forget(): void {
     this.#ensemble.clientLinks.delete(this);
   }
@@ -224,12 +225,12 @@ export class SimulatedLink implements Link, Holdable {
   }
 }
 
-/** Whether it is for the listener, and so a sign of life. */
+/** Whether the listener hears of this message, so that it is a sign of life. */
 function isHeard({ kind }: ToClient): boolean {
   return kind !== 'connected' && kind !== 'closed' && kind !== 'service';
 }
 
-/** As a client that reads the answer from a wire: none that is too long, and only the names that are wanted. */
+/** Reads a list as a client does that reads it from a wire: none that is too long, and only the wanted names. */
 function readChildren({ children, stat }: Children, { path, numberedAfter }: ListRequest): Children {
   const bytes = listBytes(children);
   if (bytes > MAX_ANSWER_BYTES) throw new TooLargeAnswerError(path, children.length, bytes);

@@ -2,7 +2,7 @@ import type { Timer } from '../../../lock/clock.js';
 import type { Link, LinkListener } from '../../core/link.js';
 import type { Host } from '../time/host.js';
 
-/** What comes of dialling a name that no server has. */
+/** The link that results from dialling a name that no server has. */
 export class UnresolvableLink implements Link {
   readonly lastZxid = 0n;
   readonly #failure: Timer;
@@ -12,15 +12,15 @@ export class UnresolvableLink implements Link {
   }
 
   handshake(): void {
-    // There is nobody to talk to; the listener is told so.
+    // There is no server to talk to; the listener is told by the timer.
   }
 
   send(): boolean {
     return true;
   }
 
-  /** Nothing was taken that could leave. */
   flush(): undefined {
+    // No frame was queued that could leave.
     return undefined;
   }
 

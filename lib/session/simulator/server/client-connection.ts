@@ -9,20 +9,20 @@ import { grantedTimeoutMs } from './settings.js';
 import { passwordOf, samePassword } from './session-password.js';
 import type { SimulatedServer } from './server.js';
 
-/** A request in its place in the order of its session. */
+/** A request in the order of its session. */
 interface Queued {
   readonly xid: number;
   readonly request: LinkRequest | { readonly op: 'createSession' };
-  /** Of a read that the leader has refused already. */
+  /** The error with which the leader refused a read; 0 for any other request. */
   readonly errorNumber: number;
-  /** A write before its commit, or a sync before the leader's answer: all behind it wait. */
+  /** True for a write before its commit and for a sync before the leader's answer. All requests behind it wait, too. */
   isWaiting: boolean;
   outcome?: { readonly transaction: Transaction; readonly results: readonly ChangeResult[] };
 }
 
 const HANDSHAKE_XID = 0;
 
-/** A server's end of a client's connection. Whatever comes over it is answered in the order in which it came. */
+/** A server's end of a client's connection. Requests are answered in the order in which they came. */
 export class ClientConnection {
   sessionId = 0n;
   timeoutMs = 0;
@@ -31,7 +31,7 @@ export class ClientConnection {
   readonly #send: (message: ToClient) => void;
   #state: 'new' | 'attaching' | 'established' | 'closed' = 'new';
   readonly #queue: Queued[] = [];
-  /** Sent before the session was there. */
+  /** Requests that arrived before the session was established. */
   #early: Extract<ToServer, { kind: 'request' }>[] = [];
 
   constructor(
@@ -46,6 +46,7 @@ export class ClientConnection {
   receive(message: Exclude<ToServer, { kind: 'connect' }>): void {
     if (this.#state === 'closed') return;
     switch (message.kind) {
+      // Like ZooKeeper's four-letter words: the server answers and hangs up.
       case 'ask':
         this.#server.forget(this);
         this.#state = 'closed';
@@ -64,7 +65,7 @@ export class ClientConnection {
     }
   }
 
-  /** The server's side hangs up. */
+  /** Hangs up from the server's side. */
   close(cause: string): void {
     if (this.#state === 'closed') return;
     this.#state = 'closed';
@@ -78,7 +79,7 @@ export class ClientConnection {
     this.#send({ kind: 'event', event });
   }
 
-  /** The leader knows this session, or it has ended. */
+  /** The leader has answered whether it knows this session. */
   onRevalidated(valid: boolean): void {
     if (this.#state !== 'attaching') return;
     if (!valid) {
@@ -89,6 +90,7 @@ export class ClientConnection {
     this.#state = 'established';
     const { sessionId, timeoutMs } = this;
     this.#send({ kind: 'handshake', reply: { timeoutMs, sessionId, password: passwordOf(sessionId) } });
+    // The requests behind the handshake were sent before its answer; now they take their turn.
     const early = this.#early;
     this.#early = [];
     for (const { xid, request } of early) this.#onRequest(xid, request);
@@ -100,6 +102,7 @@ export class ClientConnection {
       this.close('this server has no leader and serves nobody');
       return;
     }
+    // Serving this client would take back what it has seen.
     if (handshake.lastZxid > server.tree.lastZxid) {
       this.close('the client has seen a later state than this server');
       return;
@@ -112,6 +115,7 @@ export class ClientConnection {
       return;
     }
     this.sessionId = handshake.sessionId;
+    // A session has one connection: the old one closes as soon as the client comes back on another.
     server.closeConnectionsOf(this.sessionId, 'the client has come back on another connection', this);
     if (!samePassword(handshake.password, passwordOf(this.sessionId))) {
       this.onRevalidated(false);
@@ -147,8 +151,8 @@ export class ClientConnection {
     }
   }
 
-  /** Outside of the order of requests, as in ZooKeeper. */
   #authenticate(xid: number, scheme: string, credential: Uint8Array): void {
+    // Credentials are answered outside the order of requests, as in ZooKeeper.
     const identity = authenticate(scheme, credential);
     if (identity !== undefined) this.identities.push(identity);
     const errorNumber = identity === undefined ? AUTH_FAILED : OK;
@@ -158,6 +162,7 @@ export class ClientConnection {
 
   #read(xid: number, request: ReadRequest): void {
     const server = this.#server;
+    // A follower asks its leader before it answers a sync; a leader has committed everything that it could wait for.
     const isWaiting = request.op === 'sync' && server.role.name === 'following';
     const queued: Queued = { xid, request, errorNumber: server.role.check(this.sessionId), isWaiting };
     this.#queue.push(queued);
@@ -194,6 +199,8 @@ export class ClientConnection {
   #answer(queued: Queued): void {
     const { request } = queued;
     const errorNumber = queued.outcome?.transaction.errorNumber ?? queued.errorNumber;
+    // The client offered the session to another server meanwhile, and the requests of this connection are no longer its
+    // own.
     if (errorNumber === SESSION_MOVED) {
       this.close('the session has moved to another server');
     } else if (request.op === 'createSession') {

@@ -5,7 +5,7 @@ interface Outstanding {
   readonly loggedBy: Set<number>;
 }
 
-/** What a leader has proposed and not yet committed, in order, with the syncs that wait behind it. */
+/** The transactions that a leader has proposed and not yet committed, in order, and the syncs that wait behind them. */
 export class CommitQueue {
   readonly #majority: number;
   readonly #outstanding: Outstanding[] = [];
@@ -27,7 +27,7 @@ export class CommitQueue {
     this.#outstanding.find(({ transaction }) => transaction.zxid === zxid)?.loggedBy.add(serverId);
   }
 
-  /** Takes the oldest off, if a majority has logged it. */
+  /** Takes the oldest transaction off if a majority has logged it. */
   takeCommittable(): Transaction | undefined {
     const [oldest] = this.#outstanding;
     if (oldest === undefined || oldest.loggedBy.size < this.#majority) return undefined;
@@ -35,7 +35,7 @@ export class CommitQueue {
     return oldest.transaction;
   }
 
-  /** Answers when all that has been proposed by now is committed. */
+  /** Calls `answer` when everything that has been proposed so far is committed. */
   sync(answer: () => void): void {
     const behind = this.#outstanding.at(-1)?.transaction.zxid;
     if (behind === undefined) answer();

@@ -1,6 +1,6 @@
 import type { PeerLink } from './peer-link.js';
 
-/** What the leader needs to know of its ensemble. */
+/** The view that a leader has of its ensemble. */
 export interface Constituency {
   readonly serverCount: number;
   readonly commitsAreHeld: boolean;

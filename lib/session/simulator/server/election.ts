@@ -17,7 +17,7 @@ export interface ElectionResult {
   readonly epoch: number;
 }
 
-/** Can take part: is up, is not standing still, and has no leader. */
+/** Whether the server can take part: it is up, is not frozen, and has no leader. */
 function isLooking(server: SimulatedServer): boolean {
   return server.host.alive && !server.host.paused && server.role.name === 'looking';
 }
@@ -26,7 +26,10 @@ export function lookingServers(electorate: Electorate): SimulatedServer[] {
   return electorate.servers.filter(isLooking);
 }
 
-/** A leader in office that `server` can reach and may follow: never one of an epoch that it has left behind. */
+/**
+ * A leader in office that `server` can reach and may follow. A leader of an epoch that the server has left behind is
+ * none.
+ */
 export function leaderInReachOf(server: SimulatedServer, electorate: Electorate): SimulatedServer | undefined {
   return electorate.servers.find(
     (other) =>
@@ -39,8 +42,8 @@ export function leaderInReachOf(server: SimulatedServer, electorate: Electorate)
 }
 
 /**
- * Who wins among those who look for a leader and can talk to each other, if they are a majority: the one with the most
- * recent history. The votes themselves are not simulated, only their outcome.
+ * Elects the server with the most recent history among those that look for a leader and can talk to each other, if they
+ * are a majority. The votes themselves are not simulated, only their outcome.
  */
 export function elect(electorate: Electorate): ElectionResult | undefined {
   const looking = lookingServers(electorate);

@@ -11,14 +11,14 @@ import { SimulatedServer } from './server.js';
 import type { EnsembleSettings } from './settings.js';
 import { Traffic } from './traffic.js';
 
-/** What follows the network's changes: a link of a client. */
+/** A client's link, which follows the changes of the network. */
 export interface Holdable {
   refreshReach(): void;
 }
 
 export type Trace = (line: string) => void;
 
-/** The servers, the network between them, and who leads. */
+/** The servers, the network between them, and the leader in office. */
 export class Ensemble implements Electorate, Constituency {
   readonly servers: readonly SimulatedServer[];
   readonly traffic = new Traffic();
@@ -26,7 +26,7 @@ export class Ensemble implements Electorate, Constituency {
   readonly clientLinks = new Set<Holdable>();
   readonly random: SeededRandom;
   readonly #peerLinks = new Set<PeerLink>();
-  /** Ways between a follower and its leader on which nothing arrives, as `direction serverId`. */
+  /** The directions between followers and their leaders in which nothing arrives, written as `direction serverId`. */
   readonly #stalledWays = new Set<string>();
   #election: Timer | undefined;
   #commitsAreHeld = false;
@@ -57,7 +57,7 @@ export class Ensemble implements Electorate, Constituency {
     return this.#commitsAreHeld;
   }
 
-  /** The leader in office; an old one that is cut off may believe that it still is, too. */
+  /** The leader in office. An older one that is cut off may still believe that it leads. */
   get leader(): SimulatedServer | undefined {
     return this.servers
       .filter((server) => server.host.alive && server.role.isServing && server.role.name === 'leading')
@@ -68,7 +68,7 @@ export class Ensemble implements Electorate, Constituency {
     return this.leader !== undefined;
   }
 
-  /** Every server that is up serves. */
+  /** Whether every server that is up serves. */
   get isWhole(): boolean {
     return this.servers.every((server) => !server.host.alive || server.role.isServing);
   }
@@ -98,14 +98,17 @@ export class Ensemble implements Electorate, Constituency {
     }
   }
 
-  /** One way between this follower and its leader, whoever leads. What was sent meanwhile arrives when the stall ends. */
+  /**
+   * Stalls or frees one direction between this follower and its leader, whoever leads. Messages arrive when the stall
+   * ends.
+   */
   stall(followerId: number, direction: PeerDirection, stalled: boolean): void {
     if (stalled) this.#stalledWays.add(`${direction} ${followerId}`);
     else this.#stalledWays.delete(`${direction} ${followerId}`);
     this.#onReachChanged();
   }
 
-  /** For good: no timer of it is left. */
+  /** Stops the ensemble for good. No timer of it is left. */
   stop(): void {
     this.#election?.cancel();
     for (const server of this.servers) server.kill();
@@ -123,7 +126,7 @@ export class Ensemble implements Electorate, Constituency {
     this.considerElection();
   }
 
-  /** There may be somebody to elect a leader, or to join one. */
+  /** Calls an election if there are servers to elect a leader or to join one. */
   considerElection(): void {
     if (lookingServers(this).length > 0) this.#callElection();
   }
@@ -145,6 +148,7 @@ export class Ensemble implements Electorate, Constituency {
     if (result !== undefined) {
       const { leader, followers, epoch } = result;
       for (const voter of [leader, ...followers]) voter.acceptedEpoch = epoch;
+      // A server that is the whole ensemble has no epochs.
       const role = new Leader(leader, this, this.serverCount > 1 ? epoch : undefined);
       leader.role = role;
       for (const follower of followers) role.attach(follower);

@@ -6,20 +6,20 @@ import type { Role } from './role.js';
 import type { SimulatedServer } from './server.js';
 import type { EnsembleSettings } from './settings.js';
 
-/** Logs what its leader proposes, carries out what it commits, and serves its clients from what it has. */
+/** Logs what its leader proposes, carries out what the leader commits, and serves its clients from its own state. */
 export class Follower implements Role {
   readonly name = 'following';
   isServing = false;
   readonly #server: SimulatedServer;
   readonly #settings: EnsembleSettings;
   #link: PeerLink | undefined;
-  /** Not yet committed, in order. */
+  /** Proposals that are not committed yet, in order. */
   #proposed: Transaction[] = [];
-  /** What the leader has not been told of the life of sessions. */
+  /** Sessions that were active here since the leader last asked, with their time-outs. */
   #touched = new Map<bigint, number>();
-  /** Commits and syncs, where this server takes its time to carry them out. */
+  /** Commits and syncs that wait because this server is slow to carry them out. */
   readonly #committed: Channel<() => void>;
-  /** Not yet carried out: on their way there, or waiting for a server that stands still. */
+  /** How many commits and syncs are not carried out yet, because of the lag or because the server is frozen. */
   #stepsBehind = 0;
   #lastHeardAt: number;
   #isStopped = false;
@@ -68,7 +68,7 @@ export class Follower implements Role {
     this.#touched.set(sessionId, timeoutMs);
   }
 
-  /** Only the leader knows. */
+  /** Only the leader knows whether a session has moved, so a follower lets every read pass. */
   check(): number {
     return 0;
   }
@@ -108,6 +108,7 @@ export class Follower implements Role {
         return;
       }
       case 'ping':
+        // The answer to the leader's ping is the only way in which the leader learns that sessions here are alive.
         link?.toLeader.send({ kind: 'touched', sessions: this.#touched });
         this.#touched = new Map();
         return;
@@ -130,6 +131,7 @@ export class Follower implements Role {
   }
 
   #inOrder(step: () => void): void {
+    // A step may run at once only when no earlier step waits: commits keep their order.
     if (this.#server.applyLagMs === 0 && this.#stepsBehind === 0) {
       step();
       return;
@@ -141,8 +143,8 @@ export class Follower implements Role {
     });
   }
 
-  /** Cut off, it goes on serving for a while: it cannot know. */
   #watchSilence(): void {
+    // A follower that is cut off goes on serving until this limit, because it cannot know.
     const limitTicks = this.isServing ? this.#settings.syncLimitTicks : this.#settings.initLimitTicks;
     const leftMs = this.#lastHeardAt + limitTicks * this.#settings.tickMs - this.#server.host.clock.now();
     if (leftMs <= 0) {

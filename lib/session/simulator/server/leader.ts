@@ -12,7 +12,7 @@ import type { Role } from './role.js';
 import type { SimulatedServer } from './server.js';
 import { SessionTracker } from './session-tracker.js';
 
-/** Decides, proposes, commits what a majority has logged, and expires sessions. */
+/** The leader's part: it decides and proposes writes, commits what a majority has logged, and expires sessions. */
 export class Leader implements Role {
   readonly name = 'leading';
   isServing = false;
@@ -27,14 +27,15 @@ export class Leader implements Role {
   #isStopped = false;
   #containerCheck: Timer | undefined;
 
-  /** @param epoch undefined: this server alone is the ensemble, and has no epochs. */
+  /** @param epoch undefined where this server alone is the ensemble: it has no epochs */
   constructor(server: SimulatedServer, constituency: Constituency, epoch: number | undefined) {
     this.#server = server;
     this.#constituency = constituency;
     this.#epoch = epoch ?? 0;
     this.#learners = new Learners(server.settings.syncLimitTicks, server.settings.initLimitTicks);
     this.#queue = new CommitQueue(constituency.serverCount);
-    // All that a majority may have logged is in the log of the best candidate: it counts as committed from here on.
+    // The log of the best candidate holds everything that a majority may have logged. It counts as committed from here
+    // on.
     for (const transaction of [...server.log]) server.carryOut(transaction);
     if (epoch !== undefined) {
       server.currentEpoch = epoch;
@@ -44,7 +45,7 @@ export class Leader implements Role {
     this.#tracker = new SessionTracker(server.host, server.settings.tickMs, (sessionId) => this.#expire(sessionId));
   }
 
-  /** Separate from the constructor: by now the server knows its role. */
+  /** Starts the leader's work. It is separate from the constructor because the server must know its role by then. */
   begin(): void {
     const { host, settings } = this.#server;
     if (this.#constituency.serverCount > 1) {
@@ -81,8 +82,8 @@ export class Leader implements Role {
     this.#decide(request, this);
   }
 
-  /** Its own clients' syncs are ordinary reads: nothing that it has committed is ever ahead of it. */
   sync(requestId: number): void {
+    // A leader answers a sync at once: nothing that it has committed is ever ahead of it.
     this.#server.synced(requestId);
   }
 
@@ -104,14 +105,14 @@ export class Leader implements Role {
     this.#tracker.remove(sessionId);
   }
 
-  /** By an administrator's hand: as if it had been silent for its time-out. */
+  /** Expires the session as if it had been silent for its time-out. */
   expire(sessionId: bigint): void {
     this.#tracker.setClosing(sessionId);
     this.#expire(sessionId);
   }
 
   jumpSequence(path: string, next: number): void {
-    // Its removal may be proposed already, and not committed.
+    // The node's removal may be proposed already, and not yet committed.
     const node = this.#proposals.tree.nodes.get(path) ?? this.#server.tree.existing(path);
     node.creates = next;
   }
@@ -181,7 +182,7 @@ export class Leader implements Role {
   #serveOnceFollowed(): void {
     if (this.isServing || !this.#hasMajority()) return;
     this.isServing = true;
-    // A leader knows nothing of how long its sessions have been silent: each gets its whole time-out.
+    // A new leader does not know how long its sessions have been silent, so each gets its whole time-out.
     for (const [sessionId, timeoutMs] of this.#server.tree.sessions)
       this.#tracker.track(sessionId, timeoutMs, undefined);
     this.#learners.tellFollowing({ kind: 'upToDate' });
@@ -223,9 +224,9 @@ export class Leader implements Role {
     this.commitWhatIsLogged();
   }
 
-  /** Pings the followers; at whole ticks, gives up where no majority has been heard of for long. */
   #onHalfTick(): void {
     if (this.#isStopped) return;
+    // Followers are pinged at every half tick. At whole ticks a leader without a majority gives up.
     const { host, settings } = this.#server;
     this.#isHalfTick = !this.#isHalfTick;
     if (!this.#isHalfTick) {

@@ -1,17 +1,17 @@
 import type { ToFollower } from './messages.js';
 import type { PeerLink } from './peer-link.js';
 
-/** A follower, as its leader sees it. */
+/** A follower as its leader sees it. */
 export interface Learner {
   readonly serverId: number;
   readonly link: PeerLink;
-  /** It has taken over the leader's state. */
+  /** Whether the follower has taken over the leader's state. */
   isFollowing: boolean;
-  /** Given up when nothing has come from it by this tick. */
+  /** The leader gives the follower up when it has heard nothing from it by this tick. */
   deadlineTick: number;
 }
 
-/** Those that follow a leader or are about to, counted in its ticks. */
+/** The servers that follow a leader or are about to, with their deadlines in the leader's ticks. */
 export class Learners {
   readonly #learners = new Set<Learner>();
   readonly #syncLimitTicks: number;
@@ -50,7 +50,7 @@ export class Learners {
     learner.deadlineTick = this.#tick + this.#syncLimitTicks;
   }
 
-  /** A tick is over: gives up those who have been silent for too long. */
+  /** Ends a tick, and gives up learners that have been silent for too long. */
   endTick(): void {
     this.#tick += 1;
     for (const learner of [...this.#learners]) {

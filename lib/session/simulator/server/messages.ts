@@ -4,10 +4,10 @@ import type { Identity } from '../tree/acl.js';
 import type { Origin, Transaction } from '../tree/transaction.js';
 import type { Tree } from '../tree/tree.js';
 
-/** From a client's machine to a server's. Paths carry the chroot. */
+/** Messages from a client's machine to a server's. Paths carry the chroot. */
 export type ToServer =
   | { readonly kind: 'connect' }
-  /** Whether the server serves; it hangs up behind its answer. */
+  /** Asks whether the server serves. The server hangs up after its answer. */
   | { readonly kind: 'ask' }
   | { readonly kind: 'handshake'; readonly handshake: Handshake }
   | { readonly kind: 'request'; readonly xid: number; readonly request: LinkRequest }
@@ -20,7 +20,7 @@ export interface ReplyMessage {
   readonly zxid: bigint;
   readonly errorNumber: number;
   readonly reply: Reply;
-  /** Of a refused multi, whose own error number is 0. */
+  /** The errors of a refused multi's parts. The multi's own error number is 0. */
   readonly partErrors?: readonly number[] | undefined;
 }
 
@@ -32,7 +32,7 @@ export type ToClient =
   | { readonly kind: 'event'; readonly event: WatchEvent }
   | { readonly kind: 'closed'; readonly cause: string };
 
-/** What becomes a transaction. */
+/** A request that becomes a transaction. */
 export type Write =
   | { readonly op: 'single'; readonly part: MultiPart }
   | { readonly op: 'multi'; readonly parts: readonly MultiPart[] }
@@ -53,7 +53,7 @@ export type ToLeader =
   | { readonly kind: 'revalidate'; readonly requestId: number; readonly sessionId: bigint; readonly timeoutMs: number }
   | { readonly kind: 'ack'; readonly zxid: bigint }
   | { readonly kind: 'following' }
-  /** Answers the leader's ping: the only way in which it learns of the life of sessions here. */
+  /** The answer to the leader's ping: the only way in which the leader learns that sessions of a follower are alive. */
   | { readonly kind: 'touched'; readonly sessions: ReadonlyMap<bigint, number> }
   | { readonly kind: 'closed' };
 

@@ -2,7 +2,7 @@ import { Channel } from '../network/channel.js';
 import type { Timeline } from '../time/timeline.js';
 import type { ToFollower, ToLeader } from './messages.js';
 
-/** The two ways between a follower and its leader. */
+/** The two directions between a follower and its leader. */
 export type PeerDirection = 'to-leader' | 'to-follower';
 
 /** The connection of a follower to its leader. */
@@ -23,18 +23,18 @@ export class PeerLink {
     this.toFollower = new Channel(timeline, drawDelayMs, atFollower);
   }
 
-  /** Closed, and both ends know. */
+  /** Whether the link is closed and both ends have learned it. */
   get isFinished(): boolean {
     return !this.isOpen && this.toLeader.pending === 0 && this.toFollower.pending === 0;
   }
 
-  /** Each way by itself: what is sent on one that is held waits there. */
+  /** Holds back each direction by itself. Messages in a held direction wait there. */
   hold(held: Readonly<Record<PeerDirection, boolean>>): void {
     this.toLeader.hold(held['to-leader']);
     this.toFollower.hold(held['to-follower']);
   }
 
-  /** One end closes; the other learns of it behind what was sent before. */
+  /** Closes one end. The other end learns of it behind what was sent before. */
   closeAtLeader(): void {
     this.isOpen = false;
     this.toLeader.cut();

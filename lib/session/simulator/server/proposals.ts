@@ -12,8 +12,8 @@ function refused(errorNumber: number): Decision {
 }
 
 /**
- * The leader's view of the future: the tree as it will be once all that it has proposed is committed. Each write is
- * decided against it and carried out in it at once.
+ * The leader's view of the future: the tree as it will be when everything proposed is committed. Each write is decided
+ * against this tree, and carried out in it at once.
  */
 export class Proposals {
   readonly #tree: Tree;
@@ -26,7 +26,7 @@ export class Proposals {
     return this.#tree;
   }
 
-  /** @param sessionError why the session may not write; 0 if it may. A refused write is a transaction, too. */
+  /** @param sessionError why the session may not write; 0 if it may. A refused write also becomes a transaction */
   propose(request: WriteRequest, sessionError: number, wallMs: number): Transaction {
     const zxid = this.#tree.lastZxid + 1n;
     const decision = sessionError === OK ? this.#decide(request, zxid, wallMs) : refused(sessionError);
@@ -56,7 +56,6 @@ export class Proposals {
     return { changes: [prepared], errorNumber: OK, partErrors: undefined };
   }
 
-  /** Each part is decided after those before it have been carried out; one refusal undoes them all. */
   #decideMulti(
     parts: readonly Parameters<typeof prepare>[1][],
     caller: Caller,
@@ -65,6 +64,7 @@ export class Proposals {
   ): Decision {
     const changes: Change[] = [];
     const undos: (() => void)[] = [];
+    // Each part is decided on the tree as the parts before it have left it.
     for (const [index, part] of parts.entries()) {
       const prepared = prepare(this.#tree, part, caller);
       if (typeof prepared !== 'number') {
@@ -73,6 +73,7 @@ export class Proposals {
         changes.push(prepared);
         continue;
       }
+      // One refused part undoes all parts before it.
       for (const undo of undos.reverse()) undo();
       const partErrors = parts.map((_, other) => (other < index ? OK : other === index ? prepared : ROLLED_BACK));
       return { changes: [], errorNumber: OK, partErrors };

@@ -7,7 +7,7 @@ import type { Tree } from '../tree/tree.js';
 import type { WatchOwner, WatchTable } from '../tree/watch-table.js';
 import { statOf } from '../tree/znode.js';
 
-/** All that a server answers without asking its leader. */
+/** The requests that a server answers without asking its leader. */
 export type ReadRequest = Extract<
   Request | ControlRequest,
   { op: 'exists' | 'get' | 'list' | 'sync' | 'ping' | 'setWatches' | 'removeWatches' }
@@ -53,7 +53,7 @@ export function answer(
 ): Answer {
   switch (request.op) {
     case 'exists': {
-      // Also waits for a node that is not there.
+      // The watch is set even where the node is missing: it then waits for the node's creation.
       if (request.watch !== undefined) watches.watchData(request.path, reader);
       const node = tree.nodes.get(request.path);
       return node === undefined ? refused(NO_NODE) : { errorNumber: OK, reply: statOf(node) };
@@ -84,7 +84,10 @@ export function answer(
   }
 }
 
-/** After a reconnect: what has changed since `relativeZxid` is told at once, the rest is watched again. */
+/**
+ * Sets watches again after a reconnect. Changes since `relativeZxid` are told at once, the other paths are watched
+ * again.
+ */
 function restoreWatches(
   tree: Tree,
   watches: WatchTable,

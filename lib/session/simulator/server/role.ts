@@ -1,24 +1,24 @@
 import type { WriteRequest } from './messages.js';
 
-/** What a server is to its ensemble at the moment. */
+/** The part of a server in its ensemble at the moment. */
 export interface Role {
   readonly name: 'looking' | 'leading' | 'following';
-  /** Whether clients are served. */
+  /** Whether the server serves clients. */
   readonly isServing: boolean;
   submit(request: WriteRequest): void;
-  /** Calls `server.synced` once all that the leader has decided by now is here. */
+  /** Calls `server.synced` once everything that the leader has decided so far is here. */
   sync(requestId: number): void;
   /** Calls `server.revalidated` with the leader's answer. */
   revalidate(requestId: number, sessionId: bigint, timeoutMs: number): void;
   touch(sessionId: bigint, timeoutMs: number): void;
-  /** 0, or the error number of a read that comes with this session. */
+  /** The error number of a read in this session; 0 where it may be answered. */
   check(sessionId: bigint): number;
-  /** Told after a transaction has been carried out here. */
+  /** Called after a transaction that ended the session was carried out here. */
   onSessionClosed(sessionId: bigint): void;
   stop(): void;
 }
 
-/** No leader known: nobody is served, and nobody expires anyone. */
+/** A server that knows no leader serves nobody and expires no session. */
 export const LOOKING: Role = {
   name: 'looking',
   isServing: false,

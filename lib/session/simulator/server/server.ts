@@ -11,33 +11,36 @@ import { LOOKING, type Role } from './role.js';
 import type { EnsembleSettings } from './settings.js';
 import type { Traffic } from './traffic.js';
 
-/** Told when a write of this server's clients is carried out here, or a sync has come back. */
+/** Called when a write of this server's clients has been carried out here, or a sync has come back. */
 type Awaiting = (transaction: Transaction | undefined, results: readonly ChangeResult[]) => void;
 
-/** What a server needs of its surroundings. */
+/** The surroundings that a server needs. */
 export interface Surroundings {
   readonly timeline: Timeline;
   readonly settings: EnsembleSettings;
   readonly traffic: Traffic;
   readonly random: SeededRandom;
-  /** A server has no leader any more, or is up again. */
+  /** A server has lost its leader, or is up again. */
   onLooking(): void;
 }
 
-/** One server: what it keeps on disk, what it has in memory, and its part in the ensemble. */
+/** One server: its disk, its memory, and its part in the ensemble. */
 export class SimulatedServer {
   host: Host;
   role: Role = LOOKING;
-  /** Committed, as far as it is known here. Survives a restart. */
+  /** The committed state as far as this server knows it. It survives a restart. */
   tree = Tree.fresh();
-  /** Proposals in the log that are not known to be committed. Survive a restart. */
+  /** Logged proposals that are not known to be committed. They survive a restart. */
   log: Transaction[] = [];
   acceptedEpoch = 0;
   currentEpoch = 0;
   watches = new WatchTable();
-  /** A server that takes so long to carry out what is committed: its reads are stale. Not while it leads. */
+  /**
+   * How long the server takes to carry out what is committed, so that its reads are stale. It has no effect while it
+   * leads.
+   */
   applyLagMs = 0;
-  /** The most that this server grants a session; undefined: as many ticks as usual. */
+  /** The largest time-out that this server grants; undefined for the usual number of ticks. */
   maxSessionTimeoutMs: number | undefined;
   readonly connections = new Set<ClientConnection>();
   readonly #surroundings: Surroundings;
@@ -118,7 +121,9 @@ export class SimulatedServer {
     else this.#disk.send(() => host.deliver(write));
   }
 
-  /** Carries out what is committed: watch events first, then the reply to the client that asked, if it is ours. */
+  /**
+   * Carries out a committed transaction: watch events come first, then the reply if one of this server's clients asked.
+   */
   carryOut(transaction: Transaction): void {
     const results = this.tree.apply(transaction, this.watches);
     while (this.log[0] !== undefined && this.log[0].zxid <= transaction.zxid) this.log.shift();
@@ -142,7 +147,7 @@ export class SimulatedServer {
     }
   }
 
-  /** Gives up its part in the ensemble, and so its clients. */
+  /** Gives up this server's part in the ensemble, and with it its clients. */
   look(): void {
     this.#dropEverything('the server has lost its leader');
     this.#surroundings.onLooking();
@@ -154,7 +159,7 @@ export class SimulatedServer {
     this.#disk.cut();
   }
 
-  /** With what is on its disk. */
+  /** Starts the server again with what is on its disk. */
   start(): void {
     if (this.host.alive) return;
     this.host = new Host(this.timeline, false);

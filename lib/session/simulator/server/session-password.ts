@@ -2,7 +2,7 @@ import { SeededRandom } from '../time/random.js';
 
 const PASSWORD_BYTES = 16;
 
-/** Every server can compute it, as in ZooKeeper: nothing is stored. */
+/** The password of a session. Every server can compute it, as in ZooKeeper, so nothing is stored. */
 export function passwordOf(sessionId: bigint): Uint8Array {
   const random = new SeededRandom(0).fork(`password of ${sessionId}`);
   return Uint8Array.from({ length: PASSWORD_BYTES }, () => random.integer(256));

@@ -4,15 +4,12 @@ import type { Host } from '../time/host.js';
 
 interface TrackedSession {
   bucketMs: number;
-  /** Through whom its requests come: a learner, or the leader itself. */
+  /** The learner through which the session's requests come, or the leader itself. */
   owner: unknown;
   closing: boolean;
 }
 
-/**
- * The leader's knowledge of who is alive, on its own clock. Sessions expire together at whole ticks: a touch moves a
- * session to the first one that is later than its time-out from now.
- */
+/** The leader's record of which sessions are alive, by its own clock. Sessions expire together, at whole ticks. */
 export class SessionTracker {
   readonly #host: Host;
   readonly #tickMs: number;
@@ -37,10 +34,11 @@ export class SessionTracker {
     this.#arm();
   }
 
-  /** @returns whether the session lives. */
+  /** @returns whether the session is alive */
   touch(sessionId: bigint, timeoutMs: number): boolean {
     const session = this.#sessions.get(sessionId);
     if (session === undefined || session.closing) return false;
+    // A touch moves the session to the first tick that is later than its time-out from now.
     const bucketMs = this.#tickAfter(this.#host.clock.now() + timeoutMs);
     if (bucketMs === session.bucketMs) return true;
     this.#buckets.get(session.bucketMs)?.delete(sessionId);
@@ -54,7 +52,7 @@ export class SessionTracker {
     if (session !== undefined) session.owner = owner;
   }
 
-  /** 0, or the error of a request that comes through `owner`. */
+  /** The error of a request that comes through `owner`; 0 where there is none. */
   check(sessionId: bigint, owner: unknown): number {
     const session = this.#sessions.get(sessionId);
     if (session === undefined || session.closing) return SESSION_EXPIRED;
@@ -95,7 +93,7 @@ export class SessionTracker {
   #onTick(): void {
     this.#timer = undefined;
     const nowMs = this.#host.clock.now();
-    // A leader that stood still works off all the ticks that it missed.
+    // A leader that was frozen works off all the ticks that it missed.
     for (; this.#nextBucketMs <= nowMs; this.#nextBucketMs += this.#tickMs) {
       const expired = this.#buckets.get(this.#nextBucketMs);
       this.#buckets.delete(this.#nextBucketMs);

@@ -1,19 +1,19 @@
 import type { Latency } from '../network/latency.js';
 
-/** What an ensemble's configuration file would say, and how fast its machines are. */
+/** The settings of an ensemble's configuration file, and the speed of its machines. */
 export interface EnsembleSettings {
   readonly servers: number;
   readonly tickMs: number;
-  /** A follower and its leader give each other up after so many ticks of silence. */
+  /** After this many ticks of silence a follower and its leader give each other up. */
   readonly syncLimitTicks: number;
   readonly initLimitTicks: number;
-  /** From losing a leader to having elected another, where a majority can talk. */
+  /** The time from the loss of a leader to the election of another, where a majority can talk. */
   readonly electionMs: Latency;
-  /** One way, between a client and a server. */
+  /** The latency in one direction between a client and a server. */
   readonly clientLatencyMs: Latency;
-  /** One way, between two servers. */
+  /** The latency in one direction between two servers. */
   readonly peerLatencyMs: Latency;
-  /** Writing a proposal to the log. */
+  /** The time that writing a proposal to the log takes. */
   readonly logMs: Latency;
   readonly containerCheckMs: number;
 }
@@ -33,7 +33,7 @@ export const DEFAULT_SETTINGS: EnsembleSettings = {
 const MIN_SESSION_TICKS = 2;
 const MAX_SESSION_TICKS = 20;
 
-/** @param maxMs of a server that is configured apart from the others */
+/** @param maxMs the limit of a server that is configured differently from the others */
 export function grantedTimeoutMs(askedMs: number, tickMs: number, maxMs = MAX_SESSION_TICKS * tickMs): number {
   return Math.min(Math.max(askedMs, MIN_SESSION_TICKS * tickMs), maxMs);
 }

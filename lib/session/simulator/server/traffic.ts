@@ -1,9 +1,9 @@
 import type { LinkRequest } from '../../core/link.js';
 
-/** What clients have asked of an ensemble, counted where it arrives. */
+/** The requests of clients to an ensemble, counted where they arrive. */
 export class Traffic {
   readonly #requests = new Map<LinkRequest['op'], number>();
-  /** Watch events sent. */
+  /** How many watch events were sent. */
   events = 0;
 
   count(op: LinkRequest['op']): void {

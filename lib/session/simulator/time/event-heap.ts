@@ -1,13 +1,13 @@
 import type { Timer } from '../../../lock/clock.js';
 import { Heap } from '../../../lock/heap.js';
 
-/** Something that will happen at an instant of virtual time. */
+/** An event that will happen at an instant of virtual time. */
 export class ScheduledEvent implements Timer {
   cancelled = false;
 
   constructor(
     readonly atMs: number,
-    /** Decides between events of the same instant; random where the schedule is seeded. */
+    /** Orders events of the same instant. It is random where the schedule is seeded. */
     readonly tieBreak: number,
     readonly order: number,
     readonly run: () => void,
@@ -24,7 +24,7 @@ export class ScheduledEvent implements Timer {
   }
 }
 
-/** Cancelled events stay in it until they come up, or until they are too many. */
+/** Events by time. Cancelled events stay in the heap until they come up, or until there are too many of them. */
 export class EventHeap {
   readonly #events = new Heap<ScheduledEvent>((one, other) => one.precedes(other));
   #sizeAfterLastSweep = 1024;
@@ -34,7 +34,7 @@ export class EventHeap {
     this.#events.push(event);
   }
 
-  /** The next event that still counts. */
+  /** The next event that is not cancelled. */
   peek(): ScheduledEvent | undefined {
     while (this.#events.first?.cancelled === true) this.#events.shift();
     return this.#events.first;
@@ -46,8 +46,8 @@ export class EventHeap {
     return next;
   }
 
-  /** Deadlines are mostly cancelled long before they are due: without this they would pile up. */
   #sweep(): void {
+    // Deadlines are mostly cancelled long before they are due, so cancelled events would pile up without this sweep.
     this.#events.keep((event) => !event.cancelled);
     this.#sizeAfterLastSweep = Math.max(1024, this.#events.size);
   }

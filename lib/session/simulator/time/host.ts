@@ -2,9 +2,8 @@ import type { Clock, Timer } from '../../../lock/clock.js';
 import type { Timeline } from './timeline.js';
 
 /**
- * One operating system process: it can be stopped and continued (SIGSTOP, SIGCONT) and killed. While it is stopped time
- * goes on; when it continues, overdue timers run first and what came from the network after them, as in Node's event
- * loop: that first timer still sees the old world.
+ * One operating system process that can be stopped, continued and killed (SIGSTOP, SIGCONT, SIGKILL). Time goes on
+ * while it is stopped.
  */
 export class Host {
   readonly clock: Clock;
@@ -15,7 +14,10 @@ export class Host {
   #waitingDeliveries: (() => void)[] = [];
   #catchingUp = false;
 
-  /** @param runsOutsideCode whether code that waits for promises runs here: a client, not a simulated server. */
+  /**
+   * @param runsOutsideCode whether code that waits for promises runs here: true for a client, false for a simulated
+   * server
+   */
   constructor(timeline: Timeline, runsOutsideCode: boolean) {
     this.#timeline = timeline;
     this.#runsOutsideCode = runsOutsideCode;
@@ -49,7 +51,7 @@ export class Host {
     };
   }
 
-  /** Something arrives for this process. */
+  /** Delivers a message to this process. */
   deliver(callback: () => void): void {
     this.#admit(this.#waitingDeliveries, () => this.#call(callback));
   }
@@ -61,6 +63,7 @@ export class Host {
   resume(): void {
     if (this.#state !== 'paused') return;
     this.#state = 'running';
+    // Promises of the code that resumed the process come first, so catching up begins with the next event.
     if (this.#catchingUp) return;
     this.#catchingUp = true;
     this.#timeline.after(0, () => this.#catchUp());
@@ -78,7 +81,8 @@ export class Host {
     else run();
   }
 
-  /** One at a time, so that promises get their turn in between. */
+  /** Runs the waiting events one at a time, so that promises get their turn in between. */
+  // Overdue timers run before messages, as in Node's event loop: the first timer after a stop still sees the old world.
   #catchUp(): void {
     const next =
       this.#state === 'running' ? (this.#overdueTimers.shift() ?? this.#waitingDeliveries.shift()) : undefined;

@@ -1,6 +1,6 @@
 const TWO_TO_32 = 0x1_0000_0000;
 
-/** FNV-1a: spreads a name over 32 bits. */
+/** FNV-1a, which spreads a name over 32 bits. */
 function hash(text: string): number {
   let value = 0x811c9dc5;
   for (let index = 0; index < text.length; index += 1) {
@@ -9,7 +9,7 @@ function hash(text: string): number {
   return value >>> 0;
 }
 
-/** Mulberry32: the same seed gives the same numbers on every machine, which is all that a schedule asks of it. */
+/** Mulberry32. It gives the same numbers for the same seed on every machine, and a schedule needs no more. */
 export class SeededRandom {
   #state: number;
 
@@ -17,7 +17,7 @@ export class SeededRandom {
     this.#state = seed >>> 0;
   }
 
-  /** In [0, 1). */
+  /** A number in [0, 1). */
   next(): number {
     return this.word() / TWO_TO_32;
   }
@@ -35,7 +35,7 @@ export class SeededRandom {
     return Math.floor(this.next() * below);
   }
 
-  /** Fisher-Yates, on a copy. */
+  /** A copy in random order (Fisher-Yates). */
   shuffled<T>(items: readonly T[]): T[] {
     const shuffled = [...items];
     for (let last = shuffled.length - 1; last > 0; last -= 1) {
@@ -45,7 +45,7 @@ export class SeededRandom {
     return shuffled;
   }
 
-  /** A source of its own for one named user, so that what one draws does not change what another sees. */
+  /** A source for one named user. Draws of one user do not change what another user draws. */
   fork(name: string): SeededRandom {
     return new SeededRandom(hash(`${this.seed}/${name}`));
   }

@@ -4,12 +4,12 @@ import { restingClock, type Timer } from '../../../lock/clock.js';
 import { outsideCalls } from '../../../lock/outside-calls.js';
 import type { Timeline } from './timeline.js';
 
-/** How often `run` looks. */
+/** How often `run` asks whether it is done. */
 const POLL_MS = 2;
 
 /**
- * The machine's own time, also where a test has put fake timers in the place of the global ones. No timer here keeps the
- * process alive: an embedded ensemble must not, and who waits for a lock keeps it alive by itself.
+ * The machine's own time, even where a test has replaced the global timers by fake ones. No timer here keeps the
+ * process alive: an embedded ensemble must not, and a caller that waits for a lock keeps the process alive by itself.
  */
 export class RealTime implements Timeline {
   readonly chance = undefined;
@@ -25,7 +25,7 @@ export class RealTime implements Timeline {
   after(delayMs: number, run: () => void): Timer {
     if (delayMs > 0) return restingClock.setTimer(delayMs, run);
     return outsideCalls(() => {
-      // Not `unref`: such an immediate does not wake an event loop that has nothing else to do.
+      // The immediate is not unreferenced: an unreferenced one does not wake an event loop that has nothing else to do.
       const immediate = setImmediate(run);
       return { cancel: () => clearImmediate(immediate) };
     });
@@ -33,7 +33,7 @@ export class RealTime implements Timeline {
 
   readonly keepAwake = restingClock.keepAwake;
 
-  /** Waits until `done` holds, and says whether it does at `limitAt`. */
+  /** Waits until `done` holds or `limitAt` is reached. @returns whether `done` holds */
   async run(done: () => boolean, limitAt: number): Promise<boolean> {
     while (!done()) {
       if (this.now() >= limitAt) return false;

@@ -1,7 +1,7 @@
 import type { Timer } from '../../../lock/clock.js';
 import type { SeededRandom } from './random.js';
 
-/** The time an ensemble lives in: virtual, under a test's control, or the machine's own. */
+/** The time that an ensemble lives in: virtual time under a test's control, or the machine's own. */
 export interface Timeline {
   /** Monotonic milliseconds. */
   now(): number;
@@ -9,12 +9,12 @@ export interface Timeline {
   wallNow(): number;
   after(delayMs: number, run: () => void): Timer;
   /**
-   * Where chance may decide (the order of what happens at one instant, how frames fall into segments, the order of
-   * names in a list); undefined where everything happens in the order in which it was asked for.
+   * Decides the order of what happens at one instant, how frames fall into segments and the order of names in a list.
+   * Undefined where everything happens in the order in which it was asked for.
    */
   readonly chance: SeededRandom | undefined;
-  /** See `Clock`: undefined where no timer is the machine's. */
+  /** See `Clock`. Undefined where no timer is the machine's. */
   readonly keepAwake?: (() => Timer) | undefined;
-  /** Code outside of the simulator was called: its promises must get their turn before the next event. */
+  /** Notes that code outside the simulator was called: its promises must get their turn before the next event. */
   noteOutsideCall(): void;
 }

@@ -4,12 +4,12 @@ import { EventHeap, ScheduledEvent } from './event-heap.js';
 import type { SeededRandom } from './random.js';
 import type { Timeline } from './timeline.js';
 
-/** 2024-01-01: the wall clock of every virtual world starts here, so that runs can be compared. */
+/** The wall clock of every virtual world starts at 2024-01-01, so that runs can be compared. */
 const WALL_CLOCK_START_MS = 1_704_067_200_000;
-/** So many events without time moving on is a loop, not a schedule. */
+/** This many events at one instant are a loop, not a schedule. */
 const MAX_EVENTS_AT_ONE_INSTANT = 1_000_000;
 
-/** Every promise that can go on does so before a macrotask runs, however long the chain. */
+/** Resolves when all promises that can go on have done so, however long their chain: a macrotask runs after them. */
 function promisesHadTheirTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
@@ -23,7 +23,7 @@ export class VirtualTime implements Timeline {
   #running = false;
   #eventsAtThisInstant = 0;
 
-  /** @param chance decides the order of events of the same instant; without it they happen as they were scheduled. */
+  /** @param chance decides the order of events of the same instant; without it they keep the order of scheduling */
   constructor(readonly chance: SeededRandom | undefined) {}
 
   now(): number {
@@ -47,8 +47,8 @@ export class VirtualTime implements Timeline {
   }
 
   /**
-   * Runs events until `done` holds, and says whether it does; else time ends up at `limitAt`. Code that waits for
-   * promises gets its turn before `done` is asked.
+   * Runs events until `done` holds or time reaches `limitAt`. Promises get their turn before `done` is asked.
+   * @returns whether `done` holds
    */
   async run(done: () => boolean, limitAt: number): Promise<boolean> {
     if (this.#running) throw new Error('Virtual time is already running: await one run before starting the next.');
@@ -68,7 +68,7 @@ export class VirtualTime implements Timeline {
     }
   }
 
-  /** As `run`, where no code outside of the simulator takes part. */
+  /** The same as `run`, for schedules in which no code outside the simulator takes part. */
   runAlone(done: () => boolean, limitAt: number): boolean {
     while (!done()) {
       if (!this.#step(limitAt)) return done();

@@ -6,7 +6,7 @@ export const WRITE = 2;
 export const CREATE = 4;
 export const DELETE = 8;
 
-/** Who a connection has proved to be. */
+/** An identity that a connection has proved. */
 export interface Identity {
   readonly scheme: string;
   readonly id: string;
@@ -22,7 +22,10 @@ export function authenticate(scheme: string, credential: Uint8Array): Identity |
   return { scheme, id: `${user}:${createHash('sha1').update(text).digest('base64')}` };
 }
 
-/** What is stored for the list of a request: `auth` stands for all that the caller is. undefined: not a valid list. */
+/**
+ * The list that is stored for a request's list, with every identity of the caller in place of `auth`; undefined for an
+ * invalid list.
+ */
 export function resolveAcl(
   acl: readonly Acl[] | undefined,
   identities: readonly Identity[],

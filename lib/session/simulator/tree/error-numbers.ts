@@ -1,4 +1,4 @@
-/** The error numbers of ZooKeeper's answers that the simulator gives. */
+/** The error numbers that the simulator answers, as in ZooKeeper. */
 export const OK = 0;
 export const ROLLED_BACK = -2;
 export const BAD_ARGUMENTS = -8;

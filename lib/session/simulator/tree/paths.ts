@@ -1,4 +1,4 @@
-/** Characters that ZooKeeper refuses in a path: controls, surrogates (so all beyond the BMP), private use, specials. */
+/** ZooKeeper refuses these in a path: control characters, surrogates (so all beyond the BMP), private use, specials. */
 const REFUSED_CHARACTER = /[\u0000-\u001f\u007f-\u009f\ud800-\uf8ff\ufff0-\uffff]/;
 
 export function parentOf(path: string): string {
@@ -10,7 +10,7 @@ export function nameOf(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1);
 }
 
-/** ZooKeeper's own rules (`PathUtils.validatePath`). */
+/** Applies ZooKeeper's own rules (`PathUtils.validatePath`). */
 export function isValidPath(path: string): boolean {
   if (path === '/') return true;
   if (!path.startsWith('/') || REFUSED_CHARACTER.test(path)) return false;
@@ -20,7 +20,7 @@ export function isValidPath(path: string): boolean {
     .every((segment) => segment !== '' && segment !== '.' && segment !== '..');
 }
 
-/** Java's `%010d`: ten characters at least, the sign among them. */
+/** Java's `%010d`: at least ten characters, the sign among them. */
 export function sequenceSuffix(counter: number): string {
   return counter < 0 ? `-${String(-counter).padStart(9, '0')}` : String(counter).padStart(10, '0');
 }

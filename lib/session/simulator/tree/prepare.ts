@@ -16,16 +16,18 @@ import type { Tree } from './tree.js';
 import { CONTAINER_OWNER, isEphemeral, type Znode } from './znode.js';
 
 const ANY_VERSION = -1;
-/** ZooKeeper's own nodes, which nobody removes. */
+/** ZooKeeper's own nodes, which cannot be removed. */
 const SPECIAL_PATHS: ReadonlySet<string> = new Set(['/', '/zookeeper', '/zookeeper/config', '/zookeeper/quota']);
 
-/** On whose behalf something is asked. */
+/** The session and the identities that a write is made for. */
 export interface Caller {
   readonly sessionId: bigint;
   readonly identities: readonly Identity[];
 }
 
-/** Decides on one write against `tree`, which shows all that was decided before: a change, or an error number. */
+/**
+ * Decides a write against `tree`, which shows everything that was decided before. @returns a change or an error number
+ */
 export function prepare(tree: Tree, part: MultiPart, caller: Caller): Change | number {
   switch (part.op) {
     case 'create':
@@ -51,8 +53,8 @@ function refuse(node: Znode | undefined, permission: number, version: number, ca
   return version !== ANY_VERSION && version !== node.version ? BAD_VERSION : undefined;
 }
 
-/** The order of the checks is the server's: it decides which error a request with several faults gets. */
 function prepareCreate(tree: Tree, request: CreateRequest, caller: Caller): Change | number {
+  // The checks stand in the server's order, which decides the error of a request with several faults.
   if (!request.path.startsWith('/') || request.path.includes('\0')) return BAD_ARGUMENTS;
   const acl = resolveAcl(request.acl, caller.identities);
   if (acl === undefined) return INVALID_ACL;
@@ -91,7 +93,7 @@ function prepareDelete(tree: Tree, path: string, version: number, caller: Caller
   return node.children.size > 0 ? NOT_EMPTY : { op: 'delete', path };
 }
 
-/** A container goes once it has had a child and has none: decided again when the leader gets to it. */
+/** Decides again, when the leader gets to it, whether a container is empty and can go. */
 export function prepareReap(tree: Tree, path: string): Change | number {
   const node = tree.nodes.get(path);
   if (node === undefined) return NO_NODE;
@@ -99,6 +101,7 @@ export function prepareReap(tree: Tree, path: string): Change | number {
   return node.children.size > 0 ? NOT_EMPTY : { op: 'delete', path };
 }
 
+// A container that never had a child stays, as in ZooKeeper.
 export function reapableContainers(tree: Tree): string[] {
   return [...tree.containers].filter((path) => {
     const node = tree.existing(path);

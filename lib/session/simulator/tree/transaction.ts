@@ -1,6 +1,6 @@
 import type { Acl, MultiResult } from '../../requests.js';
 
-/** One step of a transaction, with everything decided: every server that carries it out ends up in the same state. */
+/** One step of a transaction with everything decided: every server that carries it out reaches the same state. */
 export type Change =
   | {
       readonly op: 'create';
@@ -15,23 +15,23 @@ export type Change =
   | { readonly op: 'createSession'; readonly sessionId: bigint; readonly timeoutMs: number }
   | { readonly op: 'closeSession'; readonly sessionId: bigint };
 
-/** Which server asked, and which of its requests it is. */
+/** The server that sent a write, and the number of its request. */
 export interface Origin {
   readonly serverId: number;
   readonly requestId: number;
 }
 
-/** A committed position in the history of the ensemble; a refused write takes one too. */
+/** A position in the history of the ensemble. A refused write takes one, too. */
 export interface Transaction {
   readonly zxid: bigint;
   readonly wallMs: number;
   readonly origin: Origin | undefined;
   readonly changes: readonly Change[];
-  /** 0, or why the write was refused. */
+  /** 0, or the reason why the write was refused. */
   readonly errorNumber: number;
-  /** Of a refused multi: one for each part. */
+  /** The errors of a refused multi's parts, in order. */
   readonly partErrors: readonly number[] | undefined;
 }
 
-/** What each change gives to the reply. */
+/** What a change adds to the reply. */
 export type ChangeResult = MultiResult | undefined;

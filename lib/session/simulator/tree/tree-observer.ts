@@ -1,6 +1,6 @@
 import type { Acl } from '../../requests.js';
 
-/** Told of each change to a node as it is carried out: watches are. The lists say who may know of it. */
+/** Called for each change to a node as it is carried out. The access lists tell who may know of the change. */
 export interface TreeObserver {
   created(path: string, acl: readonly Acl[], parentAcl: readonly Acl[]): void;
   deleted(path: string, acl: readonly Acl[], parentAcl: readonly Acl[]): void;

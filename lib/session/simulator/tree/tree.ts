@@ -20,7 +20,9 @@ function node(zxid: bigint, wallMs: number, settings: Pick<Znode, 'data' | 'acl'
   };
 }
 
-/** All that the servers replicate: nodes and sessions, as of `lastZxid`. Carries out what has been decided. */
+/**
+ * Everything that the servers replicate: nodes and sessions, as of `lastZxid`. It carries out what has been decided.
+ */
 export class Tree {
   lastZxid = 0n;
   readonly nodes = new Map<string, Znode>();
@@ -54,7 +56,7 @@ export class Tree {
     return [...(this.#ephemerals.get(sessionId) ?? [])];
   }
 
-  /** @returns one result for each change. */
+  /** @returns one result for each change */
   apply(transaction: Transaction, observer?: TreeObserver): ChangeResult[] {
     this.lastZxid = transaction.zxid;
     return transaction.changes.map((change) =>
@@ -102,7 +104,7 @@ export class Tree {
     return found;
   }
 
-  /** Keeps the lists of ephemerals and containers in step with a node that came. */
+  /** Adds a new node to the lists of ephemerals and containers. */
   index(path: string, added: Znode): void {
     if (added.ephemeralOwner === CONTAINER_OWNER) this.containers.add(path);
     if (!isEphemeral(added)) return;
@@ -120,7 +122,7 @@ export class Tree {
   #addChild(path: string, zxid: bigint): void {
     const parent = this.existing(parentOf(path));
     parent.children.add(nameOf(path));
-    // At its ceiling the counter overflows to less than it is, and is left alone: it sticks (3.8).
+    // At its ceiling the counter would overflow to a smaller number. ZooKeeper 3.8 leaves it alone then, so it sticks.
     const creates = (parent.creates + 1) | 0;
     if (creates <= parent.creates) return;
     parent.creates = creates;

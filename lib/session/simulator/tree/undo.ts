@@ -2,7 +2,7 @@ import { nameOf, parentOf } from './paths.js';
 import type { Change } from './transaction.js';
 import type { Tree } from './tree.js';
 
-/** Remembers what `change` is about to touch; the returned function puts it back. For a multi that fails half-way. */
+/** Remembers what `change` is about to touch, for a multi that fails half-way. The returned function restores it. */
 export function undoOf(tree: Tree, change: Change): () => void {
   switch (change.op) {
     case 'create':

@@ -4,7 +4,7 @@ import { allows, READ, type Identity } from './acl.js';
 import { parentOf } from './paths.js';
 import type { TreeObserver } from './tree-observer.js';
 
-/** A connection: its watches live and die with it. */
+/** A connection. Its watches live and die with it. */
 export interface WatchOwner {
   readonly identities: readonly Identity[];
   notify(event: WatchEvent): void;
@@ -12,13 +12,13 @@ export interface WatchOwner {
 
 const NOBODY: ReadonlySet<WatchOwner> = new Set();
 
-/** Watches of one kind, each gone when it is told. */
+/** Watches of one kind. A watch is gone once its event was sent. */
 class Watches {
   readonly #ownersByPath = new Map<string, Set<WatchOwner>>();
   readonly #pathsByOwner = new Map<WatchOwner, Set<string>>();
 
   add(path: string, owner: WatchOwner): void {
-    // Who sets a watch again is told behind the others.
+    // A watcher that sets its watch again is told after the others.
     this.remove(path, owner);
     this.#ownersByPath.set(path, (this.#ownersByPath.get(path) ?? new Set()).add(owner));
     this.#pathsByOwner.set(owner, (this.#pathsByOwner.get(owner) ?? new Set()).add(path));
@@ -42,8 +42,12 @@ class Watches {
     return this.#pathsByOwner;
   }
 
-  /** Tells everybody who may read the node, but those in `told`, who know. Says whose watches they were. */
+  /**
+   * Tells every owner that may read the node, except those in `told`, who know already. @returns the owners of the
+   * watches
+   */
   trigger(event: WatchEvent, acl: readonly Acl[], told = NOBODY): ReadonlySet<WatchOwner> {
+    // The watches are removed first: an owner may set its watch again while it is being told.
     const owners = new Set(this.#ownersByPath.get(event.path));
     for (const owner of owners) this.remove(event.path, owner);
     for (const owner of owners) {
@@ -53,12 +57,12 @@ class Watches {
   }
 }
 
-/** The watches of the connections of one server, in the two tables that ZooKeeper has. */
+/** The watches of one server's connections, in the two tables that ZooKeeper has. */
 export class WatchTable implements TreeObserver {
   readonly #data = new Watches();
   readonly #children = new Watches();
 
-  /** By `get` and `exists`. */
+  /** Adds a watch of `get` or `exists`. */
   watchData(path: string, owner: WatchOwner): void {
     this.#data.add(path, owner);
   }
@@ -77,13 +81,13 @@ export class WatchTable implements TreeObserver {
   }
 
   deleted(path: string, acl: readonly Acl[], parentAcl: readonly Acl[]): void {
-    // One event for a connection that watches both the data and the children.
+    // A connection that watches both the data and the children gets one event.
     const told = this.#data.trigger({ type: 'deleted', path }, acl);
     this.#children.trigger({ type: 'deleted', path }, acl, told);
     this.#children.trigger({ type: 'children', path: parentOf(path) }, parentAcl);
   }
 
-  /** @returns false when there was none. */
+  /** @returns false when there was no such watch */
   remove(path: string, kind: RemovableWatch, owner: WatchOwner): boolean {
     return (kind === 'data' ? this.#data : this.#children).remove(path, owner);
   }
@@ -93,7 +97,7 @@ export class WatchTable implements TreeObserver {
     this.#children.removeAllOf(owner);
   }
 
-  /** Paths watched, for each connection: the same in both tables counts once. */
+  /** How many paths each connection watches, in total. A path in both tables counts once. */
   get count(): number {
     const pathsByOwner = new Map<WatchOwner, Set<string>>();
     for (const [owner, paths] of [...this.#data.paths, ...this.#children.paths]) {

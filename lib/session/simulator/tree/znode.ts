@@ -1,9 +1,9 @@
 import type { Acl, Stat } from '../../requests.js';
 
-/** What ZooKeeper keeps as the owner of a container, and shows to nobody. */
+/** The owner that ZooKeeper stores for a container. It is never shown to clients. */
 export const CONTAINER_OWNER = -0x8000_0000_0000_0000n;
 
-/** One node, with the counters as the server keeps them. */
+/** One node, with its counters as the server keeps them. */
 export interface Znode {
   data: Uint8Array;
   readonly acl: readonly Acl[];
@@ -13,7 +13,7 @@ export interface Znode {
   readonly ctime: number;
   mtime: number;
   version: number;
-  /** Children ever created: the next sequence number, an int32. */
+  /** How many children were ever created, which is the next sequence number (an int32). */
   creates: number;
   readonly ephemeralOwner: bigint;
   readonly children: Set<string>;
@@ -30,7 +30,7 @@ export function statOf(node: Znode): Stat {
     ctime: node.ctime,
     mtime: node.mtime,
     version: node.version,
-    // Kept as the count of creates, shown as the count of creates and deletes.
+    // The counter of creates is stored; creates and deletes together are shown.
     cversion: (node.creates * 2 - node.children.size) | 0,
     aversion: 0,
     ephemeralOwner: isEphemeral(node) ? node.ephemeralOwner : 0n,
