@@ -4,30 +4,32 @@ import { LOCK_MODES, type LockMode } from './mode.js';
 import { shown } from './shown.js';
 import { describeUnknownOption } from './unknown-option.js';
 
-/** What one call may choose; the rest belongs to the module. */
+/** The options of one call. Everything else belongs to the module. */
 export interface AcquireOptions {
   /**
-   * `exclusive` and `write`: nobody else is inside. `read`: other readers may be. `upgradeable`: readers may be, and
-   * `upgrade()` makes a writer of it.
+   * How the lock is held. `exclusive` and `write`: nobody else is inside. `read`: other readers may be inside.
+   * `upgradeable`: readers may be inside, and `upgrade()` makes the holder a writer.
    * @default 'exclusive'
    */
   readonly mode?: LockMode;
   /**
-   * How long to wait for the lock, in milliseconds. 0: try once, which is to wait for ZooKeeper's answer alone, for a second at
-   * the most. `tryAcquire` tries once in any case: what is said here is the time for the answer then.
+   * How long to wait for the lock, in milliseconds. 0 tries once: the call then waits only for ZooKeeper's answer, for
+   * a second at the most. `tryAcquire` always tries once; there this option is the time for the answer.
    * @default the module's `waitMs`; 1000 for `tryAcquire`
    */
   readonly waitMs?: number;
-  /** Ends the wait, not the hold. */
+  /** Ends the wait. It does not end the hold. */
   readonly signal?: AbortSignal;
   /**
-   * The longest the lock is held without an `extend`, in milliseconds. A call inside the same lock that shares it brings an
-   * end of its own, which goes with that call: the one that comes first counts. @default no limit
+   * The longest time that the lock is held without an `extend`, in milliseconds. A nested call that shares the lock may
+   * bring a lease of its own, which ends with that call: of several leases the first to end counts. @default no limit
    */
   readonly leaseMs?: number;
-  /** Whether a call that runs under this key's lock already shares it. false: such a call is refused. @default true */
+  /**
+   * Whether a call that runs under this key's lock already shares that lock; with false it is refused. @default true
+   */
   readonly reentrant?: boolean;
-  /** For people: shown by `inspect`, events and the lock doctor. */
+  /** A text for people. `inspect`, events and the lock doctor show it. */
   readonly label?: string;
 }
 
@@ -54,7 +56,7 @@ export function checkAcquireOptions(options: AcquireOptions, key?: string, known
   if (label !== undefined && label.length > MAX_LABEL_LENGTH) {
     refuse('label', `must be ${MAX_LABEL_LENGTH} characters at most, not ${label.length}`, key);
   }
-  // Not `instanceof`: it may come from a polyfill, or from another realm.
+  // The class is not checked, because a signal may come from a polyfill or from another realm.
   if (signal !== undefined && !isAbortSignal(signal)) {
     refuse('signal', `must be an AbortSignal, not a ${typeof signal}`, key);
   }

@@ -2,48 +2,51 @@ import { performance } from 'node:perf_hooks';
 import { clearInterval, clearTimeout, setInterval, setTimeout } from 'node:timers';
 import { outsideCalls } from './outside-calls.js';
 
-// The timers are those of Node's own modules: test runners put their fake ones in the place of the globals, and a session
-// that nobody advances would neither answer nor end.
+// The timers come from Node's own modules. Test runners replace the global ones by fake timers, and a session whose
+// time nobody advances would neither answer nor end.
 
-/** A timer that has been set; cancelling one that fired does nothing. */
+/** A timer that has been set. Cancelling a timer that has fired does nothing. */
 export interface Timer {
   cancel(): void;
 }
 
 /**
- * Where time comes from. Everything that waits or judges certainty asks a clock, never `Date`: the wall clock may jump,
- * and the simulator runs whole fleets on a virtual one.
+ * The source of time. Everything that waits or judges certainty asks a clock and never `Date`: the wall clock may jump,
+ * and the simulator runs whole fleets on a virtual clock.
  */
 export interface Clock {
-  /** Milliseconds on a monotonic clock; only differences mean anything. */
+  /** Milliseconds on a monotonic clock. Only differences mean anything. */
   now(): number;
-  /** Calls `callback` once, not earlier than `delayMs` from now, and as a part of no call: many may share a timer. */
+  /**
+   * Calls `callback` once, `delayMs` from now at the earliest, in the async context of no call: many calls may share a
+   * timer.
+   */
   setTimer(delayMs: number, callback: () => void): Timer;
   /**
-   * For a clock whose timers keep no process alive: keeps it alive until this is cancelled, as somebody awaits what a
-   * timer is to bring. Undefined where timers do so by themselves.
+   * Keeps the process alive until the returned timer is cancelled, because a caller awaits what a timer is to bring.
+   * Undefined where timers keep the process alive by themselves.
    */
   readonly keepAwake?: () => Timer;
-  /** Milliseconds since 1970, for what people read. Nothing is decided by it. @default Date.now */
+  /** Milliseconds since 1970, for people to read. Nothing is decided by them. @default Date.now */
   readonly wallNow?: () => number;
 }
 
-/** The date as this clock has it: in the simulator that of the simulation. */
+/** The date by this clock; in the simulator it is the date of the simulation. */
 export function wallNow(clock: Clock): number {
   return clock.wallNow?.() ?? Date.now();
 }
 
-/** Node takes a longer delay for 1 ms. */
+/** Node turns a longer delay into 1 ms. */
 const MAX_DELAY_MS = 0x7fff_ffff;
 
-/** Node's timers come up to a millisecond early, and know no delay of more than 24 days. */
+/** A timer over Node's own, which fire up to a millisecond early and allow no delay of more than 24 days. */
 class SystemTimer implements Timer {
   readonly #at: number;
   readonly #callback: () => void;
   readonly #isResting: boolean;
   #handle: NodeJS.Timeout;
 
-  /** @param isResting whether the process may end before it fires */
+  /** @param isResting whether the process may end before the timer fires */
   constructor(delayMs: number, callback: () => void, isResting: boolean) {
     this.#at = performance.now() + delayMs;
     this.#callback = callback;
@@ -58,6 +61,7 @@ class SystemTimer implements Timer {
 
   #fire(): void {
     const leftMs = this.#at - performance.now();
+    // A timer that fired early, or whose delay was cut to the longest one, is set again for the rest.
     if (leftMs > 0) this.#handle = this.#arm(leftMs);
     else this.#callback();
   }
@@ -67,15 +71,17 @@ class SystemTimer implements Timer {
   }
 }
 
-/** The process's own monotonic clock. It stands still while the machine sleeps (Linux): fencing tokens cover that. */
+/**
+ * The process's own monotonic clock. On Linux it stands still while the machine sleeps; fencing tokens cover that case.
+ */
 export const systemClock: Clock = {
   now: () => performance.now(),
   setTimer: (delayMs, callback) => outsideCalls(() => new SystemTimer(delayMs, callback, false)),
 };
 
 /**
- * The same clock for a session in memory. A session over a socket ends when the process does, and the socket keeps the
- * process alive because a server is at its other end; here nobody is, and a test that does not close its application
+ * The same clock for a session in memory. A socket keeps the process alive for the sake of the server at its other end.
+ * A session in memory has no such server: if it kept the process alive, a test that does not close its application
  * would never end.
  */
 export const restingClock: Clock = {

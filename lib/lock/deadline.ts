@@ -1,14 +1,16 @@
 import type { Clock, Timer } from './clock.js';
 
-/** For those who would not wait for a lock at all: ZooKeeper may take so long to say whether it is free. */
+/** How long ZooKeeper may take to answer a call that does not wait for a lock at all. */
 const ANSWER_WITHIN_MS = 1_000;
 
-/** How long a call may take. To wait for no time at all is to try once, and what there is to wait for is ZooKeeper's answer. */
+/** How long a call may take. A call with a `waitMs` of 0 tries once, and waits only for ZooKeeper's answer. */
 export function answerWithinMs(waitMs: number): number {
   return waitMs || ANSWER_WITHIN_MS;
 }
 
-/** The end of a wait: taken once at the public edge, on the monotonic clock, and handed down to every await below. */
+/**
+ * The end of a wait on the monotonic clock. It is taken once at the public edge and handed down to every await below.
+ */
 export class Deadline {
   #at: number;
 
@@ -29,7 +31,7 @@ export class Deadline {
     return new Deadline(clock, now + waitMs, now);
   }
 
-  /** What has been waited for since `since` has a bound of its own, and does not count. */
+  /** Extends the deadline by the time since `since`: that wait had a bound of its own and does not count. */
   putOff(since: number): void {
     this.#at += this.clock.now() - since;
   }
@@ -46,7 +48,7 @@ export class Deadline {
     return this.clock.now() >= this.at;
   }
 
-  /** One timer for the whole call: the caller cancels it when the call ends. */
+  /** Sets one timer for the whole call. The caller cancels it when the call ends. */
   onPassed(callback: () => void): Timer {
     return this.clock.setTimer(this.remainingMs(), callback);
   }

@@ -6,13 +6,13 @@ import type { LockMode } from './mode.js';
 export type LossReason =
   /** The servers ended the session. */
   | 'session-ended'
-  /** Nothing has proved for too long that the session lives. */
+  /** Nothing has proved for too long that the session is alive. */
   | 'uncertain'
-  /** The link is down, and `onSuspended: 'stop'` was chosen. */
+  /** The link is down, and the option `onSuspended: 'stop'` ends locks then. */
   | 'suspended'
-  /** Somebody removed the contender's node: an operator, the lock doctor. */
+  /** Somebody removed the contender's node, such as an operator or the lock doctor. */
   | 'removed'
-  /** `leaseMs` has passed without an `extend`. */
+  /** `leaseMs` passed without an `extend`. */
   | 'lease-ended'
   /** The lock service was closed before the holder was done. */
   | 'closed'
@@ -25,10 +25,13 @@ interface OfLock {
   readonly label: string | undefined;
 }
 
-/** An event in JSON: what it is about, its token in digits, and of an error no more than those who call from outside may read. */
+/** An event in JSON. Tokens are digits, and an error shows only what an outside caller may read. */
 export type LockEventJson = JsonOf<LockEventFacts>;
 
-/** What happened to locks, for logs and metrics. Never the truth about who holds: ask the handle. `JSON.stringify` takes it as it is. */
+/**
+ * What happened to locks, for logs and metrics. It never decides who holds a lock: ask the handle. `JSON.stringify`
+ * accepts it.
+ */
 export type LockEvent = LockEventFacts & AsJson<LockEventJson>;
 
 export type LockEventFacts =
@@ -39,20 +42,21 @@ export type LockEventFacts =
       readonly token: bigint | undefined;
       readonly reason: LossReason;
       readonly heldMs: number;
-      /** What the holder was told. */
+      /** The error that the holder got. */
       readonly error: LockLostError;
-      /** What the session had seen by then; also on the error. */
+      /** What the session had seen by then. The error has it, too. */
       readonly evidence: LossEvidence;
     })
   | (OfLock & { readonly type: 'failed'; readonly error: Error; readonly waitedMs: number })
-  /** The session was lost while the contender queued (or its node was removed): it has gone to the end of the queue. */
+  /** The contender lost its session or its node while it queued, and went to the end of the queue. */
   | (OfLock & { readonly type: 'requeued'; readonly reason: 'session-ended' | 'removed' })
-  /** A function went on after its lock was lost, and has ended now; its caller was told of the loss long since. */
+  /** A function that went on after its lock was lost has ended now. Its caller was told of the loss long before. */
   | (OfLock & { readonly type: 'late-result'; readonly token: bigint | undefined; readonly error: unknown })
   /**
-   * A node that is done with cannot be removed: the servers refuse it (an `acl` without DELETE). It stands in the queue,
-   * in the way of others, and is tried again until the session ends. Told once for each; `release()` waits for it in vain.
+   * The servers refuse to remove a node that is no longer needed (an `acl` without DELETE). The node stays in the queue
+   * and blocks others. The removal is tried again until the session ends, and `release()` waits for it in vain. Told
+   * once per node.
    */
   | (OfLock & { readonly type: 'not-removed'; readonly nodePath: string; readonly error: LockError })
-  /** ZooKeeper is not to be had, and a lock of this process alone was given out (`whenUnavailable: 'local'`). */
+  /** ZooKeeper could not be reached, and a lock of this process alone was given out (`whenUnavailable: 'local'`). */
   | (OfLock & { readonly type: 'degraded' });

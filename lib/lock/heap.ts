@@ -1,4 +1,4 @@
-/** A binary heap: of all that was put in, the one that precedes the others is at hand. */
+/** A binary heap, which keeps the item at hand that precedes all others. */
 export class Heap<T> {
   readonly #precedes: (one: T, other: T) => boolean;
   #items: T[] = [];
@@ -28,7 +28,7 @@ export class Heap<T> {
     items[index] = item;
   }
 
-  /** Takes the first one out. */
+  /** Removes the first item. */
   shift(): void {
     const items = this.#items;
     const last = items.pop();
@@ -45,7 +45,7 @@ export class Heap<T> {
     items[index] = last;
   }
 
-  /** Drops all but those that are wanted. */
+  /** Removes all items that are not wanted. */
   keep(isWanted: (item: T) => boolean): void {
     const wanted = this.#items.filter(isWanted);
     this.#items = [];

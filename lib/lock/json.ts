@@ -1,15 +1,15 @@
 import { LockError, type LockErrorJson } from './errors.js';
 import { shown } from './shown.js';
 
-/** What is left in JSON of an error that is not of this package: nobody knows what else hangs on it. */
+/** An error of another package in JSON. Only these two members are safe: nobody knows what else hangs on it. */
 export interface ForeignErrorJson {
   readonly name: string;
   readonly message: string;
 }
 
 /**
- * What JSON has of a value: 64-bit numbers are text, dates ISO text, errors what anybody may read of them. Unknown is only what
- * was thrown, or undefined where nothing was.
+ * A value in JSON: 64-bit numbers are text, dates are ISO text, and errors show only what anybody may read. `unknown`
+ * stands for something thrown, or undefined where nothing was thrown.
  */
 export type Json<Value> = unknown extends Value
   ? LockErrorJson | ForeignErrorJson | undefined
@@ -21,19 +21,19 @@ export type Json<Value> = unknown extends Value
         ? LockErrorJson | ForeignErrorJson
         : Value;
 
-/** What JSON has of an object of the public API that holds no others like it. */
+/** An object of the public API in JSON, for objects that hold no others like them. */
 export type JsonOf<Facts> = Facts extends object
   ? { readonly [Name in keyof Facts as Exclude<Name, 'toJSON'>]: Json<Facts[Name]> }
   : never;
 
 export interface AsJson<Value> {
-  /** What `JSON.stringify` takes; to add something to it: `{ ...value.toJSON(), more }`. */
+  /** Called by `JSON.stringify`. To add something to it, write `{ ...value.toJSON(), more }`. */
   toJSON(): Value;
 }
 
 /**
- * Gives an object what `JSON.stringify` asks for: it throws at a bigint. The method is no enumerable member, so that a copy, a
- * comparison and a structured clone have the facts alone.
+ * Gives an object a `toJSON`, because `JSON.stringify` throws at a bigint. The method is not enumerable, so copies,
+ * comparisons and structured clones have only the facts.
  */
 export function withJson<Facts extends object, Value = JsonOf<Facts>>(
   facts: Facts,
@@ -42,7 +42,7 @@ export function withJson<Facts extends object, Value = JsonOf<Facts>>(
   return Object.defineProperty(facts, 'toJSON', { value: toJSON }) as Facts & AsJson<Value>;
 }
 
-/** What JSON has of the members of an object; those that are objects with such members themselves are left as they are. */
+/** The members of an object in JSON. Members that are objects of this kind are left as they are. */
 export function jsonOf<Facts extends object>(facts: Facts): JsonOf<Facts> {
   return Object.fromEntries(
     Object.entries(facts).map(([name, value]) => {
@@ -57,10 +57,10 @@ function plain(this: object): unknown {
   return jsonOf(this);
 }
 
-/** Of whatever was thrown: it may be huge, or lead back to itself. */
+/** The JSON of anything that was thrown. The thrown value itself may be huge or circular. */
 function errorJson(error: unknown): LockErrorJson | ForeignErrorJson {
   if (error instanceof LockError) return error.toJSON();
-  // Not by its class: it may be of another realm.
+  // The class is not checked, because the error may be of another realm.
   const { name, message } = (error ?? {}) as { readonly name?: unknown; readonly message?: unknown };
   return {
     name: typeof name === 'string' ? name : typeof error,

@@ -1,9 +1,10 @@
 /**
  * How a lock is held.
  *
- * - `exclusive`, `write`: alone. `exclusive` is the mutex other clients know, `write` the writing side of a read-write lock
+ * - `exclusive`, `write`: alone. `exclusive` is the mutex that other clients know, `write` is the writing side of a
+ *   read-write lock
  * - `read`: together with other readers
- * - `upgradeable`: together with readers, as the only one who may become a writer (`LockHandle.upgrade`)
+ * - `upgradeable`: together with readers, and as the only one who may become a writer (`LockHandle.upgrade`)
  */
 export type LockMode = 'exclusive' | 'read' | 'write' | 'upgradeable';
 

@@ -2,39 +2,43 @@ import { type AsJson, jsonOf, type JsonOf, withJson } from './json.js';
 import type { LockMode } from './mode.js';
 
 /**
- * - `FREE`: nobody holds it
- * - `HELD`: somebody does
- * - `EXPIRED`: its last holder vanished without giving it back, and the lock-delay for it is running
+ * - `FREE`: no contender holds the lock
+ * - `HELD`: a contender holds it
+ * - `EXPIRED`: the last holder vanished without a release, and the lock-delay for it is running
  */
 export type LockState = 'FREE' | 'HELD' | 'EXPIRED';
 
-/** A contender in JSON: its token in digits, its dates as ISO text. */
+/** A contender in JSON: its token as digits, its dates as ISO text. */
 export interface ContenderSnapshotJson extends Omit<JsonOf<ContenderFacts>, 'client'> {
   readonly client: ClientDescriptionJson | undefined;
 }
 
-/** Who is behind a contender, in JSON: its date as ISO text. */
+/** The client behind a contender in JSON: its date as ISO text. */
 export type ClientDescriptionJson = JsonOf<ClientDescription>;
 
-/** One contender, as its node tells. Contenders of other makes leave most of it empty. */
+/** One contender as its node describes it. Contenders of other clients leave most of it empty. */
 export interface ContenderSnapshot extends ContenderFacts, AsJson<ContenderSnapshotJson> {}
 
 export interface ContenderFacts {
   readonly nodePath: string;
   readonly mode: LockMode;
   readonly fencingToken: bigint;
-  /** The session that the node lives by, in hexadecimal digits: `0x...`, as ZooKeeper's own logs have it. */
+  /** The session that owns the node, in hexadecimal digits (`0x...`), as ZooKeeper's own logs write it. */
   readonly sessionId: string;
-  /** When the node was made, by the servers' wall clock: since when it waits, and for holders that never waited, holds. */
+  /**
+   * When the node was created, by the servers' wall clock. The contender waits since then, or holds if it never waited.
+   */
   readonly since: Date;
   readonly ageMs: number;
-  /** Who is behind it; undefined for contenders that do not say. */
+  /** The client behind the contender; undefined for contenders that do not say. */
   readonly client: ClientDescription | undefined;
 }
 
-/** What a contender of ours writes into its node. Who else wrote there may have left any of it out: that is undefined. */
+/**
+ * What a contender of this package writes into its node. Other writers may leave parts out, which are undefined then.
+ */
 export interface ClientDescription {
-  /** One lock service of one process. */
+  /** The id of one lock service in one process. */
   readonly clientId: string;
   readonly host: string | undefined;
   readonly pid: number | undefined;
@@ -42,12 +46,12 @@ export interface ClientDescription {
   readonly owner: string;
   readonly label: string | undefined;
   readonly mode: LockMode | undefined;
-  /** By the client's wall clock, which may differ from that of the servers, and from ours. */
+  /** The client's wall clock, which may differ from the servers' and from this process's. */
   readonly askedAt: Date | undefined;
   readonly leaseMs: number | undefined;
-  /** What the next holder is to do should this one vanish: wait so long. */
+  /** How long the next holder waits if this one vanishes. */
   readonly lockDelayMs: number | undefined;
-  /** How long holds of this key took in its process of late, in milliseconds; undefined before the first. */
+  /** How long holds of this key lately took in that process, in milliseconds; undefined before the first hold. */
   readonly holdMs: number | undefined;
 }
 
@@ -57,20 +61,20 @@ export interface LockSnapshotJson extends Omit<LockFacts, 'holders' | 'queue'> {
   readonly queue: readonly ContenderSnapshotJson[];
 }
 
-/** A key at one moment. `JSON.stringify` takes it as it is. */
+/** A key at one moment. `JSON.stringify` accepts it. */
 export interface LockSnapshot extends LockFacts, AsJson<LockSnapshotJson> {}
 
 export interface LockFacts {
   readonly key: string;
   readonly state: LockState;
   readonly holders: readonly ContenderSnapshot[];
-  /** Who waits, in the order in which they will be served. At most the first hundred. */
+  /** The waiting contenders in the order in which they will be served, the first hundred at the most. */
   readonly queue: readonly ContenderSnapshot[];
-  /** How many wait in all. */
+  /** How many contenders wait in total. */
   readonly queueLength: number;
   /**
-   * How long a newcomer would wait, judged by how long holds of this key take in the processes that queue here (the median of
-   * what their contenders say), or else in this one; undefined where none of them has held it yet.
+   * How long a newcomer would wait. The estimate uses the median of the hold times that the waiting contenders report,
+   * or else the hold times of this process; it is undefined where none of them has held the key yet.
    */
   readonly waitEstimateMs: number | undefined;
 }

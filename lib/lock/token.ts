@@ -1,14 +1,15 @@
 import { LockConfigurationError } from './errors.js';
 
-/** What a transaction takes of a token: the ensemble's own epoch (20 bits) and counter (32). */
+/** How many bits of a token a transaction takes: the ensemble's epoch (20 bits) and counter (32). */
 const TRANSACTION_BITS = 52n;
 const MAX_TRANSACTION = (1n << TRANSACTION_BITS) - 1n;
 const MAX_MAP_EPOCH = (1n << 11n) - 1n;
 
 /**
- * The fencing token of a contender: the transaction that created its node, its `czxid`. Later grants have larger tokens,
- * whatever is restarted in between, and all fit a positive 64-bit integer. The bits above are for a number that a service
- * raises when its keys move to another ensemble, whose transactions count anew; nothing raises it, so it is 0.
+ * The fencing token of a contender: the transaction that created its node, its `czxid`. Later grants have larger
+ * tokens, whatever is restarted in between, and all tokens fit a positive 64-bit integer. The bits above the
+ * transaction are for a number that a service raises when its keys move to another ensemble, whose transactions begin
+ * anew. Nothing raises it yet, so it is 0.
  */
 export function fencingToken(czxid: bigint, mapEpoch = 0n): bigint {
   if (mapEpoch < 0n || mapEpoch > MAX_MAP_EPOCH) {
@@ -27,7 +28,7 @@ export function fencingToken(czxid: bigint, mapEpoch = 0n): bigint {
   return (mapEpoch << TRANSACTION_BITS) | czxid;
 }
 
-/** As ZooKeeper shows its transactions. */
+/** The number as ZooKeeper shows its transactions. */
 function hexadecimal(number: bigint): string {
   return number < 0n ? `-0x${(-number).toString(16)}` : `0x${number.toString(16)}`;
 }

@@ -1,27 +1,29 @@
 import type { LockMode } from '../lock/mode.js';
 import { isSpent, parseNodeName, type QueueNode } from './node-name.js';
 
-/** What a contender is to do, given the names it saw. */
+/** What a contender does next, given the names that it saw. */
 export type Decision =
   | { readonly kind: 'hold' }
-  /** A reader that an upgrader may have overlooked: it holds when each intent's data names it, and waits otherwise. */
+  /**
+   * A reader that an upgrader may have overlooked. It holds if the data of every intent names it, and waits otherwise.
+   */
   | { readonly kind: 'hold if named'; readonly intents: readonly QueueNode[] }
   /**
-   * `head` is the first in the queue: it holds. `onlyOneAhead`: an exclusive or write contender that may enter as soon as
-   * `watch` is deleted, without another look.
+   * `head` is the first node in the queue, so it holds. `onlyOneAhead` marks an exclusive or write contender that may
+   * enter as soon as `watch` is deleted, without another look.
    */
   | { readonly kind: 'wait'; readonly watch: QueueNode; readonly head: QueueNode; readonly onlyOneAhead: boolean }
-  /** Its own node is not there any more. */
+  /** The contender's own node is no longer there. */
   | { readonly kind: 'gone' }
   | { readonly kind: 'refuse'; readonly reason: Refusal };
 
 export type Refusal =
-  /** The server's counter is used up: the order of the queue means nothing any more. */
+  /** The server's counter is used up, so the order of the queue means nothing any more. */
   | { readonly because: 'counter spent'; readonly node: QueueNode }
-  /** A client of another make stands in this queue and does not see contenders of our mode. */
+  /** A client of another make stands in this queue and does not see contenders of this mode. */
   | { readonly because: 'foreign family'; readonly node: QueueNode };
 
-/** All queue nodes among the children of a key, in the order in which they are served. */
+/** The queue nodes among the children of a key, in the order in which they are served. */
 export function readQueue(children: readonly string[]): QueueNode[] {
   const nodes: QueueNode[] = [];
   for (const name of children) {
@@ -31,7 +33,7 @@ export function readQueue(children: readonly string[]): QueueNode[] {
   return nodes.sort((left, right) => left.sequence - right.sequence);
 }
 
-/** Whether a contender of `mode` must wait for one of mode `ahead` in front of it. */
+/** Whether a contender of `mode` must wait for a contender of mode `ahead` in front of it. */
 export function blocks(ahead: LockMode, mode: LockMode): boolean {
   switch (mode) {
     case 'exclusive':
@@ -44,15 +46,15 @@ export function blocks(ahead: LockMode, mode: LockMode): boolean {
   }
 }
 
-/** The rule of the queue, for the names of a list. */
+/** Applies the rule of the queue to the names of a list. */
 export function decide(children: readonly string[], ownName: string): Decision {
   const own = parseNodeName(ownName);
   return own === undefined ? { kind: 'gone' } : decideIn(readQueue(children), own);
 }
 
 /**
- * The rule of the queue: one pass over the nodes, in the order in which they are served. Whoever has nobody ahead that
- * blocks it holds; everybody else waits for the nearest one ahead that does.
+ * Applies the rule of the queue: a contender with no blocking node ahead holds, every other one waits for the nearest
+ * blocking node ahead.
  */
 export function decideIn(queue: readonly QueueNode[], own: QueueNode): Decision {
   if (isSpent(own.sequence)) return { kind: 'refuse', reason: { because: 'counter spent', node: own } };
@@ -68,6 +70,8 @@ export function decideIn(queue: readonly QueueNode[], own: QueueNode): Decision 
     return { kind: 'wait', watch: blocker, head: ahead[0]!, onlyOneAhead };
   }
   if (own.mode === 'read') {
+    // An upgrader lists the readers inside into its intent. A reader between the upgrader and its intent may have
+    // entered the queue after that list, so the intent's data decides whether it was seen.
     const upgraders = new Set(ahead.filter(({ mode }) => mode === 'upgradeable').map(({ id }) => id));
     const behind = queue.slice(ownIndex + 1);
     const intents = behind.filter(({ mode, id }) => mode === 'write' && id !== undefined && upgraders.has(id));
@@ -76,7 +80,7 @@ export function decideIn(queue: readonly QueueNode[], own: QueueNode): Decision 
   return { kind: 'hold' };
 }
 
-/** What a contender of this mode would have in its way if it came now, in a queue that was just listed. */
+/** The nodes that would block a contender of this mode if it came now, at the end of this queue. */
 export function inTheWayOf(queue: readonly QueueNode[], mode: LockMode): readonly QueueNode[] {
   return queue.filter((node) => blocks(node.mode, mode));
 }
@@ -92,8 +96,8 @@ export function refusalIn(queue: readonly QueueNode[], mode: LockMode, ownName?:
 }
 
 /**
- * The readers an upgrader has to wait for: all that may be inside at this moment, which are those without an exclusive or
- * write contender ahead of them. `intentName` is the upgrader's own write node.
+ * The readers that an upgrader has to wait for: all that may be inside at this moment, which are those with no
+ * exclusive or write contender ahead. `intentName` is the upgrader's own write node.
  */
 export function readersInside(children: readonly string[], intentName: string): QueueNode[] {
   const queue = readQueue(children);
@@ -106,8 +110,8 @@ export function readersInside(children: readonly string[], intentName: string): 
 }
 
 /**
- * Curator's mutex and its read-write lock do not see each other, and nobody else knows upgradeable locks, so where a
- * client of another make queues, a key belongs to one family. kazoo writes the same name for its mutex and its write lock.
+ * Whether contenders of this mode and this node see each other. Curator's mutex and its read-write lock do not, and no
+ * other client knows upgradeable locks. So a key in whose queue another client stands belongs to one family.
  */
 function sharesFamily(mode: LockMode, node: QueueNode): boolean {
   if (node.ours) return true;
@@ -116,6 +120,7 @@ function sharesFamily(mode: LockMode, node: QueueNode): boolean {
       return node.mode === 'exclusive';
     case 'read':
     case 'write':
+      // kazoo gives its mutex and its write lock the same name, so that name belongs to both families.
       return node.mode === 'read' || node.mode === 'write' || node.name.includes('__lock__');
     case 'upgradeable':
       return false;

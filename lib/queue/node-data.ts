@@ -1,12 +1,12 @@
 import { LOCK_MODES, type LockMode } from '../lock/mode.js';
 import type { ClientDescription } from '../lock/snapshot.js';
 
-/** A label of the greatest length, all of it escaped, takes a tenth of this. */
+/** The longest label with every character escaped takes a tenth of this. */
 const MAX_BYTES = 16 * 1024;
-/** Longer than any name of a host, and than any label that this package writes. */
+/** Longer than any host name, and than any label that this package writes. */
 const MAX_SHOWN_LENGTH = 255;
 
-/** Who this lock service is, as its contenders tell others. */
+/** A lock service as its contenders describe it to others. */
 export interface ClientIdentity {
   readonly clientId: string;
   readonly host: string;
@@ -22,10 +22,12 @@ export interface ContenderFacts {
   readonly holdMs: number | undefined;
 }
 
-/** The part that is the same for all contenders of a client, ready to be continued: writing it anew was most of the cost. */
+/**
+ * The part of the text that is the same for all contenders of a client. Writing it anew each time was most of the cost.
+ */
 const beginnings = new WeakMap<ClientIdentity, string>();
 
-/** What a contender says of itself, for people who look at the queue. Nothing is decided by it. */
+/** Describes a contender for people who look at the queue. Nothing is decided by it. */
 export function encodeContender(client: ClientIdentity, facts: ContenderFacts, askedAt = Date.now()): Uint8Array {
   let beginning = beginnings.get(client);
   if (beginning === undefined) {
@@ -42,8 +44,9 @@ export function encodeContender(client: ClientIdentity, facts: ContenderFacts, a
 }
 
 /**
- * Anybody who may write to the queue may have written this: what has the form that ours has is shown, the rest is not.
- * @returns undefined for data that is not ours
+ * Reads what a contender says about itself. Anybody who may write to the queue may have written it, so only members of
+ * the expected form are taken.
+ * @returns undefined for data that this package did not write
  */
 export function decodeContender(data: Uint8Array): ClientDescription | undefined {
   const value = parseObject(data);
@@ -64,39 +67,39 @@ export function decodeContender(data: Uint8Array): ClientDescription | undefined
   };
 }
 
-/** @returns the object in the data, if there is one: others may have written anything, of any size and any depth */
+/** @returns the object in the data, if there is one; others may have written anything, of any size and depth */
 export function parseObject(data: Uint8Array, maxBytes = MAX_BYTES): Record<string, unknown> | undefined {
   if (data.length === 0 || data.length > maxBytes) return undefined;
   try {
     const value: unknown = JSON.parse(Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString('utf8'));
     return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined;
   } catch {
-    // A SyntaxError, or a RangeError where the parser's stack was too small for it.
+    // The parser throws a SyntaxError, or a RangeError where the nesting is too deep for its stack.
     return undefined;
   }
 }
 
-/** Never `String(value)`: what an object from JSON is turned into a text by is a part of the JSON. */
+// `String(value)` would call a conversion that the JSON itself may have brought along.
 function text(value: unknown): string | undefined {
   if (typeof value !== 'string') return undefined;
   return value.length <= MAX_SHOWN_LENGTH ? value : `${value.slice(0, MAX_SHOWN_LENGTH)}…`;
 }
 
-/** Milliseconds since 1970; a `Date` keeps no more than 100 million days. */
+/** The date of a number of milliseconds since 1970; a `Date` reaches no further than 100 million days. */
 function date(value: unknown): Date | undefined {
   const read = new Date(number(value) ?? Number.NaN);
   return Number.isNaN(read.getTime()) ? undefined : read;
 }
 
-/** JSON can say `1e999`. */
+/** A finite number. JSON can say `1e999`, which is read as Infinity. */
 function number(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
 }
 
-/** What the data of a key's node remember: the holder that may write, or the last one, if it vanished. */
+/** The data of a key's node: the holder that may write, or the last one if it vanished. */
 export interface HolderRecord {
   readonly nodeName: string;
-  /** How long the next holder is to wait for one that vanished. */
+  /** How long the next holder waits after one that vanished. */
   readonly lockDelayMs: number;
 }
 
@@ -104,7 +107,7 @@ export function encodeRecord(record: HolderRecord): Uint8Array {
   return Buffer.from(JSON.stringify(record));
 }
 
-/** @returns undefined where nobody is remembered; anybody may have written the data */
+/** @returns undefined where no holder is recorded; anybody may have written the data */
 export function parseRecord(data: Uint8Array): HolderRecord | undefined {
   const value = parseObject(data);
   if (typeof value?.nodeName !== 'string' || !Number.isFinite(value.lockDelayMs)) return undefined;

@@ -1,30 +1,33 @@
 import type { LockMode } from '../lock/mode.js';
 
-/** One contender of a key, as the name of its node tells it. */
+/** One contender of a key, as its node's name describes it. */
 export interface QueueNode {
   readonly name: string;
   readonly mode: LockMode;
-  /** The number the server gave it: its place in the queue. */
+  /** The number that the server appended, which is the place in the queue. */
   readonly sequence: number;
-  /** Chosen by the contender; an upgrader and its intent share one. Undefined where the name has none (zkCli, kazoo). */
+  /**
+   * An id that the contender chose. An upgrader and its intent share one. Undefined where the name has none (zkCli,
+   * kazoo).
+   */
   readonly id: string | undefined;
-  /** Whether this package made it, or a client of another make. */
+  /** Whether this package created the node, and not another client. */
   readonly ours: boolean;
 }
 
-/** The number the server put at the end: ten digits, past the counter's ceiling a minus and nine or ten. */
+/** The server appends ten digits. Past the counter's ceiling it appends a minus and nine or ten digits. */
 const ZERO = 48;
 const NINE = 57;
 const MOST_DIGITS = 10;
 const LEAST_DIGITS = 9;
-/** At this number the counter of ZooKeeper 3.8 stops, and all later siblings share it. */
+/** At this number the counter of ZooKeeper 3.8 stops, and all later siblings get the same number. */
 const SEQUENCE_CEILING = 2_147_483_647;
-/** `_c_`, a UUID and a dash: how Curator marks what it made, so that it finds it again after a lost reply. */
+/** `_c_`, a UUID and a dash: Curator's mark on its nodes, by which it finds them again after a lost reply. */
 const PROTECTION = /^_c_[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}-/;
 const UUID_AT = 3;
 const UUID_LENGTH = 36;
 const UUID_VERSION_AT = UUID_AT + 14;
-/** Our ids are UUIDs of version 8 ("custom"), Curator's of version 4: the only difference between our names and theirs. */
+/** This package uses UUIDs of version 8 ("custom"), Curator those of version 4. The names differ in nothing else. */
 const OUR_UUID_VERSION = '8';
 
 const NAME_BY_MODE: Readonly<Record<LockMode, string>> = {
@@ -34,7 +37,7 @@ const NAME_BY_MODE: Readonly<Record<LockMode, string>> = {
   upgradeable: 'upgr-__READ__',
 };
 
-/** How the text in front of the number ends, in the order in which it is to be looked at. See the name table in docs. */
+/** The endings of the text in front of the number, in the order of comparison. The docs have the table of names. */
 const MODE_BY_ENDING: readonly (readonly [string, LockMode])[] = [
   ['-upgr-__READ__', 'upgradeable'],
   ['lock-', 'exclusive'],
@@ -44,30 +47,30 @@ const MODE_BY_ENDING: readonly (readonly [string, LockMode])[] = [
   ['__lock__', 'exclusive'],
 ];
 
-/** What the number in the name of any queue node stands behind: other names need not even be read. */
+/** The characters in front of the number in every queue node's name. Names without them need not even be read. */
 export const NUMBERED_AFTER = '-_';
 
-/** @returns an id for one contender, out of a random UUID */
+/** @returns an id for one contender, made from a random UUID */
 export function contenderId(randomUuid: string): string {
   return randomUuid.slice(0, 14) + OUR_UUID_VERSION + randomUuid.slice(15);
 }
 
-/** The name to create: the server puts the number behind it. */
+/** The name to create. The server appends the number. */
 export function namePrefix(mode: LockMode, id: string): string {
   return `_c_${id}-${NAME_BY_MODE[mode]}`;
 }
 
-/** @returns undefined for what is no queue node: a nested key, somebody's litter */
+/** @returns undefined for a name that is no queue node, such as a nested key or somebody's litter */
 export function parseNodeName(name: string): QueueNode | undefined {
   const digits = digitsAtEnd(name);
   if (digits < LEAST_DIGITS) return undefined;
   const numberAt = name.length - digits;
-  // The minus first: no recipe's own part of the name ends in two dashes.
+  // The minus is tried first, because no recipe's part of a name ends in two dashes.
   const negative = name[numberAt - 1] === '-' ? nodeWithNumberAt(name, numberAt - 1) : undefined;
   return negative ?? (digits === MOST_DIGITS ? nodeWithNumberAt(name, numberAt) : undefined);
 }
 
-/** Whether the order of the queue can be trusted with this number in it. */
+/** Whether this number shows that the order of the queue can no longer be trusted. */
 export function isSpent(sequence: number): boolean {
   return sequence < 0 || sequence >= SEQUENCE_CEILING;
 }
@@ -84,7 +87,7 @@ function digitsAtEnd(name: string): number {
 function nodeWithNumberAt(name: string, numberAt: number): QueueNode | undefined {
   const mode = endsInMode(name, numberAt);
   if (mode === undefined) return undefined;
-  // By position rather than by capture: a long queue is parsed at every hand-over.
+  // The parts are cut out by position and not by a capture, because a long queue is parsed at every hand-over.
   const isProtected = PROTECTION.test(name);
   return {
     name,
@@ -96,7 +99,7 @@ function nodeWithNumberAt(name: string, numberAt: number): QueueNode | undefined
 }
 
 function endsInMode(name: string, end: number): LockMode | undefined {
-  // As all of them do; most ends that are looked at do not.
+  // All endings end in one of these; most names that are looked at do not.
   if (name[end - 1] !== '-' && name[end - 1] !== '_') return undefined;
   for (const [ending, mode] of MODE_BY_ENDING) if (name.endsWith(ending, end)) return mode;
   return undefined;

@@ -1,12 +1,12 @@
 import { decide } from './decide.js';
 import { parseNodeName } from './node-name.js';
 
-/** What the names of a queue tell of one contender: whether it is the one that may write. */
+/** Whether a contender may write, as the names of a queue tell. */
 export type WriterStanding =
   | { readonly kind: 'holds' }
-  /** The names ahead of it are still there. */
+  /** The node `behind` and others ahead of it are still there. */
   | { readonly kind: 'waits'; readonly behind: string }
-  /** A reader, or what is no contender; an upgradeable one that has not asked for its upgrade. */
+  /** A reader, a name that is no contender, or an upgradeable contender that has not asked for its upgrade. */
   | { readonly kind: 'is no writer' };
 
 export function writerStanding(names: readonly string[], name: string): WriterStanding {
@@ -18,7 +18,7 @@ export function writerStanding(names: readonly string[], name: string): WriterSt
   return { kind: mayWrite ? 'holds' : 'is no writer' };
 }
 
-/** An upgrader keeps its own node, and stands at the tail once more as a writer with the same id. */
+/** An upgrader keeps its own node and adds an intent, a write node with the same id at the tail of the queue. */
 function hasIntent(names: readonly string[], id: string | undefined): boolean {
   return names.some((other) => {
     const node = parseNodeName(other);
