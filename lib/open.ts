@@ -16,21 +16,22 @@ import type { Dialer, Server } from './session/core/link.js';
 import type { Acl } from './session/requests.js';
 import { SocketDialer } from './session/wire/socket-dialer.js';
 
-// The entry points that open lock services of their own come here for the options as well.
+// Entry points that open lock services of their own get the options from here, too.
 export { resolveOptions };
 
-/** A lock service that is its maker's to close. */
+/** A lock service that its maker must close. */
 export type ClosableLockService = LockService &
   AsyncDisposable & {
     /**
-     * Gives holders `graceMs` to finish, takes the locks of those that do not, and ends the session.
+     * Gives holders `graceMs` to finish, takes the locks of those that have not finished, and ends the session.
      * @default the option `shutdownGraceMs`
      */
     close(graceMs?: number): Promise<void>;
   };
 
 /**
- * A lock service without Nest: for scripts, workers and tests. Close it when done (`await using`, or `close()`).
+ * Creates a lock service without Nest, for scripts, workers and tests. Close it when done (`await using`, or
+ * `close()`).
  * @throws LockConfigurationError for options that make no sense, LockUnavailableError when no ZooKeeper answers in time
  */
 export async function createLockService(options: DistributedLockOptions): Promise<ClosableLockService> {
@@ -40,6 +41,7 @@ export async function createLockService(options: DistributedLockOptions): Promis
   try {
     await whenUp(session, resolved.connectTimeoutMs);
   } catch (error) {
+    // Locks of this process alone serve until ZooKeeper answers.
     if (resolved.whenUnavailable === 'local' && error instanceof LockUnavailableError) return service;
     await service.close(0);
     throw error;
@@ -48,24 +50,30 @@ export async function createLockService(options: DistributedLockOptions): Promis
 }
 
 /**
- * What a lock service stands on: a way to the servers, a clock, and chance. Usually these are the network's and the machine's
- * own; the simulator and the stand-in for tests bring theirs.
+ * The surroundings of a lock service: its servers, its clock, its random source. Usually they are the network and this
+ * machine; the simulator and the testing entry bring their own.
  */
 export interface Surroundings {
   readonly servers: readonly Server[];
-  /** @param acl for creates that name none */
+  /** @param acl the access rights of creates that name none */
   readonly dialer: (acl: readonly Acl[]) => Dialer;
   readonly clock: Clock;
-  /** In [0, 1). */
+  /** A number in [0, 1). */
   readonly random: () => number;
   readonly randomUuid: () => string;
-  /** @default this machine, and the process's own number */
+  /** @default this machine, and the number of this process */
   readonly machine?: { readonly host: string; readonly pid: number };
-  /** An ensemble that nobody else can reach, for locks of this process alone. `stop` is called when it is not needed any more. */
+  /**
+   * An ensemble that nobody else can reach, for locks of this process alone. `stop` is called when it is no longer
+   * needed.
+   */
   readonly alone: () => Surroundings & { stop(): void };
 }
 
-/** Starts a lock service; it connects in the background, and is no part of the call that needed it first. */
+/**
+ * Starts a lock service, which connects in the background. It runs in no call's async context, not even the first
+ * caller's.
+ */
 export function openLockService(
   options: ResolvedOptions,
   surroundings = surroundingsFor(options),
@@ -94,7 +102,10 @@ function buildLockService(options: ResolvedOptions, around: Surroundings): Retur
   return { session, service };
 }
 
-/** Starts a session; it connects in the background. The only place that knows which kinds of session there are. */
+/**
+ * Starts a session, which connects in the background. Only this function and its helpers know which kinds of session
+ * there are.
+ */
 export function openSession(options: ResolvedOptions): SessionClient {
   return outsideCalls(() => buildSession(options, surroundingsFor(options)));
 }
@@ -106,7 +117,7 @@ function buildSession(options: ResolvedOptions, { servers, dialer, clock, random
   return new SessionClient(settings, dialer(acl));
 }
 
-/** A session over an ensemble of its own, which is gone when the session is closed. */
+/** A session over an ensemble of its own, which ends when the session is closed. */
 function openSessionAlone(around: Surroundings): SessionClient {
   const alone = around.alone();
   const options = resolveOptions({ connect: 'memory:', memory: { allowInProduction: true } });
@@ -128,13 +139,13 @@ function surroundingsFor({ connect, tls }: ResolvedOptions): Surroundings {
   };
 }
 
-/** The ensemble in memory is a fifth of the package's code: only who uses it loads it. */
+/** The ensemble in memory is a fifth of the package's code, so it is loaded only where it is used. */
 const loadSimulator = () => import('./session/simulator/embedded.js');
 type EmbeddedEnsemble = InstanceType<Awaited<ReturnType<typeof loadSimulator>>['EmbeddedEnsemble']>;
-/** As the ensemble in memory calls the one server that it has. */
+/** The name that the ensemble in memory gives its only server. It is known before the ensemble's code is loaded. */
 const IN_MEMORY: readonly Server[] = [{ host: 'simulated-1', port: 2181 }];
 
-/** @param loading the ensemble, as soon as its code is there */
+/** @param loading the ensemble, which is there as soon as its code is loaded */
 export function surroundingsInMemory(loading: Promise<EmbeddedEnsemble>): Surroundings {
   return {
     ...ON_THIS_MACHINE,
@@ -146,7 +157,7 @@ export function surroundingsInMemory(loading: Promise<EmbeddedEnsemble>): Surrou
 
 function aloneInMemory(): ReturnType<Surroundings['alone']> {
   const loading = loadSimulator().then(({ EmbeddedEnsemble }) => new EmbeddedEnsemble());
-  // The session's own log of attempts says why nothing could be loaded.
+  // A failed load needs no report here: the session's list of failed attempts has it.
   const stop = (): void => void loading.then((ensemble) => ensemble.stop()).catch(() => undefined);
   return { ...surroundingsInMemory(loading), stop };
 }
@@ -157,7 +168,7 @@ const ON_THIS_MACHINE: Pick<Surroundings, 'random' | 'randomUuid' | 'alone'> = {
   alone: aloneInMemory,
 };
 
-/** Resolves when the session is up; rejects, and leaves the session as it is, when it is not within the time. */
+/** Resolves when the session is up. It rejects when the time is over, and leaves the session as it is. */
 export function whenUp(session: SessionClient, withinMs: number): Promise<void> {
   return new Promise((resolve, reject) => {
     const subscription = new Subscription();

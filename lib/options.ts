@@ -1,70 +1,88 @@
 import type { AuthSettings, TlsSettings } from './session/options.js';
 import type { Acl } from './session/requests.js';
 
-/** What an application says once about its locks. */
+/** The options of an application's locks, given once. */
 export interface DistributedLockOptions {
   /**
-   * `zk1:2181,zk2:2181,zk3:2181/chroot`, or `memory:[name]` for an ensemble inside this process, whose locks exclude no
-   * other process: for development, and refused where `NODE_ENV` is `production` unless `memory` allows it.
+   * The servers, as `zk1:2181,zk2:2181,zk3:2181/chroot`. `memory:[name]` is an ensemble inside this process, for
+   * development: its locks exclude no other process, so it is refused where `NODE_ENV` is `production`, unless `memory`
+   * allows it.
    */
   readonly connect: string;
   /**
-   * For `connect: 'memory:'` alone. `allowInProduction: true`: the application is the only one there will ever be, so that
-   * locks of this process will do where `NODE_ENV` is `production`, too.
+   * Only for `connect: 'memory:'`. `allowInProduction: true` says that this application will only ever have one
+   * process, so that locks of this process are enough even where `NODE_ENV` is `production`.
    * @default { allowInProduction: false }
    */
   readonly memory?: { readonly allowInProduction?: boolean };
   /**
-   * How long the servers keep a silent session, in milliseconds: asked, the servers grant what their bounds allow. Longer
-   * than the longest pause of the process (GC), and at least four ticks. It is about what a hand-over after a crash takes.
+   * How long the servers keep a silent session, in milliseconds. The servers grant what their bounds allow. Choose more
+   * than the longest pause of the process (GC), and at least four ticks. A hand-over after a crash takes about this
+   * long.
    * @default 10000
    */
   readonly sessionTimeoutMs?: number;
-  /** The servers' `tickTime` in milliseconds, or more: certainty is computed from it. @default 2000 */
+  /** The servers' `tickTime` in milliseconds, or more. Certainty is computed from it. @default 2000 */
   readonly serverTickMs?: number;
-  /** An absolute path in front of every key. @default none */
+  /** An absolute path that is put in front of every key. @default none */
   readonly namespace?: string;
-  /** Digest credentials, sent to the servers of each connection. */
+  /** Digest credentials. Every connection sends them to its server. */
   readonly auth?: {
-    /** Without a colon. */
+    /** The name, without a colon. */
     readonly username: string;
-    /** Goes over the network as it is, unless `tls` is set. */
+    /** The password. It goes over the network in plain text unless `tls` is set. */
     readonly password: string;
   };
-  /** Who may do what with the nodes. @default with `auth`, those with the same credentials; anyone without */
+  /**
+   * The access rights of the nodes. @default with `auth`, all rights for the same credentials only; all rights for
+   * anyone without
+   */
   readonly acl?: readonly Acl[];
-  /** Speak TLS, to the servers' `secureClientPort`: as `tls.connect()` takes it, `ca`, `cert` and `key` in PEM. */
+  /**
+   * Speak TLS, to the servers' `secureClientPort`. The settings are those of `tls.connect()`, with `ca`, `cert` and
+   * `key` in PEM.
+   */
   readonly tls?: TlsSettings;
-  /** The longest wait for a lock, in milliseconds. Less than the session time-out and a tick misses hand-overs after a crash. @default 15000 */
+  /**
+   * The longest wait for a lock, in milliseconds. A value below the session time-out plus a tick misses hand-overs
+   * after a crash. @default 15000
+   */
   readonly waitMs?: number;
   /**
-   * How long the first connection may take, in milliseconds, apart from `waitMs`: an election may take longer than anybody
-   * would wait for a lock. With `startup: 'eager'` the start waits so long, and fails then. With `lazy` the first calls, which
-   * make the connection, wait so long for it, and the module's `waitMs` for their lock from then on. A call with a `waitMs` of
-   * its own keeps to that, connected or not, and one that tries once (`waitMs: 0`, `tryAcquire`) to the second of an answer.
+   * How long the first connection may take, in milliseconds, apart from `waitMs`: an election may take longer than
+   * anybody would wait for a lock. With `startup: 'eager'` the start waits this long and then fails. With `lazy` the
+   * first calls connect, wait this long for the connection, and then the module's `waitMs` for their lock. A call with
+   * its own `waitMs` keeps to that, connected or not; a call that tries once (`waitMs: 0`, `tryAcquire`) keeps to one
+   * second.
    * @default 15000
    */
   readonly connectTimeoutMs?: number;
   /**
-   * `eager`: the start waits for ZooKeeper for `connectTimeoutMs`, and fails without it. `lazy`: it does not wait; a Nest application then
-   * connects with the first lock, `createLockService` at once and in the background.
+   * With `eager` the start waits for ZooKeeper for `connectTimeoutMs`, and fails without it. With `lazy` it does not
+   * wait: a Nest application connects with the first lock, `createLockService` at once and in the background.
    * @default 'eager'
    */
   readonly startup?: 'eager' | 'lazy';
   /** How long holders may go on at shutdown, in milliseconds. @default 5000 */
   readonly shutdownGraceMs?: number;
-  /** `stop`: locks are lost as soon as the link is down, not when certainty ends. @default 'continue' */
+  /** With `stop`, locks are lost as soon as the link is down, and not only when certainty ends. @default 'continue' */
   readonly onSuspended?: 'continue' | 'stop';
-  /** `local`: give out locks of this process alone when ZooKeeper is away. They exclude nobody else. @default 'reject' */
+  /**
+   * With `local`, locks of this process alone are given out while ZooKeeper is away. They exclude no other process.
+   * @default 'reject'
+   */
   readonly whenUnavailable?: 'reject' | 'local';
-  /** How long the next holder waits after one that vanished, in milliseconds; all clients of a key must agree. @default 0 */
+  /**
+   * How long the next holder waits after a holder that vanished, in milliseconds. All clients of a key must agree.
+   * @default 0
+   */
   readonly lockDelayMs?: number;
 }
 
-/** Every option with its value, checked. Credentials are not enumerable, so that no log or error shows them. */
+/** Every option with its checked value. Credentials are not enumerable, so that no log or error shows them. */
 export interface ResolvedOptions {
   readonly connect: string;
-  /** Whether its locks are of this process alone. */
+  /** Whether the locks are of this process alone. */
   readonly isInMemory: boolean;
   readonly sessionTimeoutMs: number;
   readonly serverTickMs: number;

@@ -27,14 +27,16 @@ const KNOWN: readonly (keyof DistributedLockOptions)[] = [
   'memory',
 ];
 
-/** An int of 32 bits on the wire. The other times go nowhere but to the clock, which keeps any number. */
+/**
+ * A session time-out is an int of 32 bits on the wire. The other times only reach the clock, which takes any number.
+ */
 const MAX_SESSION_TIMEOUT_MS = 0x7fff_ffff;
 const ALL_PERMISSIONS = 31;
 const ANYONE: readonly Acl[] = [{ permissions: ALL_PERMISSIONS, scheme: 'world', id: 'anyone' }];
 const CREATOR: readonly Acl[] = [{ permissions: ALL_PERMISSIONS, scheme: 'auth', id: '' }];
 
 /**
- * The one place where defaults are and options are checked.
+ * Checks all options and fills in the defaults, in this one place.
  * @throws LockConfigurationError that names the option and what was expected
  */
 export function resolveOptions(options: DistributedLockOptions): ResolvedOptions {
@@ -76,7 +78,10 @@ export function resolveOptions(options: DistributedLockOptions): ResolvedOptions
   );
 }
 
-/** The locks of a fleet of which each instance has an ensemble of its own exclude nobody, and nothing else would tell. */
+/**
+ * Refuses an ensemble in memory in production: with one per instance the locks of a fleet exclude nobody, and nothing
+ * would show it.
+ */
 function checkMemory({ memory, connect }: DistributedLockOptions, target: ConnectTarget): void {
   const allows = memory?.allowInProduction;
   const isObject = memory === undefined || (typeof memory === 'object' && (memory as unknown) !== null);
@@ -139,7 +144,9 @@ function readNamespace(namespace = ''): string {
   return path;
 }
 
-/** What is made there would stand in the queue of a key, for those who use the servers without it. */
+/**
+ * Refuses paths whose nodes would stand in the queue of a key, for clients that use the servers without this prefix.
+ */
 function refuseReserved(option: string, path: string): void {
   const segment = reservedSegment(path);
   if (segment === undefined) return;

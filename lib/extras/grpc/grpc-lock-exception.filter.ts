@@ -3,7 +3,7 @@ import { type Observable, throwError } from 'rxjs';
 import { LockError } from '../../lock/errors.js';
 import { LockExceptionFilter } from '../../nest/lock-exception.filter.js';
 
-/** gRPC's numbers, which never change: nothing of gRPC need be loaded for them. */
+/** gRPC's status numbers never change, so no part of gRPC has to be loaded for them. */
 const CANCELLED = 1;
 const INVALID_ARGUMENT = 3;
 const PERMISSION_DENIED = 7;
@@ -23,11 +23,11 @@ const CODES: ReadonlyMap<number, number> = new Map([
 ]);
 
 /**
- * Answers the lock errors of gRPC handlers with gRPC's codes: ABORTED where others were in the way (begin again),
- * UNAVAILABLE where the lock service was not to be had or the lock was lost. gRPC's details are the error's `code` and `message`.
- * What does not come by RPC is answered as by `LockExceptionFilter`.
+ * Answers the lock errors of gRPC handlers with gRPC's codes: ABORTED where others were in the way (start again),
+ * UNAVAILABLE where the lock service could not be reached or the lock was lost. The details are the error's `code` and
+ * `message`. Errors of calls that are not RPC are answered as by `LockExceptionFilter`.
  *
- * `@UseFilters(GrpcLockExceptionFilter)` above a controller of gRPC methods.
+ * Put `@UseFilters(GrpcLockExceptionFilter)` above a controller of gRPC methods.
  */
 @Catch(LockError)
 export class GrpcLockExceptionFilter extends LockExceptionFilter {

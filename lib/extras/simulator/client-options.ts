@@ -17,7 +17,7 @@ export type SimulatedClientOptions = Pick<
   | 'lockDelayMs'
 >;
 
-/** What the simulator itself decides. */
+/** The options that the simulator sets itself. */
 const ITS_OWN = ['connect', 'memory', 'tls', 'startup', 'serverTickMs'];
 
 /** @throws LockConfigurationError that names the client, the option and what was expected */

@@ -1,14 +1,17 @@
 import type { CheckCall } from './driven-lock-service.js';
 
-/** What of a handle waits for the servers. */
+/** The members of a handle that wait for the servers. */
 const WAITS: ReadonlySet<string | symbol> = new Set(['release', 'upgrade', 'whenSure', Symbol.asyncDispose]);
 
-/** The same handle, which refuses what would wait for ever, as the simulated time stands still or the process is gone. */
+/**
+ * The same handle, except that it refuses calls that would wait for ever because simulated time stands still or the
+ * process is gone.
+ */
 export function drivenHandle<Handle extends object>(handle: Handle, check: CheckCall): Handle {
   return new Proxy(handle, {
     get(target, name) {
       const value: unknown = Reflect.get(target, name, target);
-      // Those of a handle on several locks.
+      // A handle on several locks has them in an array.
       if (Array.isArray(value)) return value.map((one: object) => drivenHandle(one, check));
       if (typeof value !== 'function') return value;
       if (!WAITS.has(name)) return (...given: unknown[]): unknown => Reflect.apply(value, target, given);

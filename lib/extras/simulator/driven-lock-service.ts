@@ -15,12 +15,15 @@ import type { openLockService } from '../../open.js';
 import type { ConnectionState } from '../../session/connection-state.js';
 import { drivenHandle } from './driven-handle.js';
 
-/** Says why nothing can be asked of a client now, by throwing. */
+/** Throws where nothing can be asked of a client now, and says why. */
 export type CheckCall = (what: string) => void;
 
 type OpenedLockService = ReturnType<typeof openLockService>['service'];
 
-/** A lock service that refuses what would wait for ever, as the simulated time stands still or the process is gone. */
+/**
+ * A lock service that refuses calls that would wait for ever because simulated time stands still or the process is
+ * gone.
+ */
 export class DrivenLockService extends LockService implements AsyncDisposable {
   readonly #locks: OpenedLockService;
   readonly #check: CheckCall;

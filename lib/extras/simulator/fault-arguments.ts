@@ -9,8 +9,9 @@ import type { SimulatedClient } from './simulated-client.js';
 export type ClientReference = SimulatedClient | string;
 
 /**
- * A request as the servers know it. To take a place in a queue is a `create`, to look at the queue a `list`, to give a lock back
- * a `delete`, to prove that the session lives a `set` or `sync`; `reattach` is the handshake of a client that comes back.
+ * A request as the servers know it. A contender joins a queue with a `create`, looks at the queue with a `list`, and
+ * releases a lock with a `delete`. A client proves its session with a `set` or `sync`. `reattach` is the handshake of a
+ * client that comes back.
  */
 export type RequestKind = Op;
 
@@ -44,7 +45,7 @@ type Kind =
   | 'path'
   | 'number';
 
-/** What each fault is given, in this order. */
+/** The arguments of each fault, in order. */
 const ARGUMENTS = {
   cutLink: ['client'],
   refuseLinks: ['client'],
@@ -80,7 +81,7 @@ const ARGUMENTS = {
   endAll: [],
 } as const satisfies Readonly<Record<string, readonly Kind[]>>;
 
-/** The name of each thing that can go wrong: the methods of `simulator.faults`. */
+/** The name of a fault, which is a method of `simulator.faults`. */
 export type FaultName = keyof typeof ARGUMENTS;
 
 const WAYS: Readonly<Record<'way of a client?' | 'way of a server?', readonly string[]>> = {
@@ -88,7 +89,7 @@ const WAYS: Readonly<Record<'way of a client?' | 'way of a server?', readonly st
   'way of a server?': ['to-leader', 'to-follower'],
 };
 
-/** Knows which servers and clients there are, and so which faults make sense. */
+/** Checks the arguments of faults against the servers and clients that exist. */
 export class FaultArguments {
   readonly #simulation: Simulation;
   readonly #processes: ReadonlyMap<string, SimulatedProcess>;
@@ -115,7 +116,7 @@ export class FaultArguments {
     });
   }
 
-  /** @throws LockConfigurationError for what is no request; a handshake is none */
+  /** @throws LockConfigurationError for a value that is no request; a handshake is none */
   checkRequest(where: string, kind: unknown): void {
     const mistake = kind === 'reattach' ? 'a handshake is no request' : this.#mistakeIn('request', kind);
     if (mistake !== undefined) refuse(where, mistake);

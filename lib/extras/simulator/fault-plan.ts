@@ -3,14 +3,14 @@ import type { FaultArguments, FaultName } from './fault-arguments.js';
 import { describe, isMilliseconds } from './simulator-options.js';
 import type { SimulatorFaults } from './simulator-faults.js';
 
-/** One fault and its time: `{ atMs: 2_000, fault: 'killServer', with: [2] }`. Clients by their names, it is plain JSON. */
+/** One fault and its time: `{ atMs: 2_000, fault: 'killServer', with: [2] }`. With clients by name it is plain JSON. */
 export type PlannedFault = {
   readonly [Name in FaultName]: {
-    /** From now, in milliseconds. */
+    /** The time of the fault, in milliseconds from now. */
     readonly atMs: number;
-    /** A method of `simulator.faults`. */
+    /** The name of a method of `simulator.faults`. */
     readonly fault: Name;
-    /** What the method is given. @default nothing */
+    /** The arguments of the method. @default none */
     readonly with?: Readonly<Parameters<SimulatorFaults[Name]>>;
   };
 }[FaultName];

@@ -5,8 +5,8 @@ import { isUp } from '../../session/connection-state.js';
 import type { CheckCall } from './driven-lock-service.js';
 
 /**
- * The recipe of a ZooKeeper lock by hand, one step a call, over the session of one client: for lessons, and for contenders that
- * behave as no lock service does. They stand in the same queues as those of `locks`.
+ * The recipe of a ZooKeeper lock by hand, one step per call, over the session of one client. It is for lessons, and for
+ * contenders that behave as no lock service does. They join the same queues as the contenders of `locks`.
  */
 export class LockRecipe {
   readonly #locks: LockService;
@@ -20,7 +20,8 @@ export class LockRecipe {
 
   /**
    * Creates an ephemeral sequential node under the key, and the key's own nodes where they are missing.
-   * @returns its path, `/locks/a/lock-0000000000`: the place in the queue until it is removed or the session ends
+   * @returns its path, such as `/locks/a/lock-0000000000`, which stands in the queue until it is removed or the session
+   * ends
    */
   async createEphemeralSequential(key: string): Promise<string> {
     this.#check('createEphemeralSequential');
@@ -32,23 +33,24 @@ export class LockRecipe {
     const names = path.slice(1).split('/');
     const parents = names.map((_, index) => `/${names.slice(0, index + 1).join('/')}`);
     await this.#whenUp();
-    // Those that are there already are refused; what is missing in the end is told by the create below.
+    // Parents that exist already answer with an error, which is ignored. The create below tells if one is still
+    // missing.
     await session.batch(parents.map((parent) => ({ op: 'create' as const, path: parent, mode: 'container' as const })));
     const [created] = await session.batch([{ op: 'create', path: `${path}/lock-`, mode: 'ephemeral-sequential' }]);
     if (created instanceof Error) throw created;
     return created.path;
   }
 
-  /** Whether this node is the first in its queue, and so holds the lock. A node that is gone holds nothing. */
+  /** Whether this node is the first in its queue, and so holds the lock. A missing node holds nothing. */
   async isLockAcquired(nodePath: string): Promise<boolean> {
     this.#check('isLockAcquired');
     return (await this.#standing(nodePath))?.kind === 'holds';
   }
 
   /**
-   * Watches the one node that this one waits for, and calls `onDeleted` with its path when it is deleted, whoever did it:
-   * then it is time to look again.
-   * @returns the path that is watched; undefined when this node waits for nobody, and nothing is watched
+   * Watches the one node that this node waits for, and calls `onDeleted` with its path when anybody deletes it. Then it
+   * is time to look again.
+   * @returns the watched path; undefined where this node waits for no other, and nothing is watched
    */
   async watchPredecessor(nodePath: string, onDeleted: (deletedPath: string) => void): Promise<string | undefined> {
     this.#check('watchPredecessor');
@@ -59,7 +61,8 @@ export class LockRecipe {
     const set = async () => (await session.batch([{ op: 'get', path, watch: { onWatchEvent } }]))[0];
     const onWatchEvent = ({ type }: { readonly type: string }): void => {
       if (type === 'deleted') onDeleted(path);
-      // A one-shot watch is used up by a change of the data, too. When it cannot be set again, the node or the session is gone.
+      // A change of the data also uses up a one-shot watch. Where it cannot be set again, the node or the session is
+      // gone.
       if (type !== 'changed') return;
       void set().then((found) => {
         if (found instanceof Error) onDeleted(path);
@@ -68,15 +71,15 @@ export class LockRecipe {
     const found = await set();
     if (!(found instanceof Error)) return path;
     if (found.code !== 'NO_NODE') throw found;
-    // It went away between the look and the watch, so another one is ahead by now, or nobody.
+    // The node went away between the look and the watch, so now another node is ahead, or none.
     return this.watchPredecessor(nodePath, onDeleted);
   }
 
-  /** Behind a sync, so that a server that lags does not show an old queue. */
   async #standing(nodePath: string) {
     const parent = parentOf(nodePath);
     const { session, standingOf } = this.#locks[sessionAccess]();
     await this.#whenUp();
+    // The sync keeps a server that lags from showing an old queue.
     const [, listed] = await session.batch([
       { op: 'sync', path: parent },
       { op: 'list', path: parent },
@@ -89,7 +92,10 @@ export class LockRecipe {
     return listed.children.includes(name) ? standingOf(listed.children, name) : undefined;
   }
 
-  /** A client connects when it is made, which takes a moment. Of one that was closed its session tells by itself. */
+  /**
+   * Waits for the connection, which a client begins when it is made. A client that was closed gets an error from its
+   * session.
+   */
   async #whenUp(): Promise<void> {
     await firstValueFrom(this.#locks.connectionState$.pipe(filter(isUp)), { defaultValue: undefined });
   }

@@ -9,18 +9,18 @@ import { SimulatedClient } from './simulated-client.js';
 import { SimulatorFaults } from './simulator-faults.js';
 import { describe, isMilliseconds, type LockSimulatorOptions, resolveSimulatorOptions } from './simulator-options.js';
 
-/** Ten minutes of simulated time, in which a lock is taken or given up for sure. */
+/** Ten minutes of simulated time: by then every lock has been acquired or given up. */
 const WITHIN_MS = 600_000;
 
 /**
- * A ZooKeeper ensemble in memory, and the clients of a fleet on it: what a lock does when links break, processes stand still and
- * servers fail, in milliseconds and the same each time.
+ * A ZooKeeper ensemble in memory, with the clients of a fleet. It shows what a lock does when links break, processes
+ * stop and servers fail, within milliseconds and the same every time.
  *
- * On the virtual clock (the default) time passes inside `run` alone. What a test awaits there must come from the simulator or be
- * ready at once: it is not slowed down for timers, sockets and files of the machine.
+ * On the virtual clock (the default) time passes only inside `run`. A test must not await timers, sockets or files of
+ * the machine there: simulated time does not wait for them.
  */
 export class LockSimulator implements AsyncDisposable {
-  /** What can go wrong, by name. */
+  /** The faults, by name. */
   readonly faults: SimulatorFaults;
   readonly #simulation: Simulation;
   readonly #tickMs: number;
@@ -41,8 +41,8 @@ export class LockSimulator implements AsyncDisposable {
   }
 
   /**
-   * One process of the fleet: made when its name is first asked for, and the same one after that. It connects by itself.
-   * @param options of its locks; only where it is made
+   * The client of this name, which is one process of the fleet. The first call makes it, and it connects by itself.
+   * @param options the options of its locks, only in the first call
    * @throws LockConfigurationError for options that make no sense
    */
   client(name: string, options?: SimulatedClientOptions): SimulatedClient {
@@ -66,9 +66,10 @@ export class LockSimulator implements AsyncDisposable {
   }
 
   /**
-   * Runs `work`, and lets time pass until what it returns has settled. Everything that takes time belongs in here: calls of
-   * locks, `sleep`, `until`, and the start of an application that uses them. Inside another `run` it is a part of that one.
-   * @param withinMs of simulated time, 600 000 by default
+   * Runs `work`, and lets time pass until its promise has settled. Everything that takes time belongs inside: calls of
+   * locks, `sleep`, `until`, and the start of an application that uses locks. Inside another `run` it becomes a part of
+   * that one.
+   * @param withinMs the limit in simulated time, 600 000 by default
    * @throws what `work` throws, or Error when it has not settled in time
    */
   run<T>(work: () => T | PromiseLike<T>, withinMs = WITHIN_MS): Promise<T> {
@@ -79,7 +80,7 @@ export class LockSimulator implements AsyncDisposable {
     return this.#runs.run(work, checkedMs('run', withinMs));
   }
 
-  /** Resolves after so much simulated time. */
+  /** Resolves after this much simulated time. */
   sleep(durationMs: number): Promise<void> {
     this.#checkCall('sleep');
     checkedMs('sleep', durationMs);
@@ -87,8 +88,8 @@ export class LockSimulator implements AsyncDisposable {
   }
 
   /**
-   * Resolves as soon as the condition holds: it is asked after each thing that happens.
-   * @param withinMs of simulated time, 600 000 by default
+   * Resolves as soon as the condition holds. The condition is asked after each simulated event.
+   * @param withinMs the limit in simulated time, 600 000 by default
    * @throws what the condition throws, or Error when it does not hold in time
    */
   until(condition: () => boolean, withinMs = WITHIN_MS): Promise<void> {
@@ -97,8 +98,8 @@ export class LockSimulator implements AsyncDisposable {
   }
 
   /**
-   * Has faults happen by themselves, each at its time from now. All are checked first: a name that there is not, or a server or
-   * client that there is not, is told before anything happens. One that fails at its time fails the run.
+   * Schedules faults, each at its time from now. All of them are checked first, so that an unknown fault, server or
+   * client is told before anything happens. A fault that fails at its time fails the run.
    * @throws LockConfigurationError that names the place in the list and the mistake
    */
   plan(faults: readonly PlannedFault[]): void {
@@ -114,17 +115,17 @@ export class LockSimulator implements AsyncDisposable {
     return this.#simulation.now();
   }
 
-  /** In [0, 1), drawn from the seed: for choices of the test's own that are to be the same each time. */
+  /** A number in [0, 1) drawn from the seed, for a test's own choices that must be the same every time. */
   random(): number {
     return this.#simulation.random.next();
   }
 
-  /** The id of the server that leads; undefined while none does. */
+  /** The id of the leading server; undefined while there is none. */
   get leaderId(): number | undefined {
     return this.#simulation.leaderId;
   }
 
-  /** The ids of the servers that follow and serve clients. */
+  /** The ids of the servers that follow a leader and serve clients. */
   get followerIds(): readonly number[] {
     return this.#simulation.followerIds;
   }
@@ -140,8 +141,8 @@ export class LockSimulator implements AsyncDisposable {
   }
 
   /**
-   * How many requests of a kind have reached the servers so far, those of sessions themselves included.
-   * @throws LockConfigurationError for a kind that there is not
+   * How many requests of a kind have reached the servers so far, including those of the sessions themselves.
+   * @throws LockConfigurationError for an unknown kind
    */
   requestCount(kind: Exclude<RequestKind, 'reattach'>): number {
     this.#arguments.checkRequest('requestCount', kind);
@@ -149,15 +150,16 @@ export class LockSimulator implements AsyncDisposable {
   }
 
   /**
-   * The nodes in the queue of a key in their order, as the servers have them now; the first one holds. The key with the namespace.
-   * @throws Error while nobody leads
+   * The nodes in the queue of a key, in order, as the leader has them now. The first one holds. `key` includes the
+   * namespace.
+   * @throws Error while there is no leader
    */
   queue(key: string): readonly string[] {
     const numberOf = (name: string): number => Number(/-?\d+$/.exec(name)?.[0]);
     return this.#simulation.children(key).sort((one, other) => numberOf(one) - numberOf(other));
   }
 
-  /** Ends all faults, gives back what clients hold, and stops the servers. A test that closes leaves no timer behind. */
+  /** Ends all faults, releases what clients hold, and stops the servers. After it no timer is left. */
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.faults.endAll();

@@ -1,7 +1,7 @@
 import { LockConfigurationError } from '../../lock/errors.js';
 import type { Simulation } from '../../session/simulator/simulation.js';
 
-/** Somebody who waits for something to be so. */
+/** A call of `until` that waits for its condition. */
 interface Waiter {
   readonly condition: () => boolean;
   readonly limitAt: number;
@@ -9,7 +9,7 @@ interface Waiter {
   readonly reject: (error: unknown) => void;
 }
 
-/** What keeps the time of a simulation going: the calls of `run` that have not settled. */
+/** Keeps the time of a simulation going while calls of `run` have not settled. */
 export class Runs {
   readonly #simulation: Simulation;
   readonly #isVirtual: boolean;
@@ -25,7 +25,7 @@ export class Runs {
     this.#seed = seed;
   }
 
-  /** @throws LockConfigurationError where what is asked now would wait for ever */
+  /** @throws LockConfigurationError where the call would wait for ever */
   checkDriven(what: string): void {
     if (!this.#isVirtual || this.#underWay.size > 0) return;
     throw new LockConfigurationError(
@@ -38,13 +38,13 @@ export class Runs {
   async run<T>(work: () => T | PromiseLike<T>, withinMs: number): Promise<T> {
     const mark = Symbol('run');
     const isOuter = !this.#isDriving;
-    // What the work does at once is inside already.
+    // The synchronous beginning of the work is inside the run already.
     this.#isDriving = true;
     this.#underWay.add(mark);
     const running = (async () => work())().finally(() => this.#underWay.delete(mark));
-    // The run around this one lets time pass for both.
+    // The outer run lets time pass for both.
     if (!isOuter) return running;
-    // It is returned below, unless something else ends the run.
+    // The promise is returned below, unless something else ends the run first.
     running.catch(() => undefined);
     try {
       await this.#drive(withinMs);
@@ -60,13 +60,13 @@ export class Runs {
     return new Promise((resolve, reject) => {
       const waiter = { condition, limitAt, resolve, reject };
       this.#waiters.add(waiter);
-      // Without an event at that time, the clock would jump over it; on the real clock nobody else may be looking.
+      // Without an event at that time the clock would jump over it. On the real clock nobody else may be looking.
       this.#simulation.timeline.after(withinMs, () => this.#simulation.timeline.noteOutsideCall());
       if (!this.#isDriving) void this.#simulation.drive(() => this.#look(waiter), withinMs + 1);
     });
   }
 
-  /** Does what nobody awaits; its error is that of the run. */
+  /** Runs something whose end nobody awaits. Its error fails the run. */
   failing(act: () => void): void {
     try {
       act();
@@ -87,7 +87,7 @@ export class Runs {
       if (failure !== undefined) throw failure.error;
       if (this.#underWay.size === 0) return;
       if (!inTime) throw new Error(this.#notSettled(withinMs));
-      // Those who are told now get their turn before the next thing happens: each drive begins with it.
+      // Waiters that were told now get their turn before the next event, because each drive begins with it.
     }
   }
 
@@ -95,7 +95,7 @@ export class Runs {
     return [...this.#waiters].filter((waiter) => this.#look(waiter)).length > 0;
   }
 
-  /** Whether this one waits no longer: it was told. */
+  /** @returns whether this waiter has been told, and so waits no longer */
   #look(waiter: Waiter): boolean {
     const isLate = this.#simulation.now() >= waiter.limitAt;
     let settle: (() => void) | undefined;

@@ -5,10 +5,10 @@ import type { Simulation } from '../../session/simulator/simulation.js';
 import { type CheckCall, DrivenLockService } from './driven-lock-service.js';
 import { LockRecipe } from './lock-recipe.js';
 
-/** One process of the fleet, as far as its locks go: a session, and a lock service over it. */
+/** One process of the fleet, as far as its locks are concerned: a session, and a lock service over it. */
 export class SimulatedClient {
   /**
-   * The lock service of this process, the one of production. It connects by itself. In a Nest test:
+   * The lock service of this process, which is that of production. It connects by itself. In a Nest test:
    * `overrideProvider(LockService).useValue(client.locks)`.
    */
   readonly locks: ClosableLockService;
@@ -29,22 +29,25 @@ export class SimulatedClient {
     this.recipe = new LockRecipe(service, this.#check);
   }
 
-  /** What `simulator.client(name)` was given. */
+  /** The name that `simulator.client(name)` was given. */
   get name(): string {
     return this.#process.name;
   }
 
-  /** Whether it runs, stands still (`faults.pauseClient`) or is gone for good (`faults.killClient`). */
+  /** Whether the process runs, stands still (`faults.pauseClient`) or is gone for good (`faults.killClient`). */
   get state(): 'running' | 'paused' | 'killed' {
     return this.#process.state;
   }
 
-  /** The ids of the servers that it is connected to by now: one, or none. */
+  /** The ids of the servers that it is connected to now: one or none. */
   get connectedTo(): readonly number[] {
     return this.#process.connectedTo;
   }
 
-  /** Resolves after so much of this process's time: not while it is paused. For code that runs on this client. */
+  /**
+   * Resolves after this much of the process's time, which does not pass while the process is paused. For code on this
+   * client.
+   */
   sleep(durationMs: number): Promise<void> {
     this.#check('sleep');
     return new Promise((resolve) => this.#process.clock.setTimer(durationMs, resolve));

@@ -2,33 +2,45 @@ import { LockConfigurationError } from '../../lock/errors.js';
 import type { Latency } from '../../session/simulator/network/latency.js';
 import type { SimulationSettings } from '../../session/simulator/simulation.js';
 
-/** What a simulator is made of; all of it may be left out. */
+/** The options of a simulator. All may be left out. */
 export interface LockSimulatorOptions {
   /**
-   * `virtual`: time passes only inside `run`, as fast as the machine computes, and the same run can be had again. `real`: the
-   * machine's own clock, for code that waits for timers, sockets or files.
+   * With `virtual`, time passes only inside `run`, as fast as the machine computes, and a run can be repeated. `real`
+   * is the machine's own clock, for code that waits for timers, sockets or files.
    * @default 'virtual'
    */
   readonly clock?: 'virtual' | 'real';
   /**
-   * Any whole number. Latencies, the order of what happens at one instant and the order of names in lists are drawn from it:
-   * the same seed with the same code is the same run. Without one nothing is drawn. For the virtual clock alone.
+   * Any whole number, for the virtual clock alone. Latencies, the order of events at one instant and the order of names
+   * in lists are drawn from it: the same seed with the same code gives the same run. Without a seed nothing is drawn.
    * @default none
    */
   readonly seed?: number;
-  /** How many servers the ensemble has; their ids are 1 to this. @default 1 */
+  /** How many servers the ensemble has. Their ids begin at 1. @default 1 */
   readonly servers?: number;
-  /** The servers' `tickTime` in milliseconds: sessions last for 2 to 20 of these. @default 2000 */
+  /** The servers' `tickTime` in milliseconds. Sessions last for 2 to 20 ticks. @default 2000 */
   readonly tickMs?: number;
-  /** One way between a client and a server, in milliseconds, or `[least, most]` to draw from. @default 1, with a seed [0.2, 4] */
+  /**
+   * The latency in one direction between a client and a server, in milliseconds, or `[least, most]` to draw from.
+   * @default 1, with a seed [0.2, 4]
+   */
   readonly clientLatencyMs?: Latency;
-  /** One way between two servers, in milliseconds, or `[least, most]` to draw from. @default 1, with a seed [0.2, 4] */
+  /**
+   * The latency in one direction between two servers, in milliseconds, or `[least, most]` to draw from. @default 1,
+   * with a seed [0.2, 4]
+   */
   readonly serverLatencyMs?: Latency;
-  /** How long a server takes to write to its log, in milliseconds, or `[least, most]` to draw from. @default 0, with a seed [0, 2] */
+  /**
+   * How long a server takes to write to its log, in milliseconds, or `[least, most]` to draw from. @default 0, with a
+   * seed [0, 2]
+   */
   readonly diskMs?: Latency;
-  /** From the loss of a leader to the next one, where a majority can talk, in milliseconds. @default 200 */
+  /** The time from the loss of a leader to the next one, where a majority can talk, in milliseconds. @default 200 */
   readonly electionMs?: Latency;
-  /** Told of every message that arrives at a client or a server, one line each: for runs that went wrong. @default none */
+  /**
+   * Called with one line for every message that arrives at a client or a server, for runs that went wrong. @default
+   * none
+   */
   readonly trace?: (line: string) => void;
 }
 
@@ -46,7 +58,7 @@ const KNOWN = [
 
 const DRAWN_MS: Latency = [0.2, 4];
 const DRAWN_DISK_MS: Latency = [0, 2];
-/** Above a session's bounds nothing is different any more. */
+/** More servers than this show nothing new. */
 const MAX_SERVERS = 99;
 
 /** @throws LockConfigurationError that names the option and what was expected */

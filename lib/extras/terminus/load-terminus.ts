@@ -2,8 +2,8 @@ import type { HealthIndicatorService } from '@nestjs/terminus';
 import { LockConfigurationError } from '../../lock/errors.js';
 
 /**
- * Loaded when the application starts, not with this file: a static import that finds nothing ends the process before
- * anybody could say what to install.
+ * Loads Terminus when the application starts, and not with this file: a static import that fails ends the process
+ * before an error could say what to install.
  *
  * @throws LockConfigurationError where the package is not installed
  */

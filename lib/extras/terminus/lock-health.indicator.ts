@@ -8,16 +8,17 @@ import { type ConnectionState, isUp } from '../../session/connection-state.js';
 import { loadTerminus } from './load-terminus.js';
 
 export interface LockHealthOptions {
-  /** Which of several connections: the `name` that its module was given. @default 'default' */
+  /** The connection to check, where there are several: the `name` that its module was given. @default 'default' */
   readonly name?: string;
 }
 
-/** Any key does: nothing is sent for it. */
+/** Any key serves, because no request is sent for it. */
 const ANY_KEY = '/health';
 
 /**
- * Whether locks can be had, for a readiness probe: up while there is a session, down while the connection is suspended
- * or the session lost. It asks nobody, so it costs nothing. It is no liveness probe: a restart cures no network.
+ * Tells a readiness probe whether locks can be acquired: up while there is a session, down while the connection is
+ * suspended or the session is lost. It asks no server, so it costs nothing. It does not suit a liveness probe: no
+ * restart repairs a network.
  */
 @Injectable()
 export class LockHealthIndicator implements OnModuleInit {
@@ -31,7 +32,7 @@ export class LockHealthIndicator implements OnModuleInit {
   }
 
   /**
-   * @param key under which the answer stands in the health report
+   * @param key the name of the answer in the health report
    * @throws LockConfigurationError where there is no connection of this name
    */
   async isHealthy<const Key extends string>(
@@ -43,7 +44,7 @@ export class LockHealthIndicator implements OnModuleInit {
     const state = locks.connectionState;
     const { sessionId } = locks;
     if (isUp(state)) return check.up({ state, ...(sessionId === undefined ? {} : { sessionId }) });
-    // With `startup: 'lazy'` nothing has connected yet, and an instance that is never ready would never be asked for a
+    // With `startup: 'lazy'` nothing has connected yet, and an instance that never becomes ready is never asked for a
     // lock. Asking for a watch connects.
     if (state === 'connecting') locks.watch(ANY_KEY);
     return check.down({ state, message: explain(state) });

@@ -9,8 +9,8 @@ import { provideLockTesting } from './provide-lock-testing.js';
 import type { LockTestingOptions } from './testing-options.js';
 
 /**
- * Stands where `DistributedLockModule.forRoot(...)` stands in the application: the same lock service, over a server in
- * memory that each application has to itself. `module.get(LockTesting)` makes things go wrong.
+ * Replaces `DistributedLockModule.forRoot(...)` in tests: the same lock service, over a server in memory that each
+ * application has to itself. `module.get(LockTesting)` makes things go wrong.
  */
 @Module({})
 export class DistributedLockTestingModule {

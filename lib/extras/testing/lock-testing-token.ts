@@ -3,7 +3,10 @@ import { DEFAULT_CONNECTION } from '../../nest/lock-service-token.js';
 import { refuseMissingParentheses } from '../../nest/locked/missing-parentheses.js';
 import { LockTesting } from './lock-testing.js';
 
-/** `module.get(getLockTestingToken('orders'))`; the default connection's token is the class `LockTesting` itself. */
+/**
+ * For `module.get(getLockTestingToken('orders'))`. The token of the default connection is the class `LockTesting`
+ * itself.
+ */
 export function getLockTestingToken(name: string = DEFAULT_CONNECTION): InjectionToken<LockTesting> {
   return name === DEFAULT_CONNECTION ? LockTesting : `LockTesting(${name})`;
 }
@@ -11,7 +14,7 @@ export function getLockTestingToken(name: string = DEFAULT_CONNECTION): Injectio
 const NO_NAME =
   "it would inject nothing. Write @InjectLockTesting(), or @InjectLockTesting('orders') for a connection with that name";
 
-/** Injects the handles of a named connection. */
+/** Injects the `LockTesting` of a named connection. */
 export function InjectLockTesting(name?: string): ParameterDecorator & PropertyDecorator;
 export function InjectLockTesting(
   name: string = DEFAULT_CONNECTION,

@@ -11,16 +11,16 @@ import { TestingLockService } from './testing-lock-service.js';
 import type { TestingWorld } from './testing-world.js';
 
 export interface BusyOptions {
-  /** How the other one holds it. @default 'exclusive' */
+  /** The mode in which the other process holds the lock. @default 'exclusive' */
   readonly mode?: LockMode;
 }
 
-/** Less than a test may take by default, so that what was waited for is told. */
+/** Shorter than a test's default time limit, so that the failure says what was waited for. */
 const WITHIN_MS = 4_000;
 
 /**
- * What happens to the locks of an application under test, in the test's hands. Nothing here waits for time to pass: each
- * method resolves when the application has been told.
+ * Controls what happens to the locks of an application under test. No method waits for time to pass: each resolves when
+ * the application has been told.
  */
 export class LockTesting {
   readonly #locks: TestingLockService;
@@ -33,8 +33,8 @@ export class LockTesting {
   }
 
   /**
-   * The handles for a lock service that `DistributedLockTestingModule`, `provideLockTesting` or `overrideLocks` made.
-   * @throws LockConfigurationError for any other
+   * The controls of a lock service that `DistributedLockTestingModule`, `provideLockTesting` or `overrideLocks` made.
+   * @throws LockConfigurationError for any other lock service
    */
   static of(locks: LockService): LockTesting {
     if (locks instanceof TestingLockService) return new LockTesting(locks, locks.world);
@@ -45,8 +45,8 @@ export class LockTesting {
   }
 
   /**
-   * Somebody else, in another process, takes the lock and keeps it until `release`. Waits its turn.
-   * @throws LockTimeoutError when the application does not give it back in time
+   * Lets another process acquire the lock and keep it until `release`. It waits for its turn.
+   * @throws LockTimeoutError when the application does not release the lock in time
    */
   async makeBusy(key: string, { mode = 'exclusive' }: BusyOptions = {}): Promise<void> {
     const others = await this.#world.others();
@@ -54,7 +54,7 @@ export class LockTesting {
     this.#busy.set(key, [...(this.#busy.get(key) ?? []), handle]);
   }
 
-  /** Somebody else gives back what `makeBusy` took. Does nothing where it took nothing. */
+  /** Lets the other process release what `makeBusy` acquired. It does nothing where nothing was acquired. */
   async release(key: string): Promise<void> {
     const handles = this.#busy.get(key) ?? [];
     this.#busy.delete(key);
@@ -62,8 +62,8 @@ export class LockTesting {
   }
 
   /**
-   * The application loses this lock while it holds it: its session ends, and with it all its locks of this connection.
-   * It opens another session by itself.
+   * Lets the application lose this lock while it holds it. The application's session ends, and all its locks of this
+   * connection with it; the application then opens another session by itself.
    * @throws Error where the application does not hold the lock
    */
   async lose(key: string): Promise<void> {
@@ -78,8 +78,8 @@ export class LockTesting {
   }
 
   /**
-   * The server ends the application's session, as after a long pause. While the connection is suspended the application
-   * cannot know of it: it is told after `resume`.
+   * Lets the server end the application's session, as after a long pause. While the connection is suspended the
+   * application cannot know it, and is told after `resume`.
    */
   async endSession(): Promise<void> {
     const isTold = isUp(this.#locks.connectionState) ? this.untilState('lost') : undefined;
@@ -87,42 +87,39 @@ export class LockTesting {
     await isTold;
   }
 
-  /**
-   * The link goes down and stays down until `resume`. Held locks last for most of the session time-out; after that they
-   * are lost.
-   */
+  /** Takes the link down until `resume`. Held locks last for most of the session time-out, and are lost after that. */
   async suspend(): Promise<void> {
     const isTold = isUp(this.#locks.connectionState) ? this.untilState('suspended') : undefined;
     this.#world.entrance.refuse();
     await isTold;
   }
 
-  /** The link comes back, with the same session where the server still has it. */
+  /** Brings the link back, with the same session where the server still has it. */
   async resume(): Promise<void> {
     this.#world.entrance.accept();
     if (this.#locks.connectionState === 'connecting') return;
     await this.#until('connected again', this.#locks.connectionState$, isUp);
   }
 
-  /** Resolves when the application is told of this state, at once if it is in it. */
+  /** Resolves when the application is told of this state, or at once if it is in that state. */
   async untilState(state: ConnectionState, withinMs = WITHIN_MS): Promise<void> {
     const { connectionState$, closed$ } = this.#locks;
-    // The application's own stream ends when it begins to shut down.
+    // The application's own stream ends when the application begins to shut down.
     const states = merge(connectionState$, closed$);
     await this.#until(`state ${state}`, states, (current) => current === state, withinMs);
   }
 
-  /** Resolves when somebody holds the lock. */
+  /** Resolves when a contender holds the lock. */
   untilHeld(key: string): Promise<LockSnapshot> {
     return this.#untilSnapshot(key, 'held', ({ state }) => state === 'HELD');
   }
 
-  /** Resolves when nobody holds the lock or waits for it: a decorated method answers before its lock is given back. */
+  /** Resolves when nobody holds the lock or waits for it. A decorated method answers before its lock is released. */
   untilFree(key: string): Promise<LockSnapshot> {
     return this.#untilSnapshot(key, 'free', ({ state, queueLength }) => state === 'FREE' && queueLength === 0);
   }
 
-  /** Resolves when so many wait for the lock. @param count 1 */
+  /** Resolves when this many contenders wait for the lock. @param count 1 by default */
   untilWaiting(key: string, count = 1): Promise<LockSnapshot> {
     return this.#untilSnapshot(key, `waited for by ${count}`, ({ queueLength }) => queueLength === count);
   }
@@ -139,7 +136,7 @@ export class LockTesting {
       const fail = (how: string, cause?: unknown): void =>
         reject(new Error(`${how}: ${what}. Last seen: ${inspect(last)}`, { cause }));
       const tooLate = `Not within ${withinMs} ms`;
-      // RxJS's own timeout takes the global timers, which a test may have faked: it would wait for ever.
+      // RxJS's own timeout uses the global timers. A test may have faked those, and would wait for ever.
       const timer = setTimeout(() => fail(tooLate), withinMs);
       subscription = values.subscribe({
         next: (value) => {

@@ -4,15 +4,15 @@ import { getLockServiceToken } from '../../nest/lock-service-token.js';
 import { makeLockService } from './provide-lock-testing.js';
 import type { LockTestingOptions } from './testing-options.js';
 
-/** What `Test.createTestingModule(...)` returns. */
+/** The builder that `Test.createTestingModule(...)` returns. */
 export interface OverridableBuilder {
   overrideProvider(token: InjectionToken): { useFactory(options: { factory: () => unknown }): unknown };
 }
 
 /**
- * For a test of a whole root module, `DistributedLockModule.forRoot(...)` included:
- * `overrideLocks(Test.createTestingModule({ imports: [AppModule] }))`. The options of the application do not count, its
- * ZooKeeper is not asked; `LockTesting.of(module.get(LockService))` has the handles.
+ * Replaces the locks in a test of a whole root module, `DistributedLockModule.forRoot(...)` included:
+ * `overrideLocks(Test.createTestingModule({ imports: [AppModule] }))`. The application's own options do not count, and
+ * its ZooKeeper is not asked. `LockTesting.of(module.get(LockService))` has the controls.
  */
 export function overrideLocks<Builder extends OverridableBuilder>(
   builder: Builder,

@@ -8,10 +8,10 @@ import { TestingLockService } from './testing-lock-service.js';
 import { type LockTestingOptions, resolveTestingOptions } from './testing-options.js';
 
 /**
- * The lock service and `LockTesting` as bare providers, for a test without modules:
- * `Test.createTestingModule({ providers: [OrdersService, ...provideLockTesting()] })`.
+ * The lock service and `LockTesting` as bare providers, for a test without modules: `Test.createTestingModule({
+ * providers: [OrdersService, ...provideLockTesting()] })`.
  *
- * What `DistributedLockModule` checks at boot (a `@Fence()` without `@Locked`) is checked by the module alone.
+ * Only the module makes the checks of `DistributedLockModule` at boot, such as a `@Fence()` without `@Locked`.
  */
 export function provideLockTesting(options: LockTestingOptions = {}): Provider[] {
   const name = checkConnectionName(options.name ?? 'default');
@@ -25,7 +25,7 @@ export function provideLockTesting(options: LockTestingOptions = {}): Provider[]
   ];
 }
 
-/** Made anew for each application, so that tests share nothing. */
+/** Makes a new lock service for each application, so that tests share nothing. */
 export function makeLockService(options: LockTestingOptions): LockService {
   return new TestingLockService(options.name ?? 'default', resolveTestingOptions(options));
 }

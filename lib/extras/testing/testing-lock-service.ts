@@ -12,7 +12,7 @@ export class TestingLockService extends ManagedLockService {
     this.world = new TestingWorld(options);
   }
 
-  /** Whoever asks for locks in memory by this module knows that they exclude nobody else. */
+  /** Does not warn about locks in memory: whoever uses this module knows that they exclude no other process. */
   protected override judgeOptions(): void {}
 
   protected override openService(): Opened {
@@ -25,7 +25,7 @@ export class TestingLockService extends ManagedLockService {
   }
 
   override async onApplicationShutdown(): Promise<void> {
-    // A test may leave the connection suspended; the session ends at once only over a link.
+    // A test may leave the connection suspended, and the session ends at once only over a link.
     this.world.entrance.accept();
     await super.onApplicationShutdown();
     await this.world.close();

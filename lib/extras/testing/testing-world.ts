@@ -3,19 +3,19 @@ import type { LockService } from '../../engine/lock-service.js';
 import type { ResolvedOptions } from '../../options.js';
 import { EmbeddedEnsemble } from '../../session/simulator/embedded.js';
 
-/** Somebody else's patience: within the time that a test may take, so that the test fails with a reason. */
+/** How long the other process waits: less than a test's time limit, so that the test fails with a reason. */
 const WAIT_MS = 4_000;
 
 type Others = ReturnType<typeof openLockService>;
 
 /**
- * One server in memory and two ways to it: the application comes in by the one that faults are made at, everybody else
- * by the other.
+ * One server in memory with two entrances. The application uses the one where faults are made, the other process uses
+ * the other one.
  */
 export class TestingWorld {
-  /** Where the application comes in. */
+  /** The application's entrance. */
   readonly entrance: EmbeddedEnsemble;
-  /** What the application's lock service stands on. */
+  /** The surroundings of the application's lock service. */
   readonly surroundings: Surroundings;
   readonly #options: ResolvedOptions;
   #others: Others | undefined;
@@ -26,14 +26,14 @@ export class TestingWorld {
     this.surroundings = surroundingsInMemory(Promise.resolve(this.entrance));
   }
 
-  /** Another process with the same options; it connects when first asked for. */
+  /** Another process with the same options. It connects at the first call. */
   async others(): Promise<LockService> {
     this.#others ??= this.#openOthers();
     await whenUp(this.#others.session, WAIT_MS);
     return this.#others.service;
   }
 
-  /** Takes everybody else away, and the server with them. */
+  /** Ends the other process, and then the server. */
   async close(): Promise<void> {
     await this.#others?.service.close(0);
     this.entrance.stop();

@@ -95,8 +95,6 @@ export class SessionKeeper implements ConnectionOwner {
     const fresh = connection.offer.sessionId === 0n;
     const { serverTickMs } = this.#settings;
     this.#granted = { id: reply.sessionId, password: Uint8Array.from(reply.password), timeoutMs: reply.timeoutMs };
-    // Liveness begins before anything else, so that a server that dies while the session is being closed is noticed,
-    // too.
     connection.startLiveness(reply.timeoutMs, serverTickMs, () => this.#listener.heldUntil());
     if (this.#state === 'closing') {
       void this.#closeSession();
