@@ -1,11 +1,11 @@
 import { failedWith, isAboutTheLink, SessionError } from '../../session/errors.js';
 import {
   get,
+  type GetRequest,
   type NodeData,
   type Outcome,
-  type GetRequest,
-  type WatchEvent,
   type Watcher,
+  type WatchEvent,
 } from '../../session/requests.js';
 import type { Session } from '../../session/session.js';
 import type { QueueMember } from './queue-member.js';

@@ -6,12 +6,12 @@ import type { Session, SessionIdentity } from '../../session/session.js';
 import type { CallScope } from '../bounds/call-scope.js';
 import type { Identifiers } from '../bounds/owner-context.js';
 import { Contender, type LockRequest, OwnNode } from '../contender.js';
+import { refusal } from '../refusal.js';
 import type { Janitor } from '../upkeep/janitor.js';
 import type { LinkState } from '../upkeep/link-state.js';
 import { listQueue, type ListsBehindWrites } from '../upkeep/queue-lists.js';
 import type { Parents } from '../upkeep/parents.js';
 import type { KeyQueues } from './key-queues.js';
-import { refusal } from '../refusal.js';
 
 /** What it takes to create a contender. */
 export interface EnqueueParts {

@@ -3,15 +3,15 @@ import { Deadline } from '../../lock/deadline.js';
 import { LockClosedError, LockUnavailableError } from '../../lock/errors.js';
 import type { LockHandle } from '../../lock/handle.js';
 import { busyError, type CallScope, type CallScopes } from '../bounds/call-scope.js';
-import { callerOf, findReentry, type Identifiers, type OwnedLock } from '../bounds/owner-context.js';
 import type { LockEvents } from '../bounds/lock-events.js';
+import { callerOf, findReentry, type Identifiers, type OwnedLock } from '../bounds/owner-context.js';
 import type { LockRequest } from '../contender.js';
 import type { Hold } from '../hold/hold.js';
+import { checkKey } from '../key.js';
 import type { LinkState } from '../upkeep/link-state.js';
 import type { Outbox } from '../upkeep/outbox.js';
 import type { Acquire } from './acquire.js';
 import { Busy } from './obstacles.js';
-import { checkKey } from '../key.js';
 
 export type TakenLock = OwnedLock<Hold>;
 

@@ -89,7 +89,7 @@ export class HolderInFront {
   /** By what is known already; undefined where it is not. */
   describe(queue: KeyQueue, path: string, owner: string): string | undefined {
     if (queue.holder !== undefined) return describeOwn(queue.holder, owner);
-    const { head } = queue;
+    const { head } = queue.known;
     if (head === undefined) return undefined;
     const own = this.#holds().find(({ contender }) => contender.path === `${path}/${head.name}`);
     if (own !== undefined) return describeOwn(own, owner);

@@ -1,6 +1,7 @@
 import type { Mutant } from './mutant.js';
 
 const KEY_QUEUE = 'lib/engine/acquire/key-queue.ts';
+const TURNS = 'lib/engine/acquire/turns.ts';
 const KEY_QUEUES = 'lib/engine/acquire/key-queues.ts';
 const JANITOR = 'lib/engine/upkeep/janitor.ts';
 
@@ -36,7 +37,7 @@ export const HAND_OVER_MUTANTS: readonly Mutant[] = [
     name: 'a hand-over past those of others that are in between',
     edits: [
       {
-        file: KEY_QUEUE,
+        file: TURNS,
         find: 'return this.#waitsFor(member, decision, basis);',
         replace:
           "if (basis === 'a hand-over') { this.#letIn(member, basis); return undefined; }\n" +
@@ -48,9 +49,7 @@ export const HAND_OVER_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a removal that is not guarded',
-    edits: [
-      { file: KEY_QUEUE, find: 'return this.#unconfirmed.size > 0 ? this : undefined;', replace: 'return undefined;' },
-    ],
+    edits: [{ file: KEY_QUEUE, find: 'return this.#turns.unconfirmed.guard;', replace: 'return undefined;' }],
     breaks: ['granted is held'],
     withinSeeds: 40,
     directed: 'removed behind its neighbour',
@@ -89,8 +88,8 @@ export const HAND_OVER_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: KEY_QUEUE,
-        find: "this.#decide(isDeparted && member.excludesAll ? 'a hand-over' : 'no news');",
-        replace: "this.#decide(isDeparted ? 'a hand-over' : 'no news');",
+        find: "this.#turns.decide(isDeparted && member.excludesAll ? 'a hand-over' : 'no news');",
+        replace: "this.#turns.decide(isDeparted ? 'a hand-over' : 'no news');",
       },
     ],
     breaks: ['granted is held'],
@@ -101,7 +100,7 @@ export const HAND_OVER_MUTANTS: readonly Mutant[] = [
     name: 'a reader handed the lock that an upgrader may have overlooked',
     edits: [
       {
-        file: KEY_QUEUE,
+        file: TURNS,
         find: "const isGuarded = basis === 'a hand-over' && !this.#mayBeOverlooked(member);",
         replace: "const isGuarded = basis === 'a hand-over';",
       },
@@ -112,13 +111,13 @@ export const HAND_OVER_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'one that no list has shown lets itself in',
-    edits: [{ file: KEY_QUEUE, find: 'if (!member.isSeen) return undefined;', replace: '' }],
+    edits: [{ file: TURNS, find: 'if (!member.isSeen) return undefined;', replace: '' }],
     breaks: ['first come, first served', 'one holder', 'granted is held'],
     withinSeeds: 100,
   },
   {
     name: 'no look after a reconnect',
-    edits: [{ file: KEY_QUEUE, find: 'if (this.#mustLook || this.#blockers.isWatching) this.#look();', replace: '' }],
+    edits: [{ file: KEY_QUEUE, find: 'if (this.#mustLook || this.blockers.isWatching) this.#look();', replace: '' }],
     breaks: ['liveness'],
     withinSeeds: 40,
     directed: 'its link goes while it begins to wait',

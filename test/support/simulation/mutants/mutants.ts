@@ -45,12 +45,13 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'wake-up without looking again',
     edits: [
       {
-        file: 'lib/engine/acquire/key-queue.ts',
-        find: 'const decision = decideIn(this.#queue, member.node);',
-        replace: "const decision = basis === 'a removal' ? { kind: 'hold' } : decideIn(this.#queue, member.node);",
+        file: 'lib/engine/acquire/turns.ts',
+        find: 'const decision = decideIn(this.#parts.known.nodes, member.node);',
+        replace:
+          "const decision = basis === 'a removal' ? { kind: 'hold' } : decideIn(this.#parts.known.nodes, member.node);",
       },
       {
-        file: 'lib/engine/acquire/key-queue.ts',
+        file: 'lib/engine/acquire/turns.ts',
         find: "const isShown = basis === 'a new list' ||",
         replace: "const isShown = basis === 'a new list' || basis === 'a removal' ||",
       },
@@ -192,10 +193,10 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'no second look after a reader left',
     edits: [
       {
-        file: 'lib/engine/acquire/key-queue.ts',
-        find: "if (basis === 'a removal' && !this.#blockers.has(watch.name)) {",
+        file: 'lib/engine/acquire/turns.ts',
+        find: "if (basis === 'a removal' && !blockers.has(watch.name)) {",
         replace:
-          "if (basis === 'a removal' && watch.mode === 'read') { this.#letIn(member, 'a new list'); return undefined; }\nif (basis === 'a removal' && !this.#blockers.has(watch.name)) {",
+          "if (basis === 'a removal' && watch.mode === 'read') { this.#letIn(member, 'a new list'); return undefined; }\nif (basis === 'a removal' && !blockers.has(watch.name)) {",
       },
     ],
     breaks: ['first come, first served', 'one holder'],
@@ -265,7 +266,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'a decided hand-over without a watch on the own node',
     edits: [
       {
-        file: 'lib/engine/acquire/key-queue.ts',
+        file: 'lib/engine/acquire/turns.ts',
         find: '(member.excludesAll && member.contender.node.isWatched)',
         replace: "(member.excludesAll && basis === 'a removal')",
       },

@@ -1,0 +1,143 @@
+import { readQueue } from '../../queue/decide.js';
+import type { QueueNode } from '../../queue/node-name.js';
+import { SessionError } from '../../session/errors.js';
+import { type Children, get, type GetRequest, type Outcome, type Watcher } from '../../session/requests.js';
+import type { Session } from '../../session/session.js';
+import type { Contender } from '../contender.js';
+
+/**
+ * The queue of a key as this process knows it: the newest list, without what has gone or departed since. Whoever is ahead of a
+ * member that was seen (`QueueMember.isSeen`) is in it.
+ */
+export class KnownQueue {
+  #nodes: readonly QueueNode[] = [];
+  /** Nodes of members that have left in good order. The servers may still show them; inside this process they are in nobody's way. */
+  readonly #departed = new Set<string>();
+  /** The last change of the children that the newest list has seen. */
+  #seenUpTo = -1n;
+
+  /** In the order in which they are served. */
+  get nodes(): readonly QueueNode[] {
+    return this.#nodes;
+  }
+
+  /** The first in the queue, as it was seen last. */
+  get head(): QueueNode | undefined {
+    return this.#nodes[0];
+  }
+
+  /** @returns the names in the list; undefined where a newer one is known already */
+  listed({ children, stat }: Children): ReadonlySet<string> | undefined {
+    // Several lists may be on their way, and promises tell of their answers in any order.
+    if (stat.pzxid < this.#seenUpTo) return undefined;
+    this.#seenUpTo = stat.pzxid;
+    const nodes = readQueue(children);
+    const names = new Set(nodes.map(({ name }) => name));
+    for (const name of this.#departed) if (!names.has(name)) this.#departed.delete(name);
+    this.#nodes = this.#departed.size === 0 ? nodes : nodes.filter(({ name }) => !this.#departed.has(name));
+    return names;
+  }
+
+  /** A contender of this process stands at the end, and nobody else has come in between. */
+  append({ queueNode, czxid }: Contender): void {
+    this.#nodes = [...this.#nodes, queueNode];
+    if (czxid > this.#seenUpTo) this.#seenUpTo = czxid;
+  }
+
+  /** A contender of this process gives its place back: its node is about to be removed. */
+  departed(name: string): void {
+    this.#departed.add(name);
+    this.removed(name);
+  }
+
+  removed(name: string): void {
+    if (this.#nodes.some((node) => node.name === name)) this.#nodes = this.#nodes.filter((node) => node.name !== name);
+  }
+}
+
+/**
+ * Tells whether the newest contender of this process is followed by its next one, so that no list need be read. The servers
+ * number the children of a node one after the other: where the two numbers are neighbours, nobody else came in between.
+ */
+export class KnownOrder implements Watcher {
+  readonly #session: Session;
+  readonly #path: string;
+  /** How often the watch was asked for, how many of these were answered, and how many an event has used up. */
+  #asked = 0;
+  #answered = 0;
+  #usedUp = 0;
+  /**
+   * Whether the node of the key is watched. Numbers begin anew where that node is removed and made again; the watch tells of
+   * that before any answer that the new node gives.
+   */
+  #isWatched = false;
+  /** The transaction that created the node which is watched. */
+  #nodeCzxid = 0n;
+  /** The number of the newest contender of this process below that node of which it is known who is ahead. */
+  #newest: number | undefined;
+  /** Whether that one followed another one of this process: nobody else uses the key now. */
+  #isAlone = false;
+
+  constructor(session: Session, queuePath: string) {
+    this.#session = session;
+    this.#path = queuePath;
+  }
+
+  /** Whether the next contender of this process will most likely follow the newest one, as the last one did. */
+  get isUsed(): boolean {
+    return this.#isWatched && this.#isAlone;
+  }
+
+  get isWatched(): boolean {
+    return this.#isWatched;
+  }
+
+  /** Whether the watch has been asked for, and may still be answered. */
+  get isAsked(): boolean {
+    return this.#asked > Math.max(this.#answered, this.#usedUp);
+  }
+
+  /** To be sent behind the create of a contender; `answered` takes what came of it. */
+  askToWatch(): GetRequest {
+    this.#asked += 1;
+    return get(this.#path, this);
+  }
+
+  /** @param czxid of a contender that was created in front of the question */
+  answered(outcome: Outcome<GetRequest>, czxid: bigint): void {
+    this.#answered += 1;
+    this.#newest = undefined;
+    this.#isWatched = false;
+    // Only a node that is older than the contender has had it as a child.
+    if (outcome instanceof SessionError || outcome.stat.czxid >= czxid || this.#answered <= this.#usedUp) return;
+    this.#isWatched = true;
+    this.#nodeCzxid = outcome.stat.czxid;
+  }
+
+  /** This contender was seen: who is ahead of it is known. */
+  sees({ queueNode: { sequence }, czxid }: Contender): void {
+    // A node of that name was there before, and had numbers of its own.
+    if (!this.#isWatched || czxid < this.#nodeCzxid) return;
+    if (this.#newest !== undefined && sequence <= this.#newest) return;
+    this.#isAlone = this.#newest !== undefined && sequence === this.#newest + 1;
+    this.#newest = sequence;
+  }
+
+  /** Whether nobody else has come between the newest one that was seen and this one. */
+  isFollowedBy({ queueNode: { sequence } }: Contender): boolean {
+    return this.#isWatched && this.#newest !== undefined && sequence === this.#newest + 1;
+  }
+
+  onWatchEvent(): void {
+    this.#isWatched = false;
+    this.#newest = undefined;
+    this.#usedUp = this.#asked;
+  }
+
+  forget(): void {
+    if (this.#asked > this.#usedUp) this.#session.unwatch(this.#path, this);
+    this.#usedUp = this.#asked;
+    this.#isWatched = false;
+    this.#newest = undefined;
+  }
+}

@@ -1,0 +1,181 @@
+import { blocks, decideIn, type Decision } from '../../queue/decide.js';
+import type { Guard } from '../contender.js';
+import type { Blockers } from './blockers.js';
+import type { KnownQueue } from './known-queue.js';
+import type { QueueMember } from './queue-member.js';
+
+/** So many members are looked for before their turn; one look covers all that have joined, however many they are. */
+const LOOKED_FOR_EARLY = 64;
+
+/** What a decision rests on. */
+export type Basis =
+  | 'a new list'
+  /** The nearest one in the way was removed. */
+  | 'a removal'
+  /** A member has left that excluded everybody, by giving its lock or its place back: its node is still there. */
+  | 'a hand-over'
+  | 'no news';
+
+/** Members that hold by a hand-over, until the servers have shown that their nodes were there. */
+export class Unconfirmed implements Guard {
+  readonly #members = new Set<QueueMember>();
+
+  /** What the removal of the one in front of them must be guarded with. */
+  get guard(): Guard | undefined {
+    return this.#members.size > 0 ? this : undefined;
+  }
+
+  add(member: QueueMember): void {
+    this.#members.add(member);
+  }
+
+  delete(member: QueueMember): void {
+    this.#members.delete(member);
+  }
+
+  paths(): readonly string[] {
+    return [...this.#members].map(({ contender }) => contender.path);
+  }
+
+  confirmed(paths: readonly string[]): void {
+    for (const member of this.#members) if (paths.includes(member.contender.path)) this.#members.delete(member);
+  }
+
+  missing(path: string): void {
+    for (const { contender } of this.#members) if (contender.path === path) contender.node.gone();
+  }
+}
+
+/** What turns are decided with. */
+export interface TurnParts {
+  /** In the order of their creation. */
+  readonly members: readonly QueueMember[];
+  readonly known: KnownQueue;
+  readonly blockers: Blockers;
+  /** Whether the session that the members live by is still the newest. */
+  readonly isCurrent: () => boolean;
+  /** Looks at the queue again, for all that have joined. */
+  readonly look: () => void;
+}
+
+/** Decides whose turn has come among the contenders of one process, by the rule of the queue, and lets them in. */
+export class Turns {
+  readonly unconfirmed = new Unconfirmed();
+  readonly #parts: TurnParts;
+  #isDeciding = false;
+  #nextBasis: Basis | undefined;
+
+  constructor(parts: TurnParts) {
+    this.#parts = parts;
+  }
+
+  /** Goes through the members in their order, as far as anybody's turn can have come. */
+  decide(basis: Basis, covered: readonly QueueMember[] = []): void {
+    // A member that enters is told of in an event, and the listener may give another lock of this queue back at once.
+    if (this.#isDeciding) {
+      if (this.#nextBasis !== 'a hand-over') this.#nextBasis = basis;
+      return;
+    }
+    this.#isDeciding = true;
+    try {
+      this.#decideOnce(basis, covered);
+      while (this.#nextBasis !== undefined) {
+        const next = this.#nextBasis;
+        this.#nextBasis = undefined;
+        this.#decideOnce(next, []);
+      }
+    } finally {
+      this.#isDeciding = false;
+    }
+  }
+
+  /** Whether another member is ahead that excludes this one. */
+  isBlocked(member: QueueMember): boolean {
+    for (const ahead of this.#parts.members) {
+      if (ahead === member) return false;
+      if (blocks(ahead.node.mode, member.node.mode)) return true;
+    }
+    return false;
+  }
+
+  #decideOnce(basis: Basis, covered: readonly QueueMember[]): void {
+    const { members, blockers, isCurrent, look } = this.#parts;
+    if (!isCurrent()) return;
+    const wanted = new Set<string>();
+    let mustLook = false;
+    for (let index = 0; index < members.length; index += 1) {
+      const member = members[index]!;
+      if (member.waits && !this.isBlocked(member)) {
+        const watched = this.#call(member, covered.includes(member) ? 'a new list' : basis);
+        if (watched !== undefined) wanted.add(watched);
+        mustLook ||= member.waits && !member.isSeen;
+      }
+      // Somebody has left meanwhile: the members are gone through again from the start.
+      if (this.#nextBasis !== undefined) return;
+      if (member.excludesAll) break;
+    }
+    blockers.keepOnly(wanted);
+    mustLook ||= members.slice(0, LOOKED_FOR_EARLY).some(({ waits, isSeen }) => waits && !isSeen);
+    if (mustLook) look();
+  }
+
+  /** @returns the node that the member waits for, if it is watched */
+  #call(member: QueueMember, basis: Basis): string | undefined {
+    if (!member.isSeen) return undefined;
+    const decision = decideIn(this.#parts.known.nodes, member.node);
+    switch (decision.kind) {
+      case 'gone':
+        member.contender.node.gone();
+        return undefined;
+      case 'refuse':
+        member.tell(member.entrant.explain(decision.reason));
+        return undefined;
+      case 'wait':
+        member.entrant.standsBehind();
+        return this.#waitsFor(member, decision, basis);
+      case 'hold if named':
+        member.entrant.standsBehind();
+        if (basis === 'a new list') member.tell({ kind: 'first if named', intents: decision.intents });
+        else member.isSeen = false;
+        return undefined;
+      case 'hold':
+        this.#letIn(member, basis);
+        return undefined;
+    }
+  }
+
+  #waitsFor(
+    member: QueueMember,
+    { watch, onlyOneAhead }: Extract<Decision, { kind: 'wait' }>,
+    basis: Basis,
+  ): string | undefined {
+    const { blockers } = this.#parts;
+    // Of several ahead, those further ahead most likely went before the nearest did.
+    if (basis === 'a removal' && !blockers.has(watch.name)) {
+      member.isSeen = false;
+      return undefined;
+    }
+    blockers.watch(watch.name, member, onlyOneAhead);
+    return watch.name;
+  }
+
+  /** Nobody ahead is in the member's way. Before it enters, it must be sure that its own node is there. */
+  #letIn(member: QueueMember, basis: Basis): void {
+    // A new list shows the node, and so does the watch on it, which has not fired.
+    const isShown = basis === 'a new list' || (member.excludesAll && member.contender.node.isWatched);
+    // The transaction that removes the node of the one before it will find it in its place.
+    const isGuarded = basis === 'a hand-over' && !this.#mayBeOverlooked(member);
+    const hold = isShown || isGuarded ? member.entrant.tryEnter() : undefined;
+    if (hold !== undefined) {
+      if (!isShown) this.unconfirmed.add(member);
+      member.tell({ kind: 'holds', hold });
+    } else if (isShown) member.tell({ kind: 'first' });
+    // Nothing shows it: the member is looked for first.
+    else member.isSeen = false;
+  }
+
+  /** An upgrader ahead of a reader may have put up an intent since the queue was listed. */
+  #mayBeOverlooked({ node }: QueueMember): boolean {
+    return node.mode === 'read' && this.#parts.known.nodes.some(({ mode }) => mode === 'upgradeable');
+  }
+}
