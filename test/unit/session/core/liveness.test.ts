@@ -4,7 +4,7 @@ import { Liveness } from '../../../../lib/session/core/liveness.js';
 import { ManualClock } from '../../support/manual-clock.js';
 
 const S = 6_000;
-const TICK = 3_000;
+const TICK = 2_000;
 
 /** A connection's liveness, and what it did when. */
 class Patient {
@@ -56,6 +56,13 @@ describe('An idle connection', () => {
     expect(patient.pings).toEqual([500, 1_000, 1_500, 2_000]);
   });
 
+  it('pings twice in what S is longer than a tick where that is shorter, so that a lock taken after idling can be proved again', () => {
+    const patient = new Patient(S, S / 2);
+    patient.answersAfterMs = 10;
+    patient.clock.pass(6_000);
+    expect(patient.pings).toEqual([1_500, 3_000, 4_500, 6_000]);
+  });
+
   it('does not ping while requests are sent anyway', () => {
     const patient = new Patient();
     for (let step = 0; step < 100; step += 1) {
@@ -85,7 +92,7 @@ describe('An idle connection', () => {
         fc.double({ min: 0, max: 1e9, noNaN: true }),
         fc.double({ min: 100, max: 60_000, noNaN: true }),
         (startAt, timeoutMs) => {
-          const patient = new Patient(timeoutMs, timeoutMs, startAt);
+          const patient = new Patient(timeoutMs, timeoutMs / 3, startAt);
           let timersSet = 0;
           const setTimer = patient.clock.setTimer.bind(patient.clock);
           patient.clock.setTimer = (delayMs, callback) => {
