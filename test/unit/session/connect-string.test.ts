@@ -18,7 +18,7 @@ describe('A connect string that names an ensemble', () => {
     expect(hosts(' zk1:2182 , zk2 ')).toEqual(['zk1 2182', 'zk2 2181']);
   });
 
-  it.each(['zk1/app ', ' zk1/app', 'zk1:2181/app\n'])('%j: a blank around all of it is nothing', (connect) => {
+  it.each(['zk1/app ', ' zk1/app', 'zk1:2181/app\n'])('is read without the blanks around it: %j', (connect) => {
     expect(parseConnectString(connect)).toMatchObject({ kind: 'ensemble', chroot: '/app' });
     expect(hosts(connect)).toEqual(['zk1 2181']);
   });
@@ -36,7 +36,7 @@ describe('A connect string that names an ensemble', () => {
     ['zk1/', ''],
     ['zk1:2181,zk2:2181/a/b', '/a/b'],
     ['[::1]:2181/ü', '/ü'],
-  ])('%s: the chroot is "%s"', (connect, chroot) => {
+  ])('has a chroot behind its servers, or none: of %s that is "%s"', (connect, chroot) => {
     expect(parseConnectString(connect)).toMatchObject({ kind: 'ensemble', chroot });
   });
 });
@@ -47,12 +47,12 @@ describe('A connect string that names the ensemble in this process', () => {
     ['memory:tests', 'tests', ''],
     ['memory:tests/a', 'tests', '/a'],
     [' memory: ', '', ''],
-  ])('%s', (connect, name, chroot) => {
+  ])('is read: %j', (connect, name, chroot) => {
     expect(parseConnectString(connect)).toEqual({ kind: 'memory', name, chroot });
   });
 });
 
-describe('Anything else is a configuration error that quotes it', () => {
+describe('Any other connect string', () => {
   it.each([
     '',
     ',',
@@ -79,12 +79,12 @@ describe('Anything else is a configuration error that quotes it', () => {
     'zk1/a/../b',
     'zk1/\u0000',
     'zk1/🔒',
-  ])('%j', (connect) => {
+  ])('is a configuration error that quotes it: %j', (connect) => {
     expect(() => parseConnectString(connect)).toThrow(LockConfigurationError);
     expect(() => parseConnectString(connect)).toThrow(JSON.stringify(connect));
   });
 
-  it('that is a URL: its scheme is what is wrong', () => {
+  it('is told that its scheme is what is wrong, where it is a URL', () => {
     expect(() => parseConnectString('zookeeper://zk1:2181')).toThrow('connect: it is not a URL: leave the scheme out');
   });
 
@@ -98,18 +98,18 @@ describe('Anything else is a configuration error that quotes it', () => {
     'user:secret@',
     'zookeeper://user:secret@zk1:2181',
     'memory:a b@secret',
-  ])('%j: credentials are refused, and not one character of them is shown', (connect) => {
+  ])('is refused for its credentials, of which not one character is shown: %j', (connect) => {
     expect(() => parseConnectString(connect)).toThrow(LockConfigurationError);
     expect(() => parseConnectString(connect)).toThrow('give them as the option auth: { username, password }');
     expect(() => parseConnectString(connect)).not.toThrow(/user:|sec|ret/);
   });
 
-  it('and an @ in a chroot is a part of it', () => {
+  it('may have an @ in its chroot', () => {
     expect(parseConnectString('zk1/app@1')).toMatchObject({ kind: 'ensemble', chroot: '/app@1' });
   });
 
   it.each(['zk1:2181/app,zk2:2181/app', 'zk1/app,zk2', 'zk1/a,b'])(
-    '%j: behind the chroot there can be no further server, and it would stand for another ensemble',
+    'is refused for a server behind the chroot, which would stand for another ensemble: %j',
     (connect) => {
       expect(() => parseConnectString(connect)).toThrow(
         'connect: the chroot comes once, at the end, after all servers',
@@ -118,7 +118,7 @@ describe('Anything else is a configuration error that quotes it', () => {
     },
   );
 
-  it('whatever the text, it is read or refused, never anything else', () => {
+  it('is read or refused, whatever the text is', () => {
     const text = fc.oneof(fc.string(), fc.stringMatching(/^[\w.:,[\]/ -]*$/));
     fc.assert(
       fc.property(text, (connect) => {

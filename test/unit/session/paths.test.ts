@@ -22,7 +22,7 @@ function refused(unit: number): boolean {
   return unit <= 0x1f || (unit >= 0x7f && unit <= 0x9f) || (unit >= 0xd800 && unit <= 0xf8ff) || unit >= 0xfff0;
 }
 
-describe('Paths that servers refuse are refused here, before any I/O', () => {
+describe('A path', () => {
   it.each([
     ['no path', ''],
     ['a relative path', 'a/b'],
@@ -45,7 +45,7 @@ describe('Paths that servers refuse are refused here, before any I/O', () => {
     ['U+FFFF', '/a\uffff'],
     ['an emoji, as all beyond the BMP', '/a🔒'],
     ['half a surrogate pair', '/a\ud83d'],
-  ])('%s', (_, path) => {
+  ])('that servers refuse is refused here, before any I/O: %s', (_, path) => {
     expect(checkPath(path)).toMatchObject({ code: 'BAD_ARGUMENTS', path });
   });
 
@@ -65,11 +65,11 @@ describe('Paths that servers refuse are refused here, before any I/O', () => {
     '/\uf900',
     '/\uffef',
     `/${'x'.repeat(10_000)}`,
-  ])('%j is accepted', (path) => {
+  ])('that is %j is accepted', (path) => {
     expect(checkPath(path)).toBeUndefined();
   });
 
-  it('and none other: the rule is the servers’ own', () => {
+  it('is refused by the servers’ own rule, and by no other', () => {
     const unit = fc.oneof(
       fc.constantFrom('/', '.', 'a'),
       fc.integer({ min: 0, max: 0xffff }).map((code) => String.fromCharCode(code)),
@@ -83,7 +83,7 @@ describe('Paths that servers refuse are refused here, before any I/O', () => {
     );
   });
 
-  it('a slash at the end is where the server puts the number of a sequential node', () => {
+  it('of a sequential node may end in a slash, where the server puts the number', () => {
     expect(checkPath('/queue/', true)).toBeUndefined();
     expect(checkPath('/', true)).toBeUndefined();
     expect(checkPath('/queue//', true)?.code).toBe('BAD_ARGUMENTS');
@@ -95,21 +95,21 @@ describe('Paths that servers refuse are refused here, before any I/O', () => {
     ['dots', (length: number) => `/${'.'.repeat(length)}\u0000`],
     ['slashes', (length: number) => '/'.repeat(length)],
     ['dot segments', (length: number) => `${'/...'.repeat(length / 4)}/.`],
-  ])('in linear time: %s', (_, make) => {
+  ])('is checked in linear time: %s', (_, make) => {
     // A pattern that backtracks would take hours for this length, not a moment.
     expect(checkPath(make(1_000_000))?.code).toBe('BAD_ARGUMENTS');
   });
 });
 
-describe('Chroot and ancestry', () => {
-  it('what goes in comes out again, the root included', () => {
+describe('A path with its chroot', () => {
+  it('comes out again as it went in, the root included', () => {
     for (const chroot of ['', '/ch', '/a/b']) {
       for (const path of ['/', '/x', '/x/y']) expect(withoutChroot(chroot, withChroot(chroot, path))).toBe(path);
     }
     expect(withChroot('/ch', '/')).toBe('/ch');
   });
 
-  it('every ancestor comes before its children', () => {
+  it('has its ancestors listed from the top down', () => {
     expect(ancestry('/a/bc/d')).toEqual(['/a', '/a/bc', '/a/bc/d']);
     expect(ancestry('/')).toEqual([]);
     expect(ancestry('')).toEqual([]);

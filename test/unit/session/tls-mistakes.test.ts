@@ -16,7 +16,7 @@ function newKey(passphrase?: string): string {
   return privateKey;
 }
 
-describe('TLS settings that can work', () => {
+describe('TLS settings are taken that can work:', () => {
   const key = newKey();
   const locked = newKey(SECRET);
 
@@ -35,7 +35,7 @@ describe('TLS settings that can work', () => {
   });
 });
 
-describe('TLS settings that cannot work are told before a server is asked', () => {
+describe('TLS settings that cannot work', () => {
   // Of the kind that the certificate has.
   const otherKey = generateKeyPairSync('rsa', { modulusLength: 2_048 }).privateKey.export({
     type: 'pkcs8',
@@ -71,17 +71,17 @@ describe('TLS settings that cannot work are told before a server is asked', () =
     ['a check that is nothing', { checkServerIdentity: undefined }, 'checkServerIdentity must be a function, or not'],
     ['a check that is null', { checkServerIdentity: null }, 'checkServerIdentity must be a function, or not'],
     ['a check that is none', { checkServerIdentity: true }, 'checkServerIdentity must be a function'],
-  ])('%s', (_, settings, mistake) => {
+  ])('are told of before a server is asked: %s', (_, settings, mistake) => {
     expect(mistakeInTls(settings)).toContain(mistake);
     expect(mistakeInTls(settings)).not.toMatch(/\n|error:/);
   });
 
-  it('and what node:tls takes for nothing, or knows besides, is no mistake', () => {
+  it('are not those that node:tls takes for nothing, or knows besides', () => {
     expect(mistakeInTls({ ca: null, cert: null, key: null, passphrase: null })).toBeUndefined();
     expect(mistakeInTls({ ciphers: 'HIGH', maxVersion: 'TLSv1.3' })).toBeUndefined();
   });
 
-  it('without what they hold', () => {
+  it('are told of without what they hold', () => {
     const secrets = [
       SECRET,
       { ca: SECRET },

@@ -6,7 +6,7 @@ import { create, get, list, multi, remove, set, sync, type Request } from '../..
 import { stat } from '../../support/session-world.js';
 import { ConnectionProbe, NEW_SESSION, OLD_SESSION } from './connection-probe.js';
 
-describe('How a connection begins', () => {
+describe('A connection that begins', () => {
   it('offers the session as soon as it stands, and notes when', () => {
     const probe = new ConnectionProbe(OLD_SESSION);
     probe.clock.pass(300);
@@ -18,7 +18,7 @@ describe('How a connection begins', () => {
     expect(probe.clock.timers).toBe(0);
   });
 
-  it('is given up when it cannot be reached, or the handshake is not answered, within its patience', () => {
+  it('is given up when no server is reached, or the handshake is not answered, within its patience', () => {
     const unreachable = new ConnectionProbe();
     unreachable.clock.pass(1_000);
     expect(unreachable.told).toEqual(['silent: it could not be reached within 1000 ms']);
@@ -96,7 +96,7 @@ describe('How a connection begins', () => {
   });
 });
 
-describe('What proves life', () => {
+describe('The proof of life', () => {
   it.each<[string, Request, Proof]>([
     ['a create', create('/a', 'ephemeral'), 'committed'],
     ['a delete', remove('/a'), 'committed'],
@@ -106,7 +106,7 @@ describe('What proves life', () => {
     ['a read', get('/a'), 'nothing'],
     ['a list', list('/a'), 'nothing'],
     ['a sync, that it passed the leader', sync('/a'), 'passed'],
-  ])('%s', (_, request, proof) => {
+  ])('depends on what was answered: %s', (_, request, proof) => {
     const probe = ConnectionProbe.attached();
     probe.send(request);
     probe.clock.pass(40);
@@ -114,14 +114,14 @@ describe('What proves life', () => {
     expect(probe.answered).toEqual([{ sentAt: 1_000, answeredAt: 1_040, proof }]);
   });
 
-  it('not a write that failed, although the server answered it', () => {
+  it('is not a write that failed, although the server answered it', () => {
     const probe = ConnectionProbe.attached();
     probe.send(create('/a', 'ephemeral'));
     probe.link.answer(-110);
     expect(probe.answered).toEqual([{ sentAt: 1_000, answeredAt: 1_000, proof: 'nothing' }]);
   });
 
-  it('a ping counts from when it was sent', () => {
+  it('counts a ping from when it was sent', () => {
     const probe = ConnectionProbe.attached();
     probe.clock.pass(2_000);
     probe.clock.pass(30);
@@ -158,7 +158,7 @@ describe('A pong', () => {
     expect(probe.told).toEqual(['attached', 'event']);
   });
 
-  it('behind a ping and two frames of watches: each answer counts from when its own request was sent', () => {
+  it('behind a ping and two frames of watches counts, as each answer does, from when its own request was sent', () => {
     const probe = ConnectionProbe.attached();
     const watches = { op: 'setWatches', relativeZxid: 0n, data: ['/a'], exists: [], children: [] } as const;
     probe.connection.conversation.sendWatches(watches);
@@ -171,8 +171,8 @@ describe('A pong', () => {
   });
 });
 
-describe('How a connection ends', () => {
-  it('after two thirds of S without a byte, and every call settles', async () => {
+describe('The end of a connection', () => {
+  it('comes after two thirds of S without a byte, and every call settles', async () => {
     const probe = ConnectionProbe.attached();
     const call = probe.send(sync('/'));
     probe.clock.pass(4_000);
@@ -188,13 +188,13 @@ describe('How a connection ends', () => {
     expect(probe.told).toEqual(['attached', 'dropped: reset']);
   });
 
-  it('a call that comes too late settles, too', async () => {
+  it('settles a call that comes too late, too', async () => {
     const probe = ConnectionProbe.attached();
     probe.link.hangUp();
     await expect(probe.send(sync('/')).promise).rejects.toMatchObject({ code: 'CONNECTION_LOSS' });
   });
 
-  it('given up by its owner it tells nothing, and calls settle as the owner says', async () => {
+  it('is not told to the owner that has given it up, and calls settle as that one says', async () => {
     const probe = ConnectionProbe.attached();
     const call = probe.send(sync('/'));
     probe.connection.conversation.send(new SilentCall({ op: 'closeSession' }));

@@ -4,8 +4,8 @@ import { create, exists, get, multi, remove, set, sync } from '../../../../lib/s
 import { stat } from '../../support/session-world.js';
 import { ConnectionProbe } from './connection-probe.js';
 
-describe('Answers come in the order of the requests', () => {
-  it('each settles its own call', async () => {
+describe('As answers come in the order of the requests,', () => {
+  it('each answer settles its own call', async () => {
     const probe = ConnectionProbe.attached();
     const first = probe.send(get('/a'));
     const second = probe.send(remove('/b'));
@@ -25,13 +25,13 @@ describe('Answers come in the order of the requests', () => {
     expect(probe.clock.timers).toBe(0);
   });
 
-  it('so is an answer to nothing', () => {
+  it('an answer to nothing is a broken connection', () => {
     const probe = ConnectionProbe.attached();
     probe.link.reply(9, undefined);
     expect(probe.told.at(-1)).toBe('dropped: it answered request 9 out of order (expected none)');
   });
 
-  it('so is an answer whose body makes no sense', async () => {
+  it('an answer whose body makes no sense is a broken connection', async () => {
     const probe = ConnectionProbe.attached();
     const calls = [probe.send(get('/a')), probe.send(get('/b'))];
     probe.link.reply(1, undefined, () => {
@@ -112,7 +112,7 @@ describe('Answers come in the order of the requests', () => {
   });
 });
 
-describe('Behind a chroot', () => {
+describe('Behind a chroot,', () => {
   it('requests carry it, and created paths come back without it', async () => {
     const probe = ConnectionProbe.attached('/ch');
     const made = probe.send(create('/a', 'ephemeral-sequential'));
@@ -124,7 +124,7 @@ describe('Behind a chroot', () => {
     await expect(several.promise).resolves.toMatchObject([{ op: 'create', path: '/b' }, { op: 'delete' }]);
   });
 
-  it('no such node is an answer to exists', async () => {
+  it('a node that is not there is an answer to exists', async () => {
     const probe = ConnectionProbe.attached();
     const call = probe.send(exists('/a'));
     probe.link.answer(-101);

@@ -6,7 +6,7 @@ const QUARTER = S / 4;
 
 describe('A heartbeat that the servers refuse', () => {
   it.each(['NO_AUTH', 'QUOTA_EXCEEDED', 'THROTTLED', 'NO_NODE', 'CLOSED'] as const)(
-    '%s: whoever waits for proof is told, and the servers are not hammered',
+    'for %s is told to whoever waits for proof, and the servers are not hammered',
     async (code) => {
       const rig = new HeartbeatRig('/app');
       rig.latencyMs = 0;
@@ -23,7 +23,7 @@ describe('A heartbeat that the servers refuse', () => {
     },
   );
 
-  it('a new link wipes the slate: the first write over it does not wait', async () => {
+  it('is forgotten with a new link: the first write over that does not wait', async () => {
     const rig = new HeartbeatRig();
     await rig.advance(S);
     rig.refuse = () => 'CONNECTION_LOSS';
@@ -36,7 +36,7 @@ describe('A heartbeat that the servers refuse', () => {
     expect(rig.writes).toHaveLength(2);
   });
 
-  it('a parent that may not be made is told as what it is, not as a missing node', async () => {
+  it('as its parent may not be made is told as that, not as a missing node', async () => {
     const rig = new HeartbeatRig('/app');
     rig.clock.block(S);
     rig.start();
@@ -47,7 +47,7 @@ describe('A heartbeat that the servers refuse', () => {
     await failed;
   });
 
-  it('a parent that may not be made but is there is no obstacle', async () => {
+  it('as its parent may not be made is sent all the same where the parent is there', async () => {
     const rig = new HeartbeatRig('/app');
     rig.start();
     rig.refuse = (request) => ('path' in request && request.path === '/app' ? 'NO_AUTH' : undefined);

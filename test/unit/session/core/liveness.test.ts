@@ -130,8 +130,8 @@ describe('A silent connection', () => {
   });
 });
 
-describe('After a blocked event loop (a timer that fired late)', () => {
-  it('a loop blocked until 0.9 S after the last request costs nothing: one ping of grace, and its answer counts', () => {
+describe('After a block of the event loop (a timer that fired late)', () => {
+  it('until 0.9 S after the last request nothing is lost: there is one ping of grace, and its answer counts', () => {
     const patient = new Patient();
     patient.answersAfterMs = 5;
     patient.clock.block(0.9 * S);
@@ -142,7 +142,7 @@ describe('After a blocked event loop (a timer that fired late)', () => {
     expect(patient.silentMs).toBeUndefined();
   });
 
-  it('that ends just behind the deadline is no silence: what had arrived by then is read first', () => {
+  it('that ends just behind the deadline there was no silence: what had arrived by then is read first', () => {
     const patient = new Patient();
     patient.clock.pass(S / 3);
     expect(patient.pings).toHaveLength(1);
@@ -166,7 +166,7 @@ describe('After a blocked event loop (a timer that fired late)', () => {
     expect(patient.silentMs).toBeCloseTo(0.9 * S + S / 3);
   });
 
-  it('that ends just ahead of the deadline costs nothing either: the ping was late, and so is its answer', () => {
+  it('that ends just ahead of the deadline nothing is lost either: the ping was late, and so is its answer', () => {
     const patient = new Patient();
     patient.answersAfterMs = 200;
     patient.clock.block((2 * S) / 3 - 50);
@@ -176,7 +176,7 @@ describe('After a blocked event loop (a timer that fired late)', () => {
     expect(patient.silentMs).toBeUndefined();
   });
 
-  it('ahead of the deadline, the grace lasts as long as the loop was seen to stand still', () => {
+  it('ahead of the deadline the grace lasts as long as the loop was seen to stand still', () => {
     const patient = new Patient();
     patient.clock.block(S / 3 + 300);
     patient.clock.pass(0);
@@ -222,7 +222,7 @@ describe('After a blocked event loop (a timer that fired late)', () => {
   });
 });
 
-describe('While something is held', () => {
+describe('While something is held,', () => {
   /** Five ticks: a third of S is less than two of them. */
   const FIFTH = S / 5;
 
@@ -234,7 +234,7 @@ describe('While something is held', () => {
     return patient;
   }
 
-  it('pings ten times in S, so that silence is noticed in time', () => {
+  it('a connection pings ten times in S, so that silence is noticed in time', () => {
     const patient = holder(100_000);
     patient.answersAfterMs = 10;
     patient.clock.pass(FIFTH + 3 * 600);
@@ -253,7 +253,7 @@ describe('While something is held', () => {
     expect(patient.clock.timers).toBe(0);
   });
 
-  it('but not before a third of S: a server that pauses for less is not left, however little certainty there is', () => {
+  it('a server that pauses for less than a third of S is not left, however little certainty there is', () => {
     const patient = holder(3_300);
     patient.clock.pass(1_200 + S / 3 - 1);
     expect(patient.silentMs).toBeUndefined();
@@ -262,7 +262,7 @@ describe('While something is held', () => {
     expect(patient.silentMs).toBeUndefined();
   });
 
-  it('nor while more than two ticks of certainty are left: no more is left of it once the session is offered elsewhere', () => {
+  it('no server is left while more than two ticks of certainty are left: no more is left once the session is offered elsewhere', () => {
     const patient = holder(4_100, 100);
     patient.clock.pass(3_899);
     expect(patient.silentMs).toBeUndefined();

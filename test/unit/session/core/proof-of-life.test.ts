@@ -36,8 +36,8 @@ class Rig {
   }
 }
 
-describe('Proof of life: certainty takes two answers in a row, of which one is a committed write', () => {
-  it('writes at 0, 3, 6 s, tick 2 s, S 10 s: vouched for, the write at 6 makes a request sent at 3.9 count: certain until 13.7 s', () => {
+describe('Proof of life, which takes two answers in a row, of which one is a committed write:', () => {
+  it('with writes at 0, 3 and 6 s, ticks of 2 s and S of 10 s, the write at 6 s makes a request sent at 3.9 s count, until 13.7 s', () => {
     const rig = new Rig(-60_000).ask('write', 0).ask('write', 3_000).ask('read', 3_900).ask('write', 6_000);
     expect(rig.until).toBe(0 + S - 200);
     rig.ask('sync', 6_010);
@@ -71,27 +71,27 @@ describe('Proof of life: certainty takes two answers in a row, of which one is a
     expect(rig.until).toBe(S - 200);
   });
 
-  it('does not count a request that was answered less than a tick before the write was sent', () => {
+  it('a request that was answered less than a tick before the write was sent does not count', () => {
     expect(new Rig(-60_000).ask('read', 3_900).ask('read', 4_100).prove(6_000).until).toBe(13_700);
   });
 
-  it('counts from when a request was sent, and not before it was answered', () => {
+  it('certainty counts from when a request was sent, and not before it was answered', () => {
     const rig = new Rig().ask('read', 1_000, 4_500).prove(6_000);
     expect(rig.until).toBe(0 + S - 200);
     expect(rig.prove(6_500).until).toBe(1_000 + S - 200);
   });
 
-  it('is not extended by pings and reads, however many', () => {
+  it('certainty is not extended by pings and reads, however many', () => {
     const rig = new Rig();
     for (let at = 100; at < 60_000; at += 100) rig.ask('read', at);
     expect(rig.until).toBe(S - 200);
   });
 
-  it('starts with the handshake that created the session, at its own send time', () => {
+  it('certainty starts with the handshake that created the session, at its own send time', () => {
     expect(new Rig(500).until).toBe(500 + S - 200);
   });
 
-  it('keeps a margin of a fiftieth of S, and of 50 ms at the least', () => {
+  it('certainty keeps a margin of a fiftieth of S, and of 50 ms at the least', () => {
     expect(certaintyMarginMs(10_000)).toBe(200);
     expect(certaintyMarginMs(1_000)).toBe(50);
     expect(new Rig(0, 1_000, 500).until).toBe(950);
@@ -152,7 +152,7 @@ describe('Proof of life: a session that is taken up again', () => {
     expect(proof.certainUntil).toBe(3_500 + S - 200);
   });
 
-  it('an offer makes no lost lock good: what had ended before the write stays ended', () => {
+  it('makes no lost lock good by an offer: what had ended before the write stays ended', () => {
     const { rig, proof } = offeredInVain(3_000);
     proof.offered(3_500);
     proof.attached(3_500, 3_510, S);
@@ -196,18 +196,18 @@ function reattached(at: number): { rig: Rig; proof: ProofOfLife } {
   return { rig, proof: rig.proof };
 }
 
-describe('Proof of life: since when certainty has not been interrupted', () => {
-  it('proof in time continues the stretch that began with the session', () => {
+describe('Proof of life: a stretch of certainty', () => {
+  it('goes on from the begin of the session where proof comes in time', () => {
     expect(new Rig().ask('read', 5_000).prove(9_000).proof.certainSince).toBe(0);
   });
 
-  it('proof that comes after the end begins a new one: what was lost stays lost', () => {
+  it('begins anew with proof that comes after its end: what was lost stays lost', () => {
     const rig = new Rig().ask('read', 7_000).ask('write', 9_700).ask('sync', 9_750, 9_800);
     expect(rig.until).toBe(7_000 + S - 200);
     expect(rig.proof.certainSince).toBe(9_800);
   });
 
-  it('a write that proves nothing new begins nothing', () => {
+  it('does not begin with a write that proves nothing new', () => {
     const rig = new Rig();
     rig.proof.committed({ sentAt: 20_000, sentAfter: 0, answer: 1 }, 20_000);
     rig.proof.passed({ sentAt: 20_001, sentAfter: 1, answer: 2 }, 20_001);
@@ -215,25 +215,25 @@ describe('Proof of life: since when certainty has not been interrupted', () => {
   });
 });
 
-describe('Proof of life: when a write would gain certainty', () => {
-  it('names no instant while nothing newer was answered', () => {
+describe('Proof of life: the time at which a write would gain certainty', () => {
+  it('is none while nothing newer was answered', () => {
     const { proof } = new Rig();
     proof.attached(0, 10, S);
     expect(proof.nextExtension()).toBe(Infinity);
   });
 
-  it('names the instant at which the oldest unproved request becomes ripe', () => {
+  it('is the instant at which the oldest unproved request becomes ripe', () => {
     const rig = new Rig().ask('read', 1_000, 1_020).ask('read', 2_000, 2_020);
     expect(rig.proof.nextExtension()).toBe(1_020 + TICK);
   });
 
-  it('asks for no second write where one only waits to be vouched for', () => {
+  it('does not come for a second write where one only waits to be vouched for', () => {
     const rig = new Rig().ask('read', 1_000).ask('write', 3_000);
     expect(rig.proof.awaitsPassage).toBe(true);
     expect(rig.proof.nextExtension()).toBe(3_000 + TICK);
   });
 
-  it('keeps its word: a write sent at that very instant moves certainty, for any fraction of a millisecond', () => {
+  it('is exact: a write sent at that very instant moves certainty, for any fraction of a millisecond', () => {
     for (let step = 1; step < 2_000; step += 1) {
       const rig = new Rig().ask('read', step * 0.137, step * 0.731);
       const before = rig.until;
@@ -244,7 +244,7 @@ describe('Proof of life: when a write would gain certainty', () => {
     }
   });
 
-  it('remembers enough under dense traffic to prove with the write of two ticks later', () => {
+  it('is known under dense traffic, too: enough is remembered to prove with the write of two ticks later', () => {
     const rig = new Rig();
     for (let at = 1; at <= 60_000; at += 1) rig.ask('read', at);
     rig.prove(60_000);

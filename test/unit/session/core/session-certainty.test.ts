@@ -52,7 +52,7 @@ describe('A session that holds something', () => {
     expect(world.client.certainSince()).toBe(1_000 + 5);
   });
 
-  it('of two ticks, the least a server grants, does not either, whenever in its life it began to hold', async () => {
+  it('of two ticks, the least a server grants, never becomes uncertain either, whenever in its life it began to hold', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 0, max: 6_000 }),

@@ -49,7 +49,7 @@ describe('A chroot', () => {
     expect(world.dialer.open).toEqual([]);
   });
 
-  it('whose existence may not even be asked for does so, too, instead of leaving everybody waiting', async () => {
+  it('whose existence may not even be asked for closes the session, too, instead of leaving everybody waiting', async () => {
     const world = SessionWorld.connected({ chroot: '/a' });
     world.link.answer(NO_AUTH);
     world.link.answer(NO_AUTH);
@@ -73,7 +73,7 @@ describe('A chroot', () => {
     expect(world.client.state).toBe('connected');
   });
 
-  it('once made is taken for granted by the session, and made again for a new one', async () => {
+  it('that was made is taken for granted by the session, and made again for a new one', async () => {
     const world = SessionWorld.connected({ chroot: '/a' });
     world.link.answer({ path: '/a', stat: stat() });
     world.link.answer(stat());

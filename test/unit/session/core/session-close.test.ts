@@ -14,8 +14,8 @@ function expectAtRest(world: SessionWorld): void {
   expect(world.client.certainUntil()).toBe(-Infinity);
 }
 
-describe('Closing a session that is up', () => {
-  it('ends it at the servers, then the connection', async () => {
+describe('The close of a session that is up', () => {
+  it('ends the session at the servers, then the connection', async () => {
     const world = SessionWorld.connected();
     const closed = world.client.close();
     expect(world.link.operations()).toEqual(['closeSession']);
@@ -24,7 +24,7 @@ describe('Closing a session that is up', () => {
     expectAtRest(world);
   });
 
-  it('nothing is certain any more from the call on: the servers may end the session at any moment', () => {
+  it('leaves nothing certain from the call on: the servers may end the session at any moment', () => {
     const world = SessionWorld.connected();
     const letGo = world.client.keepCertain();
     void world.client.close();
@@ -58,7 +58,7 @@ describe('Closing a session that is up', () => {
     expectAtRest(world);
   });
 
-  it('outstanding calls before it are answered, or settle as closed; later ones are refused', async () => {
+  it('lets the calls before it be answered, or settle as closed, and refuses later ones', async () => {
     const world = SessionWorld.connected();
     const answered = replyTo(world.client, sync('/'));
     const open = world.client.batch([get('/a'), list('/b')]);
@@ -72,7 +72,7 @@ describe('Closing a session that is up', () => {
     expectAtRest(world);
   });
 
-  it('who waits for a proof of life is told, before and after', async () => {
+  it('is told to whoever waits for a proof of life, before and after', async () => {
     const world = SessionWorld.connected();
     world.clock.block(9_900);
     world.link.reply(-2, undefined);
@@ -86,7 +86,7 @@ describe('Closing a session that is up', () => {
     await expect(world.client.proveLife()).rejects.toMatchObject({ code: 'CLOSED' });
   });
 
-  it('watches are told that they are lost', async () => {
+  it('tells watches that they are lost', async () => {
     const world = SessionWorld.connected();
     const events: string[] = [];
     void replyTo(world.client, get('/a', { onWatchEvent: ({ type }) => events.push(type) }));
@@ -116,7 +116,7 @@ describe('Closing a session that is up', () => {
   });
 });
 
-describe('Closing in every other state', () => {
+describe('The close of a session in any other state succeeds', () => {
   it('before anything was reached', async () => {
     const world = new SessionWorld();
     await world.client.close();
@@ -137,7 +137,7 @@ describe('Closing in every other state', () => {
     expectAtRest(world);
   });
 
-  it('suspended: it comes back to end the session, if that can be done in time', async () => {
+  it('when suspended, and the session comes back to be ended, if that can be done in time', async () => {
     const world = SessionWorld.connected();
     world.link.hangUp();
     const closed = world.client.close(1_000);
@@ -153,7 +153,7 @@ describe('Closing in every other state', () => {
   });
 
   it.each(['refuse', 'hangUp', 'open'] as const)(
-    'suspended, with servers that only %s: within the time',
+    'within the time when suspended, with servers that only %s',
     async (doing) => {
       const world = SessionWorld.connected();
       world.dialer.onDial = (link) => link[doing]();
@@ -166,7 +166,7 @@ describe('Closing in every other state', () => {
     },
   );
 
-  it('lost, and in the middle of a probe', async () => {
+  it('when lost, and in the middle of a probe', async () => {
     const world = SessionWorld.connected();
     await world.loseTouch();
     (await world.nextLink()).refuse();

@@ -6,7 +6,7 @@ import { SessionWorld, stat, THREE_SERVERS } from '../../support/session-world.j
 import { promisesSettled } from '../../support/manual-clock.js';
 import { replyTo } from '../../../support/sessions/reply-to.js';
 
-describe('Getting the first session', () => {
+describe('A client that gets its first session', () => {
   it('is connected when a server grants one, with the granted time-out, and replays its state', () => {
     const world = new SessionWorld();
     expect(world.client.identity).toBeUndefined();
@@ -91,8 +91,8 @@ describe('Getting the first session', () => {
   });
 });
 
-describe('Servers that make locks impossible close the session for good', () => {
-  it('a granted time-out under two ticks names both options', async () => {
+describe('A session whose servers may make locks impossible', () => {
+  it('is closed for good by a granted time-out under two ticks, and the error names both options', async () => {
     const world = new SessionWorld({ serverTickMs: 2_000 });
     world.link.grant(3_999);
     expect(world.link.sent.map(({ request }) => request.op)).toEqual(['closeSession']);
@@ -111,26 +111,29 @@ describe('Servers that make locks impossible close the session for good', () => 
     [200, 100],
     [200, 50],
     [100, 10],
-  ])('%d ms with ticks of %d ms leave nothing in which a lock is certain: it says what to set', (grantedMs, tickMs) => {
-    const world = new SessionWorld({ sessionTimeoutMs: grantedMs, serverTickMs: tickMs });
-    world.link.grant(grantedMs);
-    expect(world.link.operations()).toEqual(['closeSession']);
-    expect(world.client.failure).toBeInstanceOf(LockConfigurationError);
-    const text = world.client.failure?.message;
-    expect(text).toMatch(new RegExp(`^sessionTimeoutMs: .*${grantedMs} ms.*serverTickMs is ${tickMs} ms`));
-    const leastMs = Number(/(\d+) ms at the least/.exec(text ?? '')?.[1]);
-    const mended = new SessionWorld({ sessionTimeoutMs: leastMs, serverTickMs: tickMs });
-    mended.link.grant(leastMs);
-    expect(mended.client.state).toBe('connected');
-  });
+  ])(
+    'is closed for good by %d ms with ticks of %d ms, in which no lock is ever certain, and the error says what to set',
+    (grantedMs, tickMs) => {
+      const world = new SessionWorld({ sessionTimeoutMs: grantedMs, serverTickMs: tickMs });
+      world.link.grant(grantedMs);
+      expect(world.link.operations()).toEqual(['closeSession']);
+      expect(world.client.failure).toBeInstanceOf(LockConfigurationError);
+      const text = world.client.failure?.message;
+      expect(text).toMatch(new RegExp(`^sessionTimeoutMs: .*${grantedMs} ms.*serverTickMs is ${tickMs} ms`));
+      const leastMs = Number(/(\d+) ms at the least/.exec(text ?? '')?.[1]);
+      const mended = new SessionWorld({ sessionTimeoutMs: leastMs, serverTickMs: tickMs });
+      mended.link.grant(leastMs);
+      expect(mended.client.state).toBe('connected');
+    },
+  );
 
-  it('two ticks are enough', () => {
+  it('goes on with two ticks, which are enough', () => {
     const world = new SessionWorld({ serverTickMs: 2_000 });
     world.link.grant(4_000);
     expect(world.client.state).toBe('connected');
   });
 
-  it('an answer to credentials that were never sent, or that were accepted before, costs that connection alone', async () => {
+  it('goes on after an answer to credentials that were never sent, or accepted before, which costs that connection alone', async () => {
     const credential = new TextEncoder().encode('user:secret');
     for (const auth of [[], [{ scheme: 'digest', credential }]]) {
       const world = new SessionWorld({ auth });
@@ -149,7 +152,7 @@ describe('Servers that make locks impossible close the session for good', () => 
     }
   });
 
-  it('refused credentials: every call settles, and the reason is kept without the credentials', async () => {
+  it('is closed for good by refused credentials: every call settles, and the reason is kept without the credentials', async () => {
     const credential = new TextEncoder().encode('user:secret');
     const world = new SessionWorld({ auth: [{ scheme: 'digest', credential }] });
     world.link.grant(8_000);

@@ -4,7 +4,7 @@ import { create, get, remove, set, sync } from '../../../../lib/session/requests
 import { SessionWorld, stat, THREE_SERVERS } from '../../support/session-world.js';
 import { replyTo } from '../../../support/sessions/reply-to.js';
 
-describe('When the link goes down', () => {
+describe('When the link goes down,', () => {
   it('every outstanding call settles with the loss, calls made later with "not connected", and nothing is sent twice', async () => {
     const world = SessionWorld.connected();
     const { client } = world;
@@ -187,7 +187,7 @@ describe('When the link goes down', () => {
     expect(link.offer?.sessionId).toBe(0x1234n);
   });
 
-  it('silence for two thirds of S is such an end, a byte in time is not', async () => {
+  it('that may be by silence for two thirds of S, which a byte in time prevents', async () => {
     const world = SessionWorld.connected({}, 6_000);
     await world.clock.advance(3_900);
     world.link.reply(-2, undefined);
@@ -198,7 +198,7 @@ describe('When the link goes down', () => {
   });
 });
 
-describe('When the link stays down', () => {
+describe('When the link stays down,', () => {
   it('the session is "lost" S after the last byte, not before, and comes back with the same identity if it survived', async () => {
     const world = SessionWorld.connected();
     const { identity } = world.client;
@@ -269,8 +269,8 @@ describe('A holder whose servers refused it for a while (they were restarting) a
   });
 });
 
-describe('When a server says that the session has ended', () => {
-  it('it is "lost", watches are told, and a new session with another identity follows at once', async () => {
+describe('When a server says that the session has ended,', () => {
+  it('the session is "lost", watches are told, and a new session with another identity follows at once', async () => {
     const world = SessionWorld.connected();
     const events: string[] = [];
     const { identity } = world.client;
@@ -314,7 +314,7 @@ describe('When a server says that the session has ended', () => {
   });
 });
 
-describe('When a server is too busy (THROTTLED)', () => {
+describe('When a server is too busy (THROTTLED),', () => {
   it('its answer is told after a pause, one after the other, and does not hold up those behind it', async () => {
     const world = SessionWorld.connected();
     const told: string[] = [];
@@ -328,7 +328,7 @@ describe('When a server is too busy (THROTTLED)', () => {
     expect(told).toEqual(['c 0', 'a 200', 'b 202']);
   });
 
-  it('one waits no longer for it than twice the pause, however many it has put off', async () => {
+  it('a call waits no longer for it than twice the pause, however many it has put off', async () => {
     const world = SessionWorld.connected();
     const told: number[] = [];
     for (let count = 0; count < 1_000; count += 1) {
@@ -341,7 +341,7 @@ describe('When a server is too busy (THROTTLED)', () => {
     expect(world.clock.timers).toBe(1);
   });
 
-  it('it is told at once when the link goes away, or the client is closed: nothing stays behind', async () => {
+  it('a call is told at once when the link goes away, or the client is closed: nothing stays behind', async () => {
     for (const end of ['hangUp', 'close'] as const) {
       const world = SessionWorld.connected();
       const failed = expect(replyTo(world.client, get('/a'))).rejects.toMatchObject({ code: 'THROTTLED' });

@@ -29,7 +29,7 @@ describe('A server that refuses the handshake', () => {
     expect(world.dialer.links.slice(1).every(({ offer }) => offer?.sessionId === 0x1234n)).toBe(true);
   });
 
-  it('nor is an earlier cut that healed: S is counted from the newest one', async () => {
+  it('is no reason to doubt the session after an earlier cut that healed: S is counted from the newest one', async () => {
     const world = SessionWorld.connected();
     world.link.hangUp();
     (await world.nextLink()).grant(10_000);
@@ -61,7 +61,7 @@ describe('A server that refuses the handshake', () => {
     expect(world.client.identity).toBe(identity);
   });
 
-  it('is not one that cannot be reached or is silent: those are never asked for a new session', async () => {
+  it('is asked for a new session, unlike one that cannot be reached or is silent', async () => {
     for (const doing of ['hangUp', 'open'] as const) {
       const world = await outOfTouch({ servers: THREE_SERVERS });
       world.dialer.onDial = (link) => link[doing]();
@@ -98,7 +98,7 @@ describe('A server that refuses the handshake', () => {
     expect(world.client.identity).toBe(identity);
   });
 
-  it('a probe that is lost half-way costs nothing', async () => {
+  it('costs nothing by a probe that is lost half-way', async () => {
     const world = await outOfTouch();
     (await world.nextLink()).refuse();
     await promisesSettled();
@@ -113,7 +113,7 @@ describe('A server that refuses the handshake', () => {
     expect(world.client.state).toBe('reconnected');
   });
 
-  it('a probe that is never answered costs its patience, not the session', async () => {
+  it('costs its patience by a probe that is never answered, not the session', async () => {
     const world = await outOfTouch();
     (await world.nextLink()).refuse();
     await promisesSettled();
@@ -126,7 +126,7 @@ describe('A server that refuses the handshake', () => {
   });
 });
 
-describe('Servers that refuse only us (their data was wiped or restored)', () => {
+describe('Where servers refuse only us (their data was wiped or restored),', () => {
   it('a new session is opened, and the old one closed by id and password, with transaction 0', async () => {
     const world = await outOfTouch();
     const before = world.dialer.links.length;
@@ -190,9 +190,12 @@ describe('Servers that refuse only us (their data was wiped or restored)', () =>
 
 describe('A session that closes by itself', () => {
   it.each<[string, (world: SessionWorld) => Promise<void>]>([
-    ['granted less than two ticks when it is taken up again', async (world) => (await world.nextLink()).grant(3_999)],
     [
-      'whose credentials are refused when it is taken up again',
+      'as it is granted less than two ticks when it is taken up again',
+      async (world) => (await world.nextLink()).grant(3_999),
+    ],
+    [
+      'as its credentials are refused when it is taken up again',
       async (world) => {
         const link = await world.nextLink();
         link.grant(10_000);

@@ -28,8 +28,8 @@ function ask(world: SessionWorld, request: Request): void {
   void replyTo(world.client, request).catch(() => undefined);
 }
 
-describe('A watch is set when the server says so', () => {
-  it('get and list set one where the node is, exists also where it is not', () => {
+describe('As a watch is set when the server says so,', () => {
+  it('get and list set a watch where the node is, exists also where it is not', () => {
     const world = SessionWorld.connected();
     const watcher = new Recorder();
     for (const request of [get('/a', watcher), list('/b', watcher), exists('/c', watcher), exists('/d', watcher)]) {
@@ -90,7 +90,7 @@ describe('A watch is set when the server says so', () => {
     expect(fourth.sent.map(({ request }) => request)).toMatchObject([{ relativeZxid: 60n }, { relativeZxid: 60n }]);
   });
 
-  it('one that has fired is not set again', async () => {
+  it('a watch that has fired is not set again', async () => {
     const world = SessionWorld.connected();
     ask(world, get('/a', new Recorder()));
     world.link.answer(NODE);
@@ -102,8 +102,8 @@ describe('A watch is set when the server says so', () => {
   });
 });
 
-describe('Taking a watch back', () => {
-  it('asks the server to forget it, and is told nothing more', () => {
+describe('A watch that is taken back', () => {
+  it('is forgotten by the server, and is told nothing more', () => {
     const world = SessionWorld.connected();
     const watcher = new Recorder();
     ask(world, get('/a', watcher));
@@ -116,7 +116,7 @@ describe('Taking a watch back', () => {
     expect(world.client.state).toBe('connected');
   });
 
-  it('before the answer of the get: the removal follows the answer', () => {
+  it('before the answer of the get is removed behind that answer', () => {
     const world = SessionWorld.connected();
     const watcher = new Recorder();
     ask(world, get('/a', watcher));
@@ -128,7 +128,7 @@ describe('Taking a watch back', () => {
     expect(watcher.events).toEqual([]);
   });
 
-  it('before the answer of a get that finds nothing: there is nothing to remove', () => {
+  it('before the answer of a get that finds nothing needs no removal', () => {
     const world = SessionWorld.connected();
     const watcher = new Recorder();
     ask(world, get('/a', watcher));
@@ -137,7 +137,7 @@ describe('Taking a watch back', () => {
     expect(removals(world)).toEqual([]);
   });
 
-  it("while somebody else's get on the same path is under way: that one's watch must live", () => {
+  it("while somebody else's get on the same path is under way leaves that one's watch alive", () => {
     const world = SessionWorld.connected();
     const [mine, theirs] = [new Recorder(), new Recorder()];
     ask(world, get('/a', mine));
@@ -150,7 +150,7 @@ describe('Taking a watch back', () => {
     expect([mine.events, theirs.events]).toEqual([[], ['changed /a']]);
   });
 
-  it('two gets on one path, the first taken back before its answer: the second keeps the watch', () => {
+  it('before its answer leaves the watch to the second of two gets on one path', () => {
     const world = SessionWorld.connected();
     const [mine, theirs] = [new Recorder(), new Recorder()];
     ask(world, get('/a', mine));
@@ -167,25 +167,28 @@ describe('Taking a watch back', () => {
     ['is refused', -102],
     ['is put off by a server that is busy', -127],
     ['finds no node', NO_NODE],
-  ])("while somebody else's get on the same path is under way, which %s: the removal is made up for", (_how, error) => {
-    const world = SessionWorld.connected();
-    const [mine, theirs] = [new Recorder(), new Recorder()];
-    ask(world, get('/a', mine));
-    world.link.answer(NODE);
-    ask(world, get('/a', theirs));
-    world.client.unwatch('/a', mine);
-    expect(removals(world)).toEqual([]);
-    world.link.answer(error);
-    expect(removals(world)).toEqual(['data /a']);
-    world.link.event('changed', '/a');
-    expect([mine.events, theirs.events]).toEqual([[], []]);
-  });
+  ])(
+    "while somebody else's get on the same path is under way, which %s, is removed behind that one's answer",
+    (_how, error) => {
+      const world = SessionWorld.connected();
+      const [mine, theirs] = [new Recorder(), new Recorder()];
+      ask(world, get('/a', mine));
+      world.link.answer(NODE);
+      ask(world, get('/a', theirs));
+      world.client.unwatch('/a', mine);
+      expect(removals(world)).toEqual([]);
+      world.link.answer(error);
+      expect(removals(world)).toEqual(['data /a']);
+      world.link.event('changed', '/a');
+      expect([mine.events, theirs.events]).toEqual([[], []]);
+    },
+  );
 
   it.each([
     ['succeeds', NODE],
     ['is refused', -102],
   ])(
-    "while somebody else's get is under way, which is taken back, too, and %s: the server forgets both",
+    "while somebody else's get is under way, which is taken back, too, and %s, is forgotten by the server with that one",
     (_, answer) => {
       const world = SessionWorld.connected();
       const [mine, theirs] = [new Recorder(), new Recorder()];
@@ -199,7 +202,7 @@ describe('Taking a watch back', () => {
     },
   );
 
-  it('put off for the sake of two others, it is made up for when neither has set it', () => {
+  it('is removed later, as two others are under way, when neither has set it', () => {
     const world = SessionWorld.connected();
     const [mine, second, third] = [new Recorder(), new Recorder(), new Recorder()];
     ask(world, get('/a', mine));
@@ -213,7 +216,7 @@ describe('Taking a watch back', () => {
     expect(removals(world)).toEqual(['data /a']);
   });
 
-  it('put off for the sake of two others, it is not made up for when the second has set it', () => {
+  it('is not removed later, as two others are under way, when the second has set it', () => {
     const world = SessionWorld.connected();
     const [mine, second, third] = [new Recorder(), new Recorder(), new Recorder()];
     ask(world, get('/a', mine));
@@ -228,7 +231,7 @@ describe('Taking a watch back', () => {
     expect([mine.events, second.events, third.events]).toEqual([[], [], ['changed /a']]);
   });
 
-  it('put off for the sake of a list that fails, it is made up for, too', () => {
+  it('is removed later, too, behind a list under way that fails', () => {
     const world = SessionWorld.connected();
     const [mine, theirs] = [new Recorder(), new Recorder()];
     ask(world, list('/a', mine));
@@ -240,7 +243,7 @@ describe('Taking a watch back', () => {
     expect(removals(world)).toEqual(['children /a']);
   });
 
-  it('put off, it is not set again with the next link', async () => {
+  it('is not set again with the next link, where its removal was put off', async () => {
     const world = SessionWorld.connected();
     const [mine, theirs] = [new Recorder(), new Recorder()];
     ask(world, get('/a', mine));
@@ -257,7 +260,7 @@ describe('Taking a watch back', () => {
     expect(removals(world)).toEqual([]);
   });
 
-  it('asked for again right after it was taken back, it is set behind the removal and lives', () => {
+  it('and asked for again right after that is set behind the removal and lives', () => {
     const world = SessionWorld.connected();
     const watcher = new Recorder();
     ask(world, get('/a', watcher));
@@ -271,7 +274,7 @@ describe('Taking a watch back', () => {
     expect(watcher.events).toEqual(['changed /a']);
   });
 
-  it('while suspended: it is not set again', async () => {
+  it('while suspended is not set again', async () => {
     const world = SessionWorld.connected();
     const watcher = new Recorder();
     ask(world, get('/a', watcher));
@@ -289,7 +292,7 @@ describe('Taking a watch back', () => {
     expect(world.link.sent).toEqual([]);
   });
 
-  it('by another watcher told of the same event: it is not told any more', () => {
+  it('by another watcher told of the same event is not told any more', () => {
     const world = SessionWorld.connected();
     const second = new Recorder();
     const first: Watcher = { onWatchEvent: ({ path }) => world.client.unwatch(path, second) };

@@ -31,8 +31,8 @@ function frameBytes(registry: WatchRegistry, chroot: string): number[] {
   return sizes;
 }
 
-describe('Watches set again on a new connection', () => {
-  it('12 000 watches on long paths: every frame stays below the megabyte at which a server hangs up', () => {
+describe('The frames that set watches again on a new connection', () => {
+  it('stay below the megabyte at which a server hangs up, with 12 000 watches on long paths', () => {
     const sizes = frameBytes(
       registryOf(12_000, (index) => `/locks/${'x'.repeat(240)}/${index}`),
       '/chroot',
@@ -41,7 +41,7 @@ describe('Watches set again on a new connection', () => {
     expect(Math.max(...sizes)).toBeLessThan(MEGABYTE);
   });
 
-  it('holds for paths of three bytes a character, for very short ones, and for single very long ones', () => {
+  it('stay below it for paths of three bytes a character, for very short ones, and for single very long ones', () => {
     const cjk = frameBytes(
       registryOf(2_000, (index) => `/${'鎖'.repeat(200)}${index}`),
       '',
@@ -57,7 +57,7 @@ describe('Watches set again on a new connection', () => {
     for (const size of [...cjk, ...short, ...long]) expect(size).toBeLessThan(MEGABYTE);
   });
 
-  it('names every path once, of its kind, with the chroot and the transaction to look back to', () => {
+  it('name every path once, of its kind, with the chroot and the transaction to look back to', () => {
     const registry = registryOf(12_000, (index) => `/locks/${'x'.repeat(200)}/${index}`);
     const frames = [...watchFrames(registry, 7n, '/ch')];
     for (const kind of KINDS) {
@@ -67,11 +67,11 @@ describe('Watches set again on a new connection', () => {
     expect(new Set(frames.map(({ relativeZxid }) => relativeZxid))).toEqual(new Set([7n]));
   });
 
-  it('sends nothing when there is nothing to watch', () => {
+  it('are none when there is nothing to watch', () => {
     expect([...watchFrames(new WatchRegistry(), 7n, '')]).toEqual([]);
   });
 
-  it('names the root of a chroot by the chroot itself', () => {
+  it('name the root of a chroot by the chroot itself', () => {
     const registry = new WatchRegistry();
     registry.add('children', '/', watcher);
     expect([...watchFrames(registry, 0n, '/ch')][0]?.children).toEqual(['/ch']);

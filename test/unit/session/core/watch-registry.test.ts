@@ -14,7 +14,7 @@ function recorders<const N extends readonly string[]>(...names: N): Record<N[num
   return Object.fromEntries(names.map((name) => [name, new Recorder()])) as Record<N[number], Recorder>;
 }
 
-describe('Who is told of an event', () => {
+describe('Of an event', () => {
   it('a one-shot watch is told once', () => {
     const registry = new WatchRegistry();
     const watcher = new Recorder();
@@ -39,7 +39,7 @@ describe('Who is told of an event', () => {
     expect(children.events).toEqual(['children /a', 'deleted /a']);
   });
 
-  it('who asked by two ways is told once of one event', () => {
+  it('a watcher that asked by two ways is told once', () => {
     const registry = new WatchRegistry();
     const watcher = new Recorder();
     registry.add('data', '/a', watcher);
@@ -65,8 +65,8 @@ describe('Who is told of an event', () => {
   });
 });
 
-describe('A loss', () => {
-  it('the end of the session is told once to everybody, and nothing stays behind', () => {
+describe('Of a loss', () => {
+  it('at the end of the session everybody is told once, and nothing stays behind', () => {
     const registry = new WatchRegistry();
     const { data, exists, children } = recorders('data', 'exists', 'children');
     registry.add('data', '/d', data);
@@ -79,7 +79,7 @@ describe('A loss', () => {
   });
 });
 
-describe('Taking a watch back', () => {
+describe('The end of a watch that is taken back', () => {
   it('leaves the watch at the server while somebody else here wants it', () => {
     const registry = new WatchRegistry();
     const { one, two } = recorders('one', 'two');

@@ -54,7 +54,7 @@ describe('several simulated servers', () => {
     expect(world.now()).toBeGreaterThan(400);
   });
 
-  it('lets others go on while one session waits for its write', async () => {
+  it('let others go on while one session waits for its write', async () => {
     const { world, follower } = given();
     const [one, two] = [await RawClient.connect(world, 'a', follower), await RawClient.connect(world, 'b', follower)];
     world.faults.holdCommits();

@@ -14,7 +14,7 @@ describe('sessions at a simulated ensemble', () => {
     [1, 1_000],
     [3_333, 3_333],
     [60_000, 10_000],
-  ])('asked for %i ms, grants %i: from two to twenty ticks', async (timeoutMs, granted) => {
+  ])('asked for with %i ms are granted %i ms: from two to twenty ticks', async (timeoutMs, granted) => {
     const client = await RawClient.connect(given(), 'a', 1, { timeoutMs });
     expect(client.granted?.timeoutMs).toBe(granted);
   });

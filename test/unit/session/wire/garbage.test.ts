@@ -53,8 +53,8 @@ function withLength(body: Uint8Array): Buffer {
 
 const request = fc.constantFrom(...REQUESTS);
 
-describe('garbage', () => {
-  it('in place of a stream is refused or waited upon, never looped on', () => {
+describe('On the wire,', () => {
+  it('garbage in place of a stream is refused or waited upon, never looped on', () => {
     fc.assert(
       fc.property(fc.array(fc.uint8Array({ maxLength: 200 }), { maxLength: 6 }), fc.boolean(), (chunks, handshaken) => {
         const listener = new RecordingListener();
@@ -66,7 +66,7 @@ describe('garbage', () => {
     );
   });
 
-  it('in place of the body of a reply is refused or understood', () => {
+  it('garbage in place of the body of a reply is refused or understood', () => {
     fc.assert(
       fc.property(request, fc.uint8Array({ maxLength: 400 }), (asked, garbage) => {
         const listener = new RecordingListener();

@@ -40,8 +40,8 @@ describe('an event that carries its transaction, as ZooKeeper 3.9 sends it', () 
   });
 });
 
-describe('replies of a real server', () => {
-  it('grants a session', () => {
+describe('the reader of the replies of a real server', () => {
+  it('understands the grant of a session', () => {
     const { listener } = connected();
 
     expect(listener.handshakes).toEqual([
@@ -51,21 +51,21 @@ describe('replies of a real server', () => {
     expect(listener.handshakes[0]?.password).toHaveLength(16);
   });
 
-  it('grants a session without the byte about read-only servers', () => {
+  it('understands the grant of a session without the byte about read-only servers', () => {
     const listener = new RecordingListener();
     new FrameInput(listener).push(recordedFrame('handshake without read-only').reply);
 
     expect(listener.handshakes[0]?.timeoutMs).toBe(4000);
   });
 
-  it('says that a session has expired', () => {
+  it('understands that a session has expired', () => {
     const listener = new RecordingListener();
     new FrameInput(listener).push(recordedFrame('handshake expired').reply);
 
     expect(listener.handshakes).toEqual([{ timeoutMs: 0, sessionId: 0n, password: new Uint8Array(16) }]);
   });
 
-  it('answers a create with the path that was made and the stat', () => {
+  it('understands a create, with the path that was made and the stat', () => {
     const { reply, zxid, sessionId } = told(
       'create ephemeral sequential',
       create(`${PARENT}/child-`, 'ephemeral-sequential', Buffer.from('mine')),
@@ -105,7 +105,7 @@ describe('replies of a real server', () => {
     expect(told(name, request)).toMatchObject({ errorNumber });
   });
 
-  it('answers a get with data, a list with names, both with the stat', () => {
+  it('understands a get with data, a list with names, both with the stat', () => {
     expect(told('get, watched', get(PARENT)).reply).toMatchObject({
       data: Buffer.from('é'),
       stat: { version: 0, dataLength: 2, numChildren: 3 },
@@ -116,7 +116,7 @@ describe('replies of a real server', () => {
     });
   });
 
-  it('answers a set with the new stat, after the event for who watched', () => {
+  it('understands a set with the new stat, after the event for who watched', () => {
     const { reply, events } = told('set', set(PARENT, Buffer.from('new'), 0));
 
     expect(reply).toMatchObject({ version: 1, dataLength: 3 });
@@ -151,7 +151,7 @@ describe('replies of a real server', () => {
     remove(`${PARENT}/m-box`, 0),
   ];
 
-  it('answers each part of a multi; the czxid of a node made in one is the transaction of the whole', () => {
+  it('understands each part of a multi; the czxid of a node made in one is the transaction of the whole', () => {
     const { reply, zxid, sessionId } = told('multi', multi(parts));
 
     expect(reply).toMatchObject([

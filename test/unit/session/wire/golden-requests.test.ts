@@ -72,8 +72,8 @@ function encoded(xid: number, request: LinkRequest, chroot: string): string {
   return writer.written().toString('hex');
 }
 
-describe('requests, compared with what a real server accepted', () => {
-  it.each(REQUESTS)('%s', (name, xid, request) => {
+describe('A request', () => {
+  it.each(REQUESTS)('is written as a real server accepted it: %s', (name, xid, request) => {
     expect(encoded(xid, request, '')).toBe(recordedFrame(name).request.toString('hex'));
   });
 
@@ -86,7 +86,7 @@ describe('requests, compared with what a real server accepted', () => {
     expect(encoded(8, get('/', watcher), PARENT)).toBe(expected('get, watched'));
   });
 
-  it('handshake', () => {
+  it('is written as a real server accepted it: handshake', () => {
     const writer = new JuteWriter();
     writer.beginFrame();
     writeHandshake(writer, { lastZxid: 0n, timeoutMs: 4000, sessionId: 0n, password: new Uint8Array(16) });

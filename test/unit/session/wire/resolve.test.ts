@@ -9,7 +9,7 @@ describe('addressesWithoutAsking', () => {
     ['localhost', ['127.0.0.1', '::1']],
     ['LocalHost', ['127.0.0.1', '::1']],
     ['zk1', undefined],
-  ])('%s', (host, addresses) => {
+  ])('knows without asking whether it has the addresses of %s', (host, addresses) => {
     expect(addressesWithoutAsking(host)).toEqual(addresses);
   });
 });
