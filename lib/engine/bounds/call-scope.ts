@@ -5,17 +5,28 @@ import { type Member, Roster } from '../roster.js';
 import type { Timers } from '../timers.js';
 import { Wait } from '../wait.js';
 
-/** What may end a call from outside, besides its deadline. */
+/** A call that waited for less time than this cannot tell a silent link from one that had no time to answer. */
+const SILENCE_MS = 200;
+
+/** The signals that may end a call before its deadline. */
 export interface Ends {
-  /** The caller's own. */
+  /** The caller's own signal. */
   readonly signal?: AbortSignal | undefined;
-  /** Aborts when what the lock was to be a part of is over. Its reason is the `LockError` that ends the call. */
+  /** Aborts when the group of locks that this one was for is over. Its reason is the `LockError` that ends the call. */
   readonly end?: AbortSignal | undefined;
 }
 
+/** What a call must know of the link to ZooKeeper to explain its time-out. */
+interface LinkFacts {
+  readonly isUp: boolean;
+  readonly state: ConnectionState;
+  /** What went wrong with each server, for people; '' where nothing did. */
+  describeFailures(): string;
+}
+
 /**
- * What bounds one call: its deadline, the caller's signal, the end of what it is a part of, the service closing. It also
- * knows what it means that the time is up: the lock was busy, or ZooKeeper was away.
+ * The bounds of one call: its deadline, the caller's signal, the end of its group of locks, the closing of the service.
+ * The scope also knows what a time-out means: the lock was busy, or ZooKeeper was away.
  */
 export class CallScope extends Wait implements Member {
   rosterIndex = -1;
@@ -38,16 +49,17 @@ export class CallScope extends Wait implements Member {
   }
 
   /**
-   * Others were seen in its way: from now on it is busy that the time is up, while the link is up.
-   * @param describeHolder who holds the lock, as a sentence; asked when the time is up
+   * Notes that the call waits behind others. From now on a time-out means that the lock was busy, while the link is up.
+   * @param describeHolder who holds the lock, as a sentence; called when the time is up
    */
   standsBehind(describeHolder?: () => string | undefined): void {
     this.#isBehindOthers = true;
     this.#describeHolder = describeHolder;
   }
 
-  /** What it means that the time is up now. */
+  /** The error that says what a time-out means at this moment. */
   timeUp(): LockError {
+    // While the link is down nobody's turn comes, so those in front are not to blame, even if they were seen.
     if (this.link.isUp && this.#isBehindOthers) return busyError(this.key, this.deadline, this.#describeHolder?.());
     return timeoutError(this.link, this.key, this.deadline, this.openedAt);
   }
@@ -56,13 +68,13 @@ export class CallScope extends Wait implements Member {
     this.#cleanups.push(cleanup);
   }
 
-  /** The call is over: takes away the timer and the listeners that were set for it. */
+  /** Called when the call is over. Removes the timer and the listeners that were set for it. */
   dispose(): void {
     for (const cleanup of this.#cleanups.splice(0)) cleanup();
   }
 }
 
-/** Makes the scopes of the calls that are under way now, and can end them all. */
+/** Opens a scope for each call, and can end all that are open. */
 export class CallScopes {
   readonly #timers: Timers;
   readonly #link: LinkFacts;
@@ -74,7 +86,7 @@ export class CallScopes {
     this.#link = link;
   }
 
-  /** Runs `work` inside a scope, which is disposed of when its promise settles. */
+  /** Runs `work` inside a new scope, and disposes of the scope when the promise settles. */
   async run<T>(key: string, deadline: Deadline, ends: Ends, work: (scope: CallScope) => Promise<T>): Promise<T> {
     const scope = this.#openScope(key, deadline, ends);
     try {
@@ -87,7 +99,8 @@ export class CallScopes {
 
   #openScope(key: string, deadline: Deadline, { signal, end }: Ends): CallScope {
     const scope = new CallScope(key, deadline, this.#link);
-    // First, as it is the caller's own object: one that throws leaves nothing behind.
+    // The signal is the caller's own object and may throw when it is listened to. It comes first, so that nothing else has
+    // been set up by then.
     if (signal !== undefined) {
       const text = `The wait for ${key} was aborted by the caller`;
       endOnAbort(scope, signal, (cause) => new LockAbortedError(text, key, { cause }));
@@ -107,7 +120,7 @@ export class CallScopes {
     return this.#open.size === 0;
   }
 
-  /** Resolves when no call is under way, at once if so. Each has handed its leftovers to the janitor by then. */
+  /** Resolves when no call is under way. By then each call has handed its leftovers to the janitor. */
   async whenEmpty(): Promise<void> {
     if (!this.isEmpty) await new Promise<void>((resolve) => (this.#onEmpty = resolve));
   }
@@ -117,9 +130,10 @@ export class CallScopes {
   }
 }
 
-/** `describe` makes the error of the signal's reason. At once, if the signal has aborted. */
+/** Ends the scope when the signal aborts, with the error that `describe` makes of the signal's reason. */
 function endOnAbort(scope: CallScope, signal: AbortSignal, describe: (reason: unknown) => LockError): void {
   const abort = (): void => scope.end(describe(signal.reason));
+  // A signal that has aborted already dispatches no event any more.
   if (signal.aborted) {
     abort();
     return;
@@ -127,18 +141,7 @@ function endOnAbort(scope: CallScope, signal: AbortSignal, describe: (reason: un
   scope.onDispose(onAbort(signal, abort));
 }
 
-/** Who has waited for less cannot tell a silent link from one that had no time to answer. */
-const SILENCE_MS = 200;
-
-/** What there is to know of the link to ZooKeeper when the time is up. */
-interface LinkFacts {
-  readonly isUp: boolean;
-  readonly state: ConnectionState;
-  /** What went wrong with each server, for people; '' where nothing did. */
-  describeFailures(): string;
-}
-
-/** The time is up, and nobody was seen in the way: ZooKeeper was not there, or had no time to answer. */
+/** The error of a call that saw nobody in its way: ZooKeeper was not there, or had no time to answer. */
 function timeoutError(link: LinkFacts, key: string, deadline: Deadline, openedAt: number): LockError {
   const within = `within ${Math.round(deadline.elapsedMs())} ms`;
   if (link.isUp && deadline.clock.now() - openedAt < SILENCE_MS)
@@ -152,13 +155,17 @@ function timeoutError(link: LinkFacts, key: string, deadline: Deadline, openedAt
   );
 }
 
-/** @param holder who holds it, as a sentence; '' or undefined where nobody was seen */
+/**
+ * The error of a call that waited behind others.
+ * @param holder who holds the lock, as a sentence; '' or undefined where nobody was seen
+ */
 export function busyError(key: string, deadline: Deadline, holder?: string): LockTimeoutError {
   const who = holder || 'Others hold it, or are ahead in the queue: inspect(key) says who';
   const waitedMs = Math.round(deadline.elapsedMs());
   return new LockTimeoutError(`The lock ${key} was still busy after ${waitedMs} ms. ${who}`, key);
 }
 
+/** All callbacks that wait for one signal, and the one listener that calls them. */
 interface Waiters {
   readonly callbacks: Set<() => void>;
   readonly tellAll: () => void;
@@ -167,15 +174,16 @@ interface Waiters {
 const waiting = new WeakMap<AbortSignal, Waiters>();
 
 /**
- * Calls back when the signal aborts. One listener for all who wait for the same signal: an application's own for its
- * shutdown is given to every call, and Node warns of a leak from the eleventh listener on.
- * @returns how to stop listening; the last one takes the listener off the signal
+ * Calls back when the signal aborts. All callbacks for one signal share one listener on it.
+ * @returns how to stop listening
  */
 export function onAbort(signal: AbortSignal, callback: () => void): () => void {
+  // An application passes the signal of its shutdown to every call, and Node warns of a leak from the eleventh listener on.
   const { callbacks, tellAll } = waiting.get(signal) ?? listen(signal);
   callbacks.add(callback);
   return () => {
     callbacks.delete(callback);
+    // The last callback takes the listener along: a signal that outlives all calls must not keep anything of them.
     if (callbacks.size > 0) return;
     signal.removeEventListener('abort', tellAll);
     waiting.delete(signal);

@@ -3,9 +3,10 @@ import type { LockEvent, LockEventFacts } from '../../lock/events.js';
 import { withJson } from '../../lock/json.js';
 import { detached } from './owner-context.js';
 
-/** The events of a lock service. Who is told of one has none of the locks around it of whom it is about. */
+/** The events of a lock service. */
 export class LockEvents extends Subject<LockEvent> {
   override next(facts: LockEventFacts): void {
+    // A listener runs in the call that the event is about, but has none of that call's locks around it.
     if (this.observed) detached(() => super.next(withJson(facts)));
   }
 }

@@ -6,30 +6,30 @@ import type { LockHandle } from '../../lock/handle.js';
 import { covers, type LockMode } from '../../lock/mode.js';
 import { contenderId } from '../../queue/node-name.js';
 
-/** A lock that is held, as those see it that run inside. */
+/** A lock that is held, as the code that runs inside it sees it. */
 export interface OwnedHold {
   readonly mode: LockMode;
   readonly isReleased: boolean;
-  /** By whom, and how long ago. */
+  /** Who took it, and how long ago, as a clause. */
   readonly takenBy: string;
 }
 
-/** One lock that the code running now has around it. */
+/** One lock around the code that runs now. */
 export interface OwnedLock<H extends OwnedHold = OwnedHold> {
   readonly hold: H;
   readonly handle: LockHandle;
 }
 
 /**
- * The locks around a piece of code, innermost first: a frame for each `withLock` (one lock) or transaction (more and more).
- * A frame is closed when its call ends, so a promise that was left running sees no lock that is no longer there.
+ * The locks around a piece of code. Each `withLock` makes a frame with one lock, each transaction a frame that its locks are
+ * added to. A frame is closed when its call ends, so a promise that was left running does not see a lock that has gone.
  */
 export interface OwnerFrame {
-  /** The lock service the locks belong to: re-entry compares services, not names. */
+  /** The lock service that the locks belong to. Re-entry compares services, as two of them may use the same names. */
   readonly service: object;
-  /** The logical caller: one for all frames inside each other. */
+  /** The logical caller, the same for all frames inside each other. */
   readonly owner: string;
-  /** None once it is closed: what was left running keeps its frame, and must not keep the locks (nor what those keep). */
+  /** The locks in the order in which they were taken; empty once the frame is closed. */
   locks: OwnedLock[];
   parent: OwnerFrame | undefined;
   isClosed: boolean;
@@ -37,25 +37,26 @@ export interface OwnerFrame {
 
 const SHARED_AS = Symbol.for('nestjs-zookeeper-lock.owner-context');
 
-/** One storage in a process, even where the package was loaded twice. */
+/** The process has one storage, even where the package was loaded twice. */
 const storage: AsyncLocalStorage<OwnerFrame | undefined> = ((
   globalThis as { [SHARED_AS]?: AsyncLocalStorage<OwnerFrame | undefined> }
 )[SHARED_AS] ??= new AsyncLocalStorage<OwnerFrame | undefined>());
 
-/** The innermost frame around the code running now that is not closed; nor are those around it. */
+/** The innermost open frame around the code that runs now. Its parents are open, too. */
 export function currentFrame(): OwnerFrame | undefined {
   const innermost = nearestOpen(storage.getStore());
-  // Runs that each start the next one before they end would otherwise hang together in a chain that only grows.
+  // Closed parents are cut out here. Runs that each start the next one before they end would otherwise form a chain that
+  // only grows.
   for (let frame = innermost; frame !== undefined; frame = frame.parent) frame.parent = nearestOpen(frame.parent);
   return innermost;
 }
 
-/** The logical caller of the code running now. */
+/** The logical caller of the code that runs now. */
 export function callerOf(identifiers: Identifiers): string {
   return currentFrame()?.owner ?? identifiers.next();
 }
 
-/** A frame with these locks, inside those around the code running now. */
+/** A new frame with these locks, inside the frames around the code that runs now. */
 export function frameFor(service: object, identifiers: Identifiers, locks: OwnedLock[]): OwnerFrame {
   return { service, owner: callerOf(identifiers), locks, parent: currentFrame(), isClosed: false };
 }
@@ -66,27 +67,29 @@ function nearestOpen(frame: OwnerFrame | undefined): OwnerFrame | undefined {
   return open;
 }
 
-/** Runs `work` inside a new frame, which is closed when its promise settles. */
+/** Runs `work` inside this frame, and closes the frame when the promise settles. */
 export async function runInFrame<T>(frame: OwnerFrame, work: () => T | PromiseLike<T>): Promise<T> {
   try {
-    // An async function, so that a lazy thenable starts inside the frame.
+    // The async function makes a lazy thenable (a query builder, say) start inside the frame.
     return await storage.run(frame, async () => work());
   } finally {
     frame.isClosed = true;
+    // A promise that was left running keeps its frame, and must not keep the locks with all that hangs on them.
     frame.locks = [];
   }
 }
 
 /**
- * Runs `work` with no lock around it: for what goes on after the caller, or is no part of it (event handlers).
- * @throws LockConfigurationError for what is no function, such as a promise: that has begun inside the lock already
+ * Runs `work` with no lock around it: for work that outlives the caller, or is no part of it (event handlers).
+ * @throws LockConfigurationError for anything but a function
  */
 export function detached<T>(work: () => T): T {
+  // Above all for a promise, whose work has begun inside the lock already.
   checkFunction('work', work, 'detached(() => publish())');
   return storage.run(undefined, work);
 }
 
-/** The locks around the code running now, innermost first. */
+/** The locks around the code that runs now, innermost first. */
 export function* ownedLocks(): Generator<OwnedLock & { readonly service: object }> {
   for (let frame = storage.getStore(); frame !== undefined; frame = frame.parent) {
     if (frame.isClosed) continue;
@@ -97,7 +100,7 @@ export function* ownedLocks(): Generator<OwnedLock & { readonly service: object 
 }
 
 /**
- * The handle of the innermost lock around the code running now, of those the filter lets pass.
+ * The handle of the innermost lock around the code that runs now, among those that pass the filter.
  * @throws LockConfigurationError for a filter that is no function
  */
 export function currentLock(filter: (handle: LockHandle) => boolean = () => true): LockHandle | undefined {
@@ -107,7 +110,7 @@ export function currentLock(filter: (handle: LockHandle) => boolean = () => true
 }
 
 /**
- * The lock that the caller has around it already, if it gives the rights that are asked for.
+ * Finds the lock that the caller has around it already, if its mode includes the one that is asked for.
  * @throws LockConfigurationError where the call would wait for itself
  */
 export function findReentry<H extends OwnedHold>(
@@ -125,7 +128,7 @@ export function findReentry<H extends OwnedHold>(
         key,
       );
     }
-    // The locks of a service are all of its own kind.
+    // All locks of one service have the same type of hold, and the service was compared above.
     if (covers(owned.hold.mode, mode)) return owned as OwnedLock as OwnedLock<H>;
     const advice =
       owned.hold.mode === 'upgradeable'
@@ -140,10 +143,10 @@ export function findReentry<H extends OwnedHold>(
   return undefined;
 }
 
-/** Where the last group of a UUID begins. */
+/** The last group of a UUID begins here. */
 const COUNT_AT = 24;
 
-/** Tells contenders and callers apart, as UUIDs: random once for a lock service, then counted, which costs an acquire less. */
+/** Makes the UUIDs that tell contenders and callers apart. The beginning is random for each lock service, the rest counts up. */
 export class Identifiers {
   readonly #beginning: string;
   #count = 0;
@@ -153,6 +156,7 @@ export class Identifiers {
   }
 
   next(): string {
+    // Counting costs an acquire less than a new random UUID.
     this.#count += 1;
     return this.#beginning + this.#count.toString(16).padStart(12, '0');
   }
