@@ -6,7 +6,7 @@ import type { NodeData } from '../../session/requests.js';
 import type { HoldParts } from './hold-parts.js';
 import type { Hold } from './hold.js';
 
-/** A loop that stood still for this part of S is the reason to tell of, whatever else it led to. */
+/** An event loop that stood still for this part of the session time-out is named as the cause, whatever else it led to. */
 const NOTICEABLE_PART = 1 / 4;
 
 export function lossEvidence(
@@ -22,7 +22,7 @@ export function lossEvidence(
   };
 }
 
-/** @param heartbeat what the servers last answered to the session's heartbeat, if they refused it */
+/** The error of a lost lock. @param heartbeat what the servers last answered to the session's heartbeat, if they refused it */
 export function lossError(
   reason: LossReason,
   key: string,
@@ -30,16 +30,18 @@ export function lossError(
   evidence: LossEvidence,
   heartbeat: SessionError | undefined,
 ): LockLostError {
+  // A refused heartbeat explains why certainty ended, and nothing else.
   const cause = reason === 'uncertain' ? heartbeat : undefined;
   const text = describeLoss(reason, key, heldMs) + describeEvidence(reason, evidence);
   if (cause === undefined) return new LockLostError(text, key, { evidence });
   return new LockLostError(`${text}; ${describeRefusedHeartbeat(cause)}`, key, { cause, evidence });
 }
 
-/** One clause: who was it? Nothing where the reason says it all. */
+/** One clause on whether the process, the link or the servers were the cause; '' where the reason says it all. */
 function describeEvidence(reason: LossReason, evidence: LossEvidence): string {
   const { lastProofAgeMs, linkDownMs, loopStalledMs, sessionTimeoutMs } = evidence;
   if (reason !== 'uncertain' && reason !== 'session-ended') return '';
+  // A blocked loop delays proofs and breaks links, so it is named before these.
   if (loopStalledMs >= sessionTimeoutMs * NOTICEABLE_PART) {
     return `; the event loop was blocked for ${seconds(loopStalledMs)} or more`;
   }
@@ -52,11 +54,11 @@ function seconds(durationMs: number): string {
   return `${(durationMs / 1_000).toFixed(1)} s`;
 }
 
-/** The write that proves that the session lives goes to a node of its own, beside those of all who share the namespace. */
+/** The heartbeat writes to a node that all who share the namespace use, whoever has made it. */
 export function describeRefusedHeartbeat({ message }: SessionError): string {
   return (
-    `the servers refuse the session's heartbeat (${message}). Where another application has made that node with other ` +
-    'credentials, use the same ones, or a namespace of your own'
+    `the servers refuse the session's heartbeat (${message}). If another application made that node with other credentials, ` +
+    'use the same ones, or a namespace of your own'
   );
 }
 
@@ -80,7 +82,7 @@ function describeLoss(reason: LossReason, key: string, heldMs: number): string {
   }
 }
 
-/** Somebody else's contender, which is at the head of the queue: nobody is ahead of it, so it holds the lock. */
+/** Names the process behind a contender at the head of the queue. Nobody is ahead of that contender, so it holds the lock. */
 export function describeOther(path: string, { data, stat }: NodeData): string {
   const client = decodeContender(data);
   const since = new Date(stat.ctime).toISOString();
@@ -93,14 +95,17 @@ export function describeOther(path: string, { data, stat }: NodeData): string {
   return `It is held by ${label === undefined ? '' : `${label} on `}${process}, in the queue since ${since}`;
 }
 
-/** @param owner the logical caller that waits for it */
+/**
+ * Names the call of this process that holds the lock.
+ * @param owner the logical caller that waits for it
+ */
 export function describeOwn(hold: Hold, owner: string | undefined): string {
-  // Calls side by side in one lock have the same owner: this one may be about to give it back.
+  // Calls side by side in one lock have the same owner, so the one that holds it may still be about to release it.
   if (hold.contender.request.owner === owner) {
     return `A call inside the same lock holds it (${hold.takenBy}): if that one waits for this one, it waits for itself`;
   }
   return (
-    `This process itself holds it (${hold.takenBy}). Where that was the same flow of calls, it waited for itself: hand its ` +
-    'handle on, or use withLock, whose lock is shared with what runs inside'
+    `This process itself holds it (${hold.takenBy}). If the same flow of calls took it, that flow waited for itself: pass ` +
+    'its handle on, or use withLock, whose lock the calls inside share'
   );
 }

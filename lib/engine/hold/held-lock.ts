@@ -10,11 +10,11 @@ import type { HoldParts } from './hold-parts.js';
 import type { Hold } from './hold.js';
 import { upgradeHold } from './upgrade.js';
 
-/** One handle on a hold; others may share it by re-entering. */
+/** One handle on a hold. Calls that re-enter the lock have handles of their own on the same hold. */
 export class HeldLock extends LockHandle {
   readonly #parts: HoldParts;
   readonly #hold: Hold;
-  /** Who waits to be sure, through this handle. */
+  /** The `whenSure` calls that wait through this handle. */
   readonly #waits = new Set<Wait>();
   #released: Promise<void> | undefined;
 
@@ -76,11 +76,12 @@ export class HeldLock extends LockHandle {
       for (;;) {
         await link.whenUp(wait);
         try {
+          // A new link alone proves nothing: the session may have ended while there was none.
           await wait.guard(session.proveLife());
           this.assertHeld();
           return;
         } catch (error) {
-          // The link went away again: wait on.
+          // The link went away again, so the wait goes on.
           if (!(error instanceof SessionError)) throw error;
         }
       }
@@ -110,7 +111,8 @@ export class HeldLock extends LockHandle {
     await scopes.run(this.key, deadline, { signal }, (scope) =>
       upgradeHold(this.#parts, this.#hold, scope, waitMs === 0 ? 'tries' : 'waits'),
     );
-    // Another's upgrade, which this one waited for, may have been long ago: whoever was told of it first may block the loop.
+    // This call may have waited for the upgrade of another handle. Callers that learned of it first may have blocked the
+    // event loop since.
     this.assertHeld();
   }
 
@@ -127,20 +129,19 @@ export class HeldLock extends LockHandle {
   }
 }
 
-/** What work stands on: a hold, or all those of a transaction. */
+/** The locks that a piece of work depends on: one hold, or all those of a transaction. */
 export interface Footing {
   /** @returns how to stop listening */
   onLost(listener: (error: LockLostError) => void): () => void;
-  /** Asks the clock, and not only what has been told. */
+  /** Checks the clock too, as a loss may not have been announced yet. */
   lossError(): LockLostError | undefined;
   /** The hold that was lost, once it is known. */
   readonly lostHold: Hold | undefined;
 }
 
 /**
- * Settles as the work does, or rejects with the loss of its lock as soon as that is known: work that goes on without the
- * lock must not pass for a success. What it comes to then is reported as an event. An error of the work itself is never
- * replaced.
+ * Settles as the work does, or rejects with the loss of its lock as soon as the loss is known. The result of work that went
+ * on without its lock is reported as an event.
  */
 export async function untilDoneOrLost<T>(work: Promise<T>, footing: Footing, events: LockEvents): Promise<T> {
   const reportIfLate = (error: unknown): void => {
@@ -152,9 +153,11 @@ export async function untilDoneOrLost<T>(work: Promise<T>, footing: Footing, eve
     stopListening = footing.onLost(reject);
   });
   try {
+    // An error of the work itself leaves here, and no loss replaces it.
     const result = await Promise.race([work, lost]);
+    // Work that ended without its lock must not pass for a success, even if no timer has announced the loss yet.
     const loss = footing.lossError();
-    // Work may give its lock back before it ends.
+    // A lock that the work itself released before its end counts as no loss.
     if (loss !== undefined && footing.lostHold !== undefined) throw loss;
     return result;
   } finally {

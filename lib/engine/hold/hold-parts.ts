@@ -12,7 +12,7 @@ import type { LinkState } from '../upkeep/link-state.js';
 import type { ListsBehindWrites } from '../upkeep/queue-lists.js';
 import type { Hold } from './hold.js';
 
-/** What a lock that is held needs of its lock service. */
+/** The parts of a lock service that a held lock needs. */
 export interface HoldParts {
   readonly session: Session;
   readonly link: LinkState;
@@ -24,33 +24,36 @@ export interface HoldParts {
   readonly history: HoldHistory;
   readonly events: LockEvents;
   readonly rules: UpgradeRules;
-  /** 'process': its locks have no token. */
+  /** Locks with the scope 'process' have no fencing token. */
   readonly scope: LockScope;
   readonly waitMs: number;
 }
 
-/** What may keep an upgrade from its end, besides the readers that are inside. */
+/** The rules of the application's policies that an upgrade must keep, besides waiting for the readers inside. */
 export interface UpgradeRules {
-  /** Whether nobody of this process that is in another queue keeps the writer out; asked in the turn in which it begins. */
+  /**
+   * Whether no hold in the other queue of this process (the fleet's or the local one) keeps the writer out. Asked in the same
+   * turn in which the writer enters.
+   */
   isOpenToWriter(hold: Hold): boolean;
-  /** Resolves when that may have changed. */
+  /** Resolves when `isOpenToWriter` may have another answer. */
   whenOpen(key: string, scope: CallScope): Promise<void>;
-  /** Waits for what a writer waits for before it enters, and sees to what is to be done when it leaves. */
+  /** Waits as any writer does before it enters (for a lock-delay), and notes what its release must do. */
   passAsWriter(hold: Hold, scope: CallScope): Promise<void>;
-  /** What the contender has left that is to be undone with the removal of its intent; undefined: nothing. */
+  /** What the contender wrote that must be undone together with its intent; undefined where it wrote nothing. */
   takeBackOf(contender: Contender): Contender['lockDelay']['onGiveUp'];
 }
 
 type NodeParts = Pick<HoldParts, 'session' | 'janitor' | 'timers' | 'link' | 'waitMs'>;
 
-/** The nodes that a hold stands on: its contender and, once it was upgraded, the intent that keeps readers out. */
+/** The nodes of a hold: its contender and, after an upgrade, the intent that keeps readers out. */
 export class HoldNodes {
   readonly #parts: NodeParts;
   readonly #contender: Contender;
   readonly #onGone: () => void;
   #intent: OwnNode | undefined;
 
-  /** @param onGone told when somebody has removed one of them */
+  /** @param onGone called when somebody has removed one of the nodes */
   constructor(parts: NodeParts, contender: Contender, onGone: () => void) {
     this.#parts = parts;
     this.#contender = contender;
@@ -63,27 +66,29 @@ export class HoldNodes {
     this.#intent.onGone(this.#onGone);
   }
 
-  /** Has the servers tell when somebody removes one. Called again after a reconnect, it sets what is missing. */
+  /** Watches the nodes for removal by others. Called again after a reconnect, it sets only the watches that are missing. */
   watch(): void {
     this.#contender.node.keepWatched();
     this.#intent?.keepWatched();
   }
 
   /**
-   * `also` is done in the same transaction. Resolves when the servers have confirmed, or as soon as the link is down, and
-   * within the module's `waitMs` (an answer's time where that is 0); the removal goes on for as long as it takes.
+   * Removes the nodes, with `also` in the same transaction. Resolves when the servers have confirmed that, or as soon as the
+   * link is down, and within the module's `waitMs` (the time of one answer where that is 0).
    */
   remove(leaving: Leaving, also: readonly MultiPart[]): Promise<void> {
     const { janitor, timers, link, waitMs } = this.#parts;
     const { path } = this.#contender;
     const paths = this.#intent === undefined ? [path] : [this.#intent.path, path];
     this.#intent?.forget();
+    // The contender leaves its queue here, in this turn: the next one of this process may enter before the servers answer.
     const { done, forget } = janitor.remove(paths, also, this.#contender.leave(leaving));
+    // Only the wait is bounded. The janitor goes on with the removal for as long as it takes.
     return timers.atMost(answerWithinMs(waitMs), link.whileUp(done)).finally(forget);
   }
 }
 
-/** The ends that calls have set to one hold, each its own: the one that comes first is the end of the hold. */
+/** The leases on one hold. Each call may have set its own, and the one that ends first ends the hold. */
 export class Leases {
   readonly #timers: Timers;
   readonly #onEnded: () => void;
@@ -94,7 +99,7 @@ export class Leases {
     this.#onEnded = onEnded;
   }
 
-  /** Infinity when there is none. */
+  /** When the first lease ends; Infinity where there is none. */
   get earliest(): number {
     let earliest = Infinity;
     for (const { at } of this.#ends.values()) earliest = Math.min(earliest, at);
@@ -121,17 +126,18 @@ export class Leases {
   }
 }
 
-/** How many keys are remembered, the latest used ones. */
+/** How many keys are remembered. The ones used least recently are dropped. */
 const MAX_KEYS = 1_000;
 /** The weight of the newest hold. */
 const WEIGHT = 0.3;
 
-/** How long this process's last holds of a key took, smoothed: what a wait is estimated from. */
+/** The smoothed length of this process's last holds of each key. Waits are estimated from it. */
 export class HoldHistory {
   readonly #averages = new Map<string, number>();
 
   record(key: string, heldMs: number): void {
     const before = this.#averages.get(key);
+    // A `Map` keeps the order of insertion: the key becomes the newest entry, and the first entry is the oldest.
     this.#averages.delete(key);
     this.#averages.set(key, before === undefined ? heldMs : before + WEIGHT * (heldMs - before));
     if (this.#averages.size <= MAX_KEYS) return;

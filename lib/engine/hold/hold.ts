@@ -16,7 +16,7 @@ import { UpgradeTurns } from './upgrade-turns.js';
 type State =
   { readonly name: 'held' } | { readonly name: 'lost'; readonly error: LockLostError } | { readonly name: 'released' };
 
-/** One lock that was granted, shared by all handles that re-entered it. The only writer of whether it is still ours. */
+/** One lock that was granted, with the state that all handles on it share. Nobody else decides whether the lock is lost. */
 export class Hold implements Member, Footing, OwnedHold {
   rosterIndex = -1;
   /** Set and cancelled by `Holders`. */
@@ -48,13 +48,9 @@ export class Hold implements Member, Footing, OwnedHold {
     this.#onOrderlyRelease = onOrderlyRelease;
     parts.holders.add(this);
     if (request.options.leaseMs !== undefined) this.lease(this, request.options.leaseMs);
-    if (parts.events.observed) {
-      parts.events.next({
-        ...this.facts(),
-        type: 'acquired',
-        waitedMs: Math.round(this.grantedAt - request.askedAt),
-      });
-    }
+    const waitedMs = Math.round(this.grantedAt - request.askedAt);
+    if (parts.events.observed) parts.events.next({ ...this.facts(), type: 'acquired', waitedMs });
+    // An operator may have removed the node before this hold listened to it.
     if (contender.node.isGone) this.lose('removed');
   }
 
@@ -70,7 +66,7 @@ export class Hold implements Member, Footing, OwnedHold {
     return this.#mode;
   }
 
-  /** By whom, and how long ago. */
+  /** Who took it, and how long ago, as a clause. */
   get takenBy(): string {
     const { label } = this.request.options;
     return `taken${label === undefined ? '' : ` by ${label}`} ${Math.round(this.ageMs)} ms ago`;
@@ -100,9 +96,10 @@ export class Hold implements Member, Footing, OwnedHold {
     return this.#controller.signal;
   }
 
-  /** Asks the clock; what it answers once with no, it never answers with yes again. */
+  /** Whether the lock is held by the clock of this moment. After the first `false` the answer stays `false`. */
   isHeld(): boolean {
     if (this.#state.name !== 'held') return false;
+    // A blocked event loop delays the timers that announce a loss, so each caller that asks looks at the clock.
     const doubt = this.#doubt();
     if (doubt !== undefined) this.lose(doubt);
     return doubt === undefined;
@@ -127,7 +124,7 @@ export class Hold implements Member, Footing, OwnedHold {
     return () => void this.#lossListeners.delete(listener);
   }
 
-  /** As `onLost`, and told also when the lock is given back. */
+  /** Calls back on a loss as `onLost` does, and also when the lock is released. */
   onEnd(listener: (error: LockLostError) => void): () => void {
     const stopListening = this.onLost(listener);
     this.#releaseListeners.add(listener);
@@ -137,7 +134,7 @@ export class Hold implements Member, Footing, OwnedHold {
     };
   }
 
-  /** Another handle on the same hold. */
+  /** Makes another handle on the same hold. */
   share(): LockHandle {
     return new HeldLock(this.#parts, this);
   }
@@ -146,12 +143,13 @@ export class Hold implements Member, Footing, OwnedHold {
     this.#handles += 1;
   }
 
-  /** Loses it together with others, unless somebody else has a handle on it, who was not told of them. */
+  /** Called when a lock that was taken together with this one is lost. */
   loseWithSiblings(): void {
+    // A second handle belongs to a caller that knows nothing of the other locks, and keeps its own.
     if (this.#handles === 1) this.lose('sibling-lost');
   }
 
-  /** One handle is done; the last one gives the lock back. Resolves when the node is gone, or when waiting makes no sense. */
+  /** The last handle that is removed releases the lock. Resolves when the node is gone, or when waiting for that makes no sense. */
   removeHandle(handle: LockHandle): Promise<void> {
     this.#handles -= 1;
     this.#leases?.delete(handle);
@@ -165,14 +163,14 @@ export class Hold implements Member, Footing, OwnedHold {
     return this.#nodes.remove('given back', this.#onOrderlyRelease);
   }
 
-  /** Sets an end, on behalf of the call that took it (the hold itself stands for that) or of one that shares it. */
+  /** Sets the lease of a handle, or of the call that took the lock, which the hold itself stands for. */
   lease(owner: Hold | LockHandle, leaseMs: number): void {
     if (this.#state.name !== 'held') return;
     this.#leases ??= new Leases(this.#parts.timers, () => this.lose('lease-ended'));
     this.#leases.set(owner, this.#parts.session.clock.now() + leaseMs);
   }
 
-  /** Puts off the end that the handle has set; where it has set none, that of the call which took the lock. */
+  /** Extends the lease of the handle or, if the handle has none, that of the call which took the lock. */
   extend(handle: LockHandle, leaseMs: number): void {
     const owner = [handle, this].find((one) => this.#leases?.has(one));
     if (owner === undefined) {
@@ -182,31 +180,31 @@ export class Hold implements Member, Footing, OwnedHold {
     this.lease(owner, leaseMs);
   }
 
-  /** What is to be done in the transaction that removes the node when it is given back in good order. */
+  /** Sets what an orderly release does in the transaction that removes the node. */
   releasesWith(parts: readonly MultiPart[]): void {
     this.#onOrderlyRelease = parts;
   }
 
-  /** The upgrade is complete: its intent is a part of the hold now. */
+  /** Called when an upgrade is complete. From then on its intent is one of the hold's nodes. */
   upgraded(intentPath: string): void {
     this.#mode = 'write';
     this.#nodes.addIntent(intentPath);
     this.#nodes.watch();
   }
 
-  /** Has the servers tell when somebody removes a node of this hold. Called again after a reconnect, it sets what is missing. */
+  /** Watches the hold's nodes for removal by others. Called again after a reconnect, it sets only the watches that are missing. */
   watchOwn(): void {
     this.#nodes.watch();
   }
 
-  /** What events tell of it. */
+  /** The facts that every event about this hold has. */
   facts(): { key: string; mode: LockMode; label: string | undefined; token: bigint | undefined } {
     const { key, options } = this.request;
     const token = this.#parts.scope === 'fleet' ? this.token : undefined;
     return { key, mode: this.#mode, label: options.label, token };
   }
 
-  /** Tells first, then removes the node: even where the session lives on, it must not block the key. */
+  /** Ends the hold, tells everybody who listens, then removes the node. */
   lose(reason: LossReason): void {
     if (this.#state.name !== 'held') return;
     const { session, events } = this.#parts;
@@ -214,12 +212,13 @@ export class Hold implements Member, Footing, OwnedHold {
     const evidence = lossEvidence(this.#parts, this.contender.session.timeoutMs);
     const error = lossError(reason, this.request.key, heldMs, evidence, session.heartbeatRefusal);
     this.#end({ name: 'lost', error });
-    // Whoever finds out, or set the timer that did, may be a stranger with locks of its own around it.
+    // The loss may be found in a call of a stranger, who has locks of its own that these listeners must not see.
     detached(() => {
       this.#controller?.abort(error);
       for (const listener of [...this.#lossListeners]) listener(error);
     });
     events.next({ ...this.facts(), type: 'lost', reason, heldMs, error, evidence });
+    // The session may live on, and its node would block the key.
     void this.#nodes.remove('lost', []);
   }
 
@@ -227,6 +226,7 @@ export class Hold implements Member, Footing, OwnedHold {
     const { session } = this.#parts;
     if (session.identity !== this.contender.session) return 'session-ended';
     const now = session.clock.now();
+    // Certainty that began after the grant had a gap before it. The gap was a loss, even if the session has survived it.
     if (now >= session.certainUntil() || session.certainSince() > this.grantedAt) return 'uncertain';
     return now >= this.#leaseEndsAt() ? 'lease-ended' : undefined;
   }

@@ -1,20 +1,25 @@
 import { outsideCalls } from '../../lock/outside-calls.js';
 import type { Wait } from '../wait.js';
 
-/** Upgrades of one hold take turns: they share its place in the queue, and with that the name of their intents. */
+/** Upgrades of one hold take turns, because their intents share one name: they all stand for the same contender. */
 export class UpgradeTurns {
-  /** Those that wait, in order. Not a chain of promises: while the link is down, each that gave up would stay in it. */
+  /**
+   * The waiting upgrades, in order. A chain of promises would keep each upgrade that gave up while the link is down.
+   */
   readonly #waiting = new Set<() => void>();
-  /** Whether one has the turn, or what it left is still being removed. */
+  /** Whether an upgrade has the turn, or the intent of a failed one is still being removed. */
   #isBusy = false;
   #under = 0;
 
-  /** Whether one is under way; one that has failed and only cleans up is not. */
+  /** Whether an upgrade is under way. One that has failed and only cleans up does not count. */
   get isTaken(): boolean {
     return this.#under > 0;
   }
 
-  /** Waits for the turn. @returns how it ends: once nothing is left of it that another could take for its own */
+  /**
+   * Waits for the turn.
+   * @returns how to end it; `whenRemoved` resolves when the servers have removed the failed upgrade's intent
+   */
   async take(wait: Wait): Promise<(whenRemoved: Promise<void> | undefined) => void> {
     this.#under += 1;
     try {
@@ -27,6 +32,7 @@ export class UpgradeTurns {
     this.#isBusy = true;
     return (whenRemoved) => {
       this.#under -= 1;
+      // The next upgrade looks for an intent by name, and would take the one that is being removed for its own.
       if (whenRemoved === undefined) this.#pass();
       else void outsideCalls(() => whenRemoved.then(() => this.#pass()));
     };
@@ -41,7 +47,7 @@ export class UpgradeTurns {
     try {
       await wait.guard(turn);
     } catch (error) {
-      // The turn may have come in the moment in which the wait was ended.
+      // The turn may have come in the same moment in which the wait was ended. Then the next one has it.
       if (!this.#waiting.delete(begin)) this.#pass();
       throw error;
     }

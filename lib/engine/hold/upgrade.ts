@@ -13,11 +13,11 @@ import type { HoldParts } from './hold-parts.js';
 import type { Hold } from './hold.js';
 
 /**
- * Turns an upgradeable hold into a writing one: an intent at the end of the queue keeps newcomers out, the readers that
- * are inside are named in it and waited for. Readers between the two that have not entered find themselves not named,
- * and wait. (Without the names, a reader whose writer in front gives up would get in beside the new writer.)
+ * Turns an upgradeable hold into a writing one. An intent at the end of the queue keeps newcomers out, and names the readers
+ * that are inside, which the upgrade waits for. Readers between the two nodes that have not entered find that they are not
+ * named, and wait.
  *
- * @param patience 'tries': for one that fails where it would have to wait
+ * @param patience with 'tries' the upgrade fails where it would have to wait
  */
 export async function upgradeHold(parts: HoldParts, hold: Hold, scope: CallScope, patience: Patience): Promise<void> {
   if (patience === 'tries' && (hold.upgrades.isTaken || !parts.link.isUp)) throw busy(scope);
@@ -27,6 +27,7 @@ export async function upgradeHold(parts: HoldParts, hold: Hold, scope: CallScope
     let removed: Promise<void> | undefined;
     let intent: Intent | undefined;
     try {
+      // Another handle's upgrade may have had the turn before this one.
       if (hold.mode === 'write') return;
       intent = await placeIntent(parts, hold, scope);
       await becomeWriter(parts, hold, intent, scope, patience);
@@ -46,7 +47,7 @@ function busy(scope: CallScope): Error {
   return scope.timeUp();
 }
 
-/** Lets the readers that are inside leave, and nobody else enter. */
+/** Waits until the readers that are inside have left, and makes the hold a writer's. */
 async function becomeWriter(
   parts: HoldParts,
   hold: Hold,
@@ -60,31 +61,34 @@ async function becomeWriter(
   if (hasReaders) await nameReaders(parts, hold, intent, scope);
   for (const name of intent.readers) await untilGone(parts, `${hold.request.queuePath}/${name}`, hold, scope);
   do {
-    // Readers of the other queue of this process are no part of this one.
+    // Readers in the other queue of this process (the fleet's or the local one) have no nodes here.
     while (!rules.isOpenToWriter(hold)) {
       if (patience === 'tries') throw busy(scope);
       await rules.whenOpen(hold.request.key, scope);
     }
     await rules.passAsWriter(hold, scope);
+    // Such a reader may have come in during that wait.
   } while (!rules.isOpenToWriter(hold));
+  // The last await has let other code run, which may have blocked the event loop.
   const lost = hold.lossError();
   if (lost !== undefined) throw lost;
   hold.upgraded(intent.path);
 }
 
-/** Removes the intent of an upgrade that failed, and what it wrote into the record. */
+/** Removes the intent of an upgrade that failed, and undoes what the upgrade wrote into the key's record. */
 function takeBack(
   { janitor, rules }: HoldParts,
   { request, contender }: Hold,
   intent: Intent | undefined,
 ): Promise<void> {
   const undo = rules.takeBackOf(contender);
+  // Without an answer nobody knows whether the intent was created, so it is searched for by its name.
   if (intent === undefined || undo === undefined)
     return janitor.sweep(request.queuePath, namePrefix('write', contender.id));
   return janitor.remove([intent.path], undo).done;
 }
 
-/** For who waits for readers to leave, or gives up where it would have to. */
+/** Whether an upgrade waits for readers to leave, or fails if it would have to. */
 type Patience = 'waits' | 'tries';
 
 interface Intent {
@@ -92,13 +96,14 @@ interface Intent {
   readonly readers: readonly string[];
 }
 
-/** Goes on until the intent stands and the queue was seen after that. */
+/** Creates the intent, and reads the queue once the intent is in it. */
 async function placeIntent(parts: HoldParts, hold: Hold, scope: CallScope): Promise<Intent> {
   const { session, link, lists } = parts;
   const { queuePath, key } = hold.request;
   const prefix = namePrefix('write', hold.contender.id);
   for (;;) {
     await link.whenUp(scope);
+    // An earlier round may have created the intent and lost the answer. The list shows the intent then.
     const seen = await scope.guard(lists.list(queuePath, prefix));
     const there = seen instanceof SessionError ? undefined : seen.children.find((name) => name.startsWith(prefix));
     if (seen instanceof SessionError) {
@@ -113,7 +118,7 @@ async function placeIntent(parts: HoldParts, hold: Hold, scope: CallScope): Prom
     if (!(created instanceof SessionError) && !(listed instanceof SessionError)) {
       return intentOf(hold, created.path.slice(queuePath.length + 1), listed.children);
     }
-    // Without a parent the upgradeable node is gone as well: the next look says so.
+    // Where the parent is missing, the upgradeable node is gone as well, and the next list shows that.
     if (created instanceof SessionError && !isAboutTheLink(created) && created.code !== 'NO_NODE')
       throw refusal(created, key);
   }
@@ -164,15 +169,18 @@ function describeReader({ holders }: HoldParts, path: string, node: NodeData, wa
   return own === undefined ? describeOther(path, node) : describeOwn(own, waiting.request.owner);
 }
 
-/** No node holds more, by the servers' own limit: with very many readers an intent comes near. */
+/** The servers let no node hold more. With very many readers an intent comes near this. */
 const MAX_INTENT_BYTES = 2 ** 20;
 
-/** What an upgrader writes into its intent once it knows which readers are inside. */
+/**
+ * The data of an intent: the readers that were inside when it was placed. Without these names, a reader whose writer in
+ * front gives up would enter beside the upgrader.
+ */
 export function encodeIntent(readers: readonly string[]): Uint8Array {
   return Buffer.from(JSON.stringify({ readers }));
 }
 
-/** Whether the intent lets this reader in. Before the upgrader has written its list it lets in nobody new. */
+/** Whether the intent lets this reader in. An intent without names lets nobody in. */
 export function namesReader(data: Uint8Array, name: string): boolean {
   const readers = parseObject(data, MAX_INTENT_BYTES)?.readers;
   return Array.isArray(readers) && readers.includes(name);

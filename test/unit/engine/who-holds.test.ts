@@ -117,7 +117,7 @@ describe('a LOCK_TIMEOUT', () => {
     await engine.settle(one.locks.acquire(KEY, { label: 'Orders.pay' }));
     await engine.runFor(1_234);
     const WHO =
-      /This process itself holds it \(taken by Orders\.pay 1\d{3} ms ago\)\. Where .* same flow of calls, it waited for itself/;
+      /This process itself holds it \(taken by Orders\.pay 1\d{3} ms ago\)\. If .* same flow of calls took it, that flow waited for itself/;
 
     expect((await engine.failure(one.locks.acquire(KEY, { waitMs: 0 }))).details).toMatch(WHO);
     const error = await engine.failure(one.locks.acquire(KEY, { waitMs: 100 }));
