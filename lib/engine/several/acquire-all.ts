@@ -16,7 +16,7 @@ import type { AcquireAllOptions, KeyWithMode } from '../lock-service.js';
 import type { Timers } from '../timers.js';
 import type { Outbox } from '../upkeep/outbox.js';
 
-/** Takes all the locks or none, one after the other, by one deadline. A loss on the way ends the wait for the rest. */
+/** Acquires all locks or none, one after the other, by one deadline. The loss of one ends the wait for the rest. */
 export async function acquireAll(
   { timers, outbox }: { readonly timers: Timers; readonly outbox: Outbox },
   taker: LockTaker,
@@ -29,6 +29,7 @@ export async function acquireAll(
   const call = { ...facts, end: loss.signal };
   const taken: TakenLock[] = [];
   const ordered = canonicalOrder(keys, options.mode ?? 'exclusive');
+  // A bad key or option is an error before any lock is taken.
   for (const { key, mode } of ordered) taker.check(key, { ...options, mode });
   try {
     for (const { key, mode } of ordered) {
@@ -37,12 +38,13 @@ export async function acquireAll(
       fate.join(lock.hold);
     }
     const locks = new HeldLocks(taken);
+    // The promises since the last grant took turns, in which another caller may have blocked the event loop.
     locks.assertHeld();
     return locks;
   } catch (error) {
     const released = Promise.all(taken.map(({ handle }) => handle.release()));
     if (!isInterruption(error)) await timers.atMost(call.deadline.remainingMs(), released);
-    // Also what is not waited for must have left before a caller is told, who may end the process then.
+    // The caller may end the process once it has this error, so the removals must have left the process by then.
     await outbox.emptied();
     throw error;
   } finally {
@@ -50,28 +52,28 @@ export async function acquireAll(
   }
 }
 
-/** What ended the wait before its time: the caller wants to hear of it now, and to wait for nothing else. */
+/** An abort, a loss or the closing interrupts the call. Its caller wants to know at once, and waits for no release. */
 function isInterruption(error: unknown): boolean {
   return error instanceof LockAbortedError || error instanceof LockLostError || error instanceof LockClosedError;
 }
 
-/** Every caller takes its locks in this order: duplicates made one, in the strongest mode that was asked for. */
+/** Every caller acquires its locks in this order. A key that was named twice is there once, in the strongest mode. */
 export function canonicalOrder(keys: readonly KeyWithMode[], defaultMode: LockMode): { key: string; mode: LockMode }[] {
   if (!Array.isArray(keys)) throw new LockConfigurationError(`keys: must be a list of keys, not ${shown(keys)}`);
   const modes = new Map<string, LockMode>();
   for (const entry of keys as readonly KeyWithMode[]) {
     const { key, mode = defaultMode } = typeof entry === 'object' && entry !== null ? entry : { key: entry };
     checkKey(key);
-    // Before two become one: the one that is none would be taken for the weaker.
+    // An unknown mode would count as the weaker one below, and go unnoticed.
     checkAcquireOptions({ mode }, key);
     const before = modes.get(key);
     modes.set(key, before === undefined ? mode : strongest(before, mode));
   }
-  // By code units, not by locale: all processes must agree.
+  // The order is by code units, as locales differ between processes, which must all agree.
   return [...modes].map(([key, mode]) => ({ key, mode })).sort((left, right) => (left.key < right.key ? -1 : 1));
 }
 
-/** Hears of the loss of any of several holds, until it parts: others may share them for much longer. */
+/** Listens to the loss of several holds until `part` is called. Others may share these holds for much longer. */
 export class SharedFate {
   readonly #onLost: (error: LockLostError) => void;
   readonly #stops: (() => void)[] = [];
@@ -83,7 +85,7 @@ export class SharedFate {
 
   join(hold: Hold): void {
     const stop = hold.onLost(this.#onLost);
-    // One that is lost already may have been the reason to part.
+    // A hold that was lost already calls back from within `onLost`, which may have led to `part`.
     if (this.#hasParted) stop();
     else this.#stops.push(stop);
   }
@@ -94,7 +96,7 @@ export class SharedFate {
   }
 }
 
-/** Locks that were taken together and live together. */
+/** Locks that were acquired together, and are lost and released together. */
 export class HeldLocks extends MultiLockHandle {
   readonly locks: readonly LockHandle[];
   readonly #owned: readonly TakenLock[];
@@ -146,7 +148,7 @@ export class HeldLocks extends MultiLockHandle {
     return this.#released;
   }
 
-  /** Losing one loses all, so that nobody works on a part; those that others share are given back. */
+  /** The loss of one lock ends all, so that nobody works with a part of them. */
   #lose(cause: LockLostError): void {
     if (this.#released !== undefined || this.#controller.signal.aborted) return;
     const [first] = this.locks;
@@ -154,6 +156,7 @@ export class HeldLocks extends MultiLockHandle {
     const text = `Locks held together are lost. ${cause.details}`;
     this.#controller.abort(new LockLostError(text, first?.key, { cause, evidence }));
     for (const { hold } of this.#owned) hold.loseWithSiblings();
+    // Locks that other callers share are not lost with these. Only this handle on them is released.
     void this.release();
   }
 }

@@ -12,9 +12,10 @@ import type { LinkState } from '../upkeep/link-state.js';
 import type { Outbox } from '../upkeep/outbox.js';
 import { GrowingTransaction, type Suspicion } from './transaction.js';
 
+/** The pause before another run, of which a random part is taken, so that two victims do not meet again. */
 const MAX_PAUSE_MS = 100;
 
-/** What transactions need of their lock service. */
+/** The parts of a lock service that transactions need. */
 export interface TransactionParts {
   readonly clock: Clock;
   readonly timers: Timers;
@@ -24,15 +25,15 @@ export interface TransactionParts {
   readonly identifiers: Identifiers;
   readonly taker: LockTaker;
   readonly waitMs: number;
-  /** In [0, 1). */
+  /** Returns a number in [0, 1). */
   readonly random: () => number;
 }
 
 export type TransactionWork<T> = (tx: LockTransaction) => T | PromiseLike<T>;
 
 /**
- * Runs `work` as a transaction, again and again while it is a deadlock's victim and time is left; once where the module's
- * `waitMs` is 0, as it waits for nothing then.
+ * Runs `work` as a transaction. While the transaction is the victim of a deadlock and time is left, it runs again, except
+ * where the module's `waitMs` is 0.
  */
 export async function runTransaction<T>(parts: TransactionParts, work: TransactionWork<T>, call: Call): Promise<T> {
   const { timers, waitMs, random } = parts;
@@ -54,10 +55,10 @@ async function runOnce<T>(parts: TransactionParts, work: TransactionWork<T>, { s
   const tx = new GrowingTransaction(
     locks,
     deadline,
-    // Not `async`: between the last look at a grant and its caller there are no more turns of promises than need be.
+    // An `async` function would put more turns of promises between the last check of a grant and its caller.
     (key, mode, end, suspicion) => {
       const take = (): Promise<TakenLock> => {
-        // Where nothing is waited for, each lock has the time of an answer: the work in between may take longer than that.
+        // With a `waitMs` of 0 each lock has the time of one answer, counted anew, as the work in between may take longer.
         const rest = Deadline.after(clock, waitMs === 0 ? answerWithinMs(0) : deadline.remainingMs());
         const limit = suspicion && ((scope: CallScope): void => suspectDeadlock(parts, suspicion, scope));
         return taker.take(key, { mode }, { service, deadline: rest, owner, end, limit });
@@ -69,18 +70,19 @@ async function runOnce<T>(parts: TransactionParts, work: TransactionWork<T>, { s
   try {
     const running = runInFrame(frame, () => work(tx));
     const result = await untilDoneOrLost(running, tx, events);
+    // The work counts as done only under all its locks, so one that it released itself is an error, too.
     for (const { handle } of locks) handle.assertHeld();
     return result;
   } finally {
     tx.end();
     const released = Promise.all(locks.map(({ handle }) => handle.release()));
+    // After a loss there may be no link, and the caller should know of the loss at once.
     await (tx.signal.aborted ? outbox.emptied() : released);
   }
 }
 
 /**
- * Ends a wait that may be one in a circle. Only the time behind others on a link that is up makes suspicious: while
- * ZooKeeper is away, or silent, nobody's turn comes, and the deadline of the call ends such a wait.
+ * Ends a wait that may be part of a circle. Only the time that a call waits behind others while the link is up counts.
  */
 export function suspectDeadlock(
   { link, timers }: { readonly link: LinkState; readonly timers: Timers },
@@ -91,9 +93,11 @@ export function suspectDeadlock(
   let timer: PendingTimer | undefined;
   const watch = (): void => {
     timer?.cancel();
+    // While ZooKeeper is away nobody's turn comes. The deadline of the call ends such a wait.
     if (link.isUp) timer = timers.set(clock.now() + afterMs, suspect);
   };
   const suspect = (): void => {
+    // A call that has seen nobody in front of it waits for a silent server, not for another lock.
     if (scope.isBehindOthers) scope.end(error());
     else watch();
   };
@@ -103,19 +107,19 @@ export function suspectDeadlock(
 }
 
 /**
- * JavaScript calls `transaction` with whatever is at hand. Options that nobody reads would make it wait for longer than they say.
+ * Checks the arguments of `transaction`, which JavaScript may call with options that nobody would read.
  * @throws LockConfigurationError for anything but a function alone
  */
 export function checkTransactionCall(work: unknown, more: readonly unknown[], waitMs: number): void {
   const hasMore = more.some((argument) => argument !== undefined);
   if (typeof work === 'function' && !hasMore) return;
   const misuse = hasMore
-    ? 'transaction(work) takes no options, and nothing beside its work'
+    ? 'transaction(work) takes only its work, and no options'
     : `transaction(work): work must be a function of the transaction, not ${shown(work)}`;
   throw new LockConfigurationError(
-    `${misuse}. What counts is the waitMs of the lock service, ${waitMs} ms for all of its waits together. Write ` +
-      'transaction(async (tx) => { ... }), and set waitMs in forRoot or createLockService; where one transaction needs another ' +
-      'time, make a second lock service that has it',
+    `${misuse}. All its waits together may take the waitMs of the lock service, ${waitMs} ms. Write ` +
+      'transaction(async (tx) => { ... }), and set waitMs in forRoot or createLockService; if one transaction needs another ' +
+      'waitMs, make a second lock service that has it',
   );
 }
 

@@ -9,17 +9,20 @@ import type { Hold } from '../hold/hold.js';
 import type { LockTransaction } from '../lock-service.js';
 import { SharedFate } from './acquire-all.js';
 
-/** A wait behind others inside a transaction that already holds something is cut short, as it may be a wait in a circle. */
+/**
+ * A transaction that holds locks already waits for another one for this part of its time only, as the wait may be part of a
+ * circle.
+ */
 const SHORTEST_WAIT_PART = 0.05;
 const LONGEST_WAIT_PART = 0.2;
 
-/** For how long one may wait behind others before it is taken for a wait in a circle, and what it is told then. */
+/** How long a call may wait behind others before that counts as a deadlock, and the error that ends it then. */
 export interface Suspicion {
   readonly afterMs: number;
   readonly error: () => LockError;
 }
 
-/** Takes one lock for the transaction. The reason with which `end` aborts is the error that ends the wait. */
+/** Acquires one lock for the transaction. The reason of `end` is the error that ends the wait. */
 export type TakeLock = (
   key: string,
   mode: LockMode,
@@ -28,8 +31,8 @@ export type TakeLock = (
 ) => Promise<{ hold: Hold; handle: LockHandle }>;
 
 /**
- * The growing phase of strict two-phase locking. Locks are kept in `locks`, which is also what code inside re-enters, and
- * given back by whoever made this.
+ * The growing phase of strict two-phase locking: locks are added, and none is released before the end. They stand in
+ * `locks`, a frame's list, so that code inside can re-enter them. Releasing them is up to whoever made the list.
  */
 export class GrowingTransaction implements LockTransaction, Footing {
   readonly #locks: TakenLock[];
@@ -55,7 +58,7 @@ export class GrowingTransaction implements LockTransaction, Footing {
     return this.#controller.signal;
   }
 
-  /** The one whose loss was the end of the others. */
+  /** The hold whose loss ended the others. */
   get lostHold(): Hold | undefined {
     return this.#lostHold;
   }
@@ -64,18 +67,19 @@ export class GrowingTransaction implements LockTransaction, Footing {
     return onAbort(this.signal, () => listener(this.signal.reason as LockLostError));
   }
 
-  /** Asks the clock for each: whoever finds one lost is told as all others are. */
   lossError(): LockLostError | undefined {
+    // Each hold checks the clock, and calls `#lose` if it finds itself lost.
     for (const { hold } of this.#locks) if (!hold.isReleased) hold.lossError();
     return this.signal.aborted ? (this.signal.reason as LockLostError) : undefined;
   }
 
-  /** One after the other, also when asked for together: what is held already decides how long the next may wait. */
   lock(key: string, mode: LockMode = 'exclusive'): Promise<LockHandle> {
+    // Locks are acquired one after the other, even when they are asked for together: what is held by then decides how long
+    // the next one may wait.
     const locked = this.#last.then(() => this.#lock(key, mode));
     this.#last = locked.catch(() => undefined);
     return locked.then((handle) => {
-      // Somebody else may have blocked the event loop since it was granted.
+      // Another caller may have blocked the event loop since the grant.
       const loss = this.lossError();
       if (loss !== undefined) throw loss;
       return handle;
@@ -88,14 +92,14 @@ export class GrowingTransaction implements LockTransaction, Footing {
     if (this.#isOver) throw endedError(key);
     const known = this.#locks.find(({ handle }) => handle.key === key && covers(handle.mode, mode));
     if (known !== undefined) {
-      // The work may have given it back before the end.
+      // The work may have released it on its own.
       known.handle.assertHeld();
       return known.handle;
     }
     const controller = new AbortController();
     this.#endWait = (loss) => controller.abort(loss ?? endedError(key));
     const taken = await this.#take(key, mode, controller.signal, this.#suspicion(key));
-    // Too late to end the wait, which was over just before.
+    // The end or the loss came after the grant, too late to end the wait.
     if (this.#isOver || this.signal.aborted) {
       void taken.handle.release();
       this.signal.throwIfAborted();
@@ -106,25 +110,27 @@ export class GrowingTransaction implements LockTransaction, Footing {
     return taken.handle;
   }
 
-  /** No more locks: the ones there are go now, and nobody is left to wait for another. */
+  /** Ends the growing phase: no lock is added from now on, and a wait for one ends. */
   end(): void {
     this.#isOver = true;
     this.#fate.part();
     this.#endWait();
   }
 
-  /** Losing one loses all, so that nobody works on a part; those that others share are given back. */
+  /** The loss of one lock ends all, so that nobody works with a part of them. */
   #lose(error: LockLostError): void {
     if (this.signal.aborted) return;
     this.#lostHold = this.#locks.find(({ hold }) => hold.isLost)?.hold;
     this.#controller.abort(error);
     this.#endWait(error);
+    // Locks that other callers share stay. The transaction's own handles on them are released at its end.
     for (const { hold } of this.#locks) hold.loseWithSiblings();
   }
 
-  /** The first lock waits in no circle. Different each time, so that of two that wait for each other one gives way first. */
   #suspicion(key: string): Suspicion | undefined {
+    // A transaction that holds nothing keeps nobody waiting, so it is part of no circle.
     if (this.#locks.length === 0) return undefined;
+    // The time is random, so that of two transactions that wait for each other one gives way first.
     const totalMs = this.#deadline.at - this.#deadline.startedAt;
     const afterMs = totalMs * (SHORTEST_WAIT_PART + this.#random() * (LONGEST_WAIT_PART - SHORTEST_WAIT_PART));
     const held = this.#locks.map(({ handle }) => handle.key).join(', ');

@@ -4,8 +4,8 @@ import { LockConfigurationError } from '../../../../lib/lock/errors.js';
 import { rejection } from '../support/engine-world.js';
 import { useEngine } from '../support/use-engine.js';
 
-const WHAT_COUNTS = 'What counts is the waitMs of the lock service, 7000 ms for all of its waits together.';
-const OPTIONS_REFUSED = `transaction(work) takes no options, and nothing beside its work. ${WHAT_COUNTS}`;
+const WHAT_COUNTS = 'All its waits together may take the waitMs of the lock service, 7000 ms.';
+const OPTIONS_REFUSED = `transaction(work) takes only its work, and no options. ${WHAT_COUNTS}`;
 const refusedAs = (shown: string): string =>
   `transaction(work): work must be a function of the transaction, not ${shown}. ${WHAT_COUNTS}`;
 
