@@ -17,20 +17,21 @@ import { refusal } from '../refusal.js';
 import type { LinkState } from '../upkeep/link-state.js';
 import { listQueue } from '../upkeep/queue-lists.js';
 
-/** A queue may be long; what is read of it is not. */
+/** How many contenders of a long queue are read and described. */
 const MAX_DESCRIBED = 100;
-/** A year: what says more than that is no measurement. */
+/** A year. A longer hold in a contender's data was not measured. */
 const LONGEST_HOLD_MS = 365 * 24 * 3_600_000;
-/** At a queue that moves while it is looked at. */
+/** How often a queue that changes while it is read is read again. */
 const MAX_LOOKS = 5;
 
 /**
- * What the list rests on. `sync` asks the leader, which answers for as long as it takes itself for one: a leader that was
- * cut off shows what was. A write is answered only when a majority has it, so nothing that it had before is missing.
+ * What comes before the list, so that the list is fresh. `sync` asks the leader, and a leader that was cut off answers it
+ * for as long as it believes to lead, with an old list behind it. A write is answered only when a majority has it, so
+ * everything that was written before is in the list.
  */
 export type Freshness = 'behind a write' | 'behind a sync';
 
-/** What a look at a key needs of the lock service. */
+/** The parts of a lock service that `inspectKey` needs. */
 export interface InspectParts {
   readonly session: Session;
   readonly link: LinkState;
@@ -38,7 +39,7 @@ export interface InspectParts {
   readonly history: HoldHistory;
 }
 
-/** A look at one key: its queue, and who is behind each place. */
+/** Reads the queue of one key, and describes who holds and who waits. */
 export async function inspectKey(
   parts: InspectParts,
   key: string,
@@ -46,12 +47,13 @@ export async function inspectKey(
   scope: CallScope,
   freshness: Freshness,
 ): Promise<LockSnapshot> {
-  // Of the write only the answer counts. It deletes a node that never exists, which takes its place among all writes.
+  // Only the answer to the write matters. It deletes a node that never exists, and is refused in the order of all writes.
   const before = freshness === 'behind a write' ? remove(`${queuePath}/${parts.identifiers.next()}`) : sync(queuePath);
-  /** Which change of the parent's data left there the name of a holder that was not in the queue. */
+  /** The last change of the parent's data that named a holder who was not in the queue. */
   let vanishedAt: bigint | undefined;
   for (let looks = 1; ; looks += 1) {
     await parts.link.whenUp(scope);
+    // A session carries out its requests in order, so the list is read behind the write.
     const requests = [before, listQueue(queuePath), get(queuePath)] as const;
     const [passed, listed, parent] = await scope.guard(parts.session.batch(requests));
     if (passed instanceof SessionError && isAboutTheLink(passed)) continue;
@@ -63,11 +65,12 @@ export async function inspectKey(
     if (listed instanceof SessionError || error !== undefined) continue;
     const queue = readQueue(listed.children);
     const found = await readNodes(parts, queuePath, queue.slice(0, MAX_DESCRIBED), scope);
-    // When a holder has left, whoever holds now may have come after the list: it would seem to be free.
+    // If a listed holder has left, the next one may have come after the list, and the key would look free.
     if (found === undefined || (looks < MAX_LOOKS && isMoving(queue, found))) continue;
     const delayMs = parent instanceof SessionError ? undefined : parseRecord(parent.data)?.lockDelayMs;
     if (delayMs !== undefined && queue.length === 0 && looks < MAX_LOOKS) {
-      // A holder that came or left between the two reads has not vanished: the next look finds something else there.
+      // A holder may have come or left between the two reads, and changed the record. It has vanished only if the record is
+      // the same at the next look.
       const { mzxid } = (parent as NodeData).stat;
       const isConfirmed = mzxid === vanishedAt;
       vanishedAt = mzxid;
@@ -78,7 +81,7 @@ export async function inspectKey(
   }
 }
 
-/** @returns undefined when the link went away meanwhile */
+/** @returns undefined if the link went away meanwhile */
 async function readNodes(
   { session }: InspectParts,
   queuePath: string,
@@ -91,6 +94,7 @@ async function readNodes(
   outcomes.forEach((outcome, index) => {
     const { name } = nodes[index]!;
     if (!(outcome instanceof SessionError)) found.set(name, outcome);
+    // A node that this client may not read is left out. It still counts in the queue.
     else if (outcome.code === 'NO_NODE') found.set(name, 'left');
   });
   return found;
@@ -146,7 +150,7 @@ function describeContender(
   });
 }
 
-/** Of what the contenders say of their processes' holds; anybody may have written it. */
+/** The median of the hold times in the contenders' data, which anybody may have written. */
 function medianHoldMs(contenders: readonly ContenderSnapshot[]): number | undefined {
   const known = contenders
     .map(({ client }) => client?.holdMs)
@@ -160,14 +164,14 @@ function estimate(averageMs: number, queueLength: number, isHeld: boolean, elaps
   return Math.round(restMs + averageMs * queueLength);
 }
 
-/** What was read of the nodes of a queue, by name; of a long queue not all is. `left`: it was listed, and is gone. */
+/** What was read of the nodes of a queue, by name. A node that was listed but has gone is `left`; some were not read at all. */
 export type Found = ReadonlyMap<string, NodeData | 'left'>;
 
 /**
- * How a contender stands, as somebody who only looks can tell.
+ * How a contender stands, as far as its queue shows.
  *
- * - `unnamed`: a reader that an upgrader names only if it is inside, and the upgrader has written no names (yet)
- * - `intent`: an upgrader's second node, no contender of its own
+ * - `unnamed`: a reader in front of an intent that has no names yet. The upgrader will name it if it is inside.
+ * - `intent`: an upgrader's second node, which is no contender of its own
  */
 export type Standing = 'holds' | 'waits' | 'unnamed' | 'intent';
 
@@ -176,7 +180,7 @@ interface Intent {
   readonly upgrader: QueueNode;
 }
 
-/** Whoever has nobody ahead that blocks it holds, but for readers that an upgrader overlooked. */
+/** A contender holds if nobody ahead blocks it. The exception is a reader that an upgrader has not named. */
 export function standings(queue: readonly QueueNode[], found: Found): Map<QueueNode, Standing> {
   const intents = intentsOf(queue);
   const intentNodes = new Set(intents.map(({ node }) => node));
@@ -192,16 +196,18 @@ export function standings(queue: readonly QueueNode[], found: Found): Map<QueueN
   return result;
 }
 
-/** Whether the queue changed between its list and what was read of it, or is about to, so that another look says more. */
+/** Whether the queue changed while it was read, or is about to, so that another look shows more. */
 export function isMoving(queue: readonly QueueNode[], found: Found): boolean {
   return [...standings(queue, found)].some(
     ([{ name }, standing]) => standing === 'unnamed' || (standing === 'holds' && found.get(name) === 'left'),
   );
 }
 
+/** The standing of a reader that no contender's mode blocks, by the intents behind it. */
 function readerBefore(intents: readonly Intent[], reader: QueueNode, found: Found): Standing {
   let standing: Standing = 'holds';
   for (const { node, upgrader } of intents) {
+    // A reader in front of the upgrader is inside in any case, and one behind the intent is blocked by its mode.
     const isBetween = upgrader.sequence < reader.sequence && reader.sequence < node.sequence;
     const intent = found.get(node.name);
     if (!isBetween || intent === undefined || intent === 'left') continue;
@@ -212,6 +218,7 @@ function readerBefore(intents: readonly Intent[], reader: QueueNode, found: Foun
 }
 
 function intentsOf(queue: readonly QueueNode[]): Intent[] {
+  // An intent has the id of its upgrader's contender in its name.
   const upgraders = new Map<string | undefined, QueueNode>();
   for (const node of queue) if (node.mode === 'upgradeable') upgraders.set(node.id, node);
   const intents: Intent[] = [];

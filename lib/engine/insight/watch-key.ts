@@ -9,8 +9,8 @@ import type { LinkState } from '../upkeep/link-state.js';
 import { listQueue } from '../upkeep/queue-lists.js';
 
 /**
- * The key's snapshots as its queue changes: fed by watches, at most one a turn of the event loop, and one after each
- * reconnect. Changes in between may be skipped; the last one is not.
+ * Emits a snapshot of the key whenever a watch reports a change of its queue, and after each reconnect. Changes that follow
+ * each other quickly may share a snapshot; the last change is always seen.
  */
 export function watchKey(
   { session, link }: { readonly session: Session; readonly link: LinkState },
@@ -18,7 +18,7 @@ export function watchKey(
   inspect: () => Promise<LockSnapshot>,
 ): Observable<LockSnapshot> {
   return new Observable<LockSnapshot>((subscriber) => {
-    // As for those who subscribed before: nothing more will come, and no change of the state will say so.
+    // A closed session changes its state no more, so the listener below would never complete this subscriber.
     if (session.state === 'closed') return subscriber.complete();
     let isLooking = false;
     let isStale = false;
@@ -31,7 +31,7 @@ export function watchKey(
 
     function changed(): void {
       isStale = true;
-      // Whatever told of the change may have locks around it that the subscriber does not have.
+      // The change may be reported in a call that has locks around it. The subscriber does not have those.
       if (!isLooking) void detached(look);
     }
 
@@ -42,10 +42,10 @@ export function watchKey(
           isStale = false;
           const [listed] = await session.batch([listQueue(queuePath, watcher)]);
           if (subscriber.closed) return;
-          // Nothing is watched then. On the next link there is another look in any case.
+          // The list set no watch then. The next link brings another look in any case.
           if (listed instanceof SessionError && isAboutTheLink(listed)) isStale = true;
           if (failedWith(listed, 'NO_NODE')) {
-            // A queue that does not exist yet is watched for its creation; one that was created just now, as any other.
+            // The queue does not exist, so its creation is watched. If it was created since the list, it is listed again.
             const [found] = await session.batch([exists(queuePath, watcher)]);
             if (found !== undefined) isStale = true;
           }
@@ -54,7 +54,7 @@ export function watchKey(
         }
       } catch (error) {
         if (error instanceof LockClosedError) subscriber.complete();
-        // Else the link went away meanwhile, and there will be another look when it is back.
+        // Otherwise the link went away meanwhile, and the next one brings another look.
         else if (link.isUp) subscriber.error(error);
       } finally {
         isLooking = false;
