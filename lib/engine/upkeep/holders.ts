@@ -7,23 +7,23 @@ import { type Member, Roster } from '../roster.js';
 import type { PendingTimer, Timers } from '../timers.js';
 import type { LinkState } from './link-state.js';
 
-/** A hold shorter than this costs no watch; an operator's deletion of a longer one is noticed. */
+/** Only a hold that lasts longer than this has its node watched, so that an operator's deletion of it is noticed. */
 const WATCH_OWN_AFTER_MS = 250;
 
-/** A lock that is held, as it is kept alive. */
+/** A held lock, as far as `Holders` deals with it. */
 export interface Held extends Member {
   readonly session: SessionIdentity;
   readonly grantedAt: number;
   /** Set and cancelled by `Holders`. */
   watchTimer: PendingTimer | undefined;
-  /** Has the servers tell when somebody removes its node. */
+  /** Watches its node for removal by others. */
   watchOwn(): void;
   lose(reason: LossReason): void;
 }
 
 /**
- * All that this service holds. Keeps the session certain while there is something, and tells every hold of its loss in
- * time: one timer for all, as they live and die with one session.
+ * All locks that this service holds. Keeps the session certain while there are any, and loses them all in time when the
+ * session may have ended.
  */
 export class Holders<H extends Held> {
   readonly #session: Session;
@@ -52,7 +52,7 @@ export class Holders<H extends Held> {
     return this.#holds.size === 0;
   }
 
-  /** Resolves when nothing is held, at once if so. */
+  /** Resolves when nothing is held. */
   async whenEmpty(): Promise<void> {
     if (this.#holds.size > 0) await new Promise<void>((resolve) => (this.#onEmpty = resolve));
   }
@@ -60,6 +60,7 @@ export class Holders<H extends Held> {
   add(hold: H): void {
     this.#holds.add(hold);
     hold.watchTimer = this.#timers.set(this.#clock.now() + WATCH_OWN_AFTER_MS, () => hold.watchOwn());
+    // All holds share one session, and with it the heartbeat and the timer that the first of them starts.
     if (this.#holds.size > 1) return;
     this.#letGo = this.#session.keepCertain();
     this.#setCertaintyTimer();
@@ -76,23 +77,25 @@ export class Holders<H extends Held> {
 
   #onState(state: ConnectionState): void {
     for (const hold of this.all) {
+      // The session may be a new one already, under which the old holds must not pass for held.
       if (hold.session !== this.#session.identity) hold.lose(state === 'closed' ? 'closed' : 'session-ended');
       else if (state === 'suspended' && this.#onSuspended === 'stop') hold.lose('suspended');
       else if (isUp(state) && this.#clock.now() - hold.grantedAt >= WATCH_OWN_AFTER_MS) hold.watchOwn();
     }
   }
 
-  /** The timer stands at an instant that may be too late now. */
+  /** Sets the timer anew, as certainty may now end earlier. */
   #lookAgain(): void {
     if (this.isEmpty) return;
     this.#certaintyTimer?.cancel();
     this.#setCertaintyTimer();
   }
 
-  /** The signal comes one margin before certainty ends; every proof of life puts it off. */
+  /** Loses all holds one margin before certainty ends, so that their callers can stop in time. */
   #setCertaintyTimer(): void {
     const timeoutMs = this.#session.identity?.timeoutMs ?? 0;
     const tellAt = this.#session.certainUntil() - certaintyMarginMs(timeoutMs);
+    // Every proof of life postpones that instant, so the timer only looks again when it fires.
     if (tellAt > this.#clock.now()) {
       this.#certaintyTimer = this.#timers.set(tellAt, () => this.#setCertaintyTimer());
       return;

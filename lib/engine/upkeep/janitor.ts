@@ -14,30 +14,31 @@ import { useUnusedContainer } from './parents.js';
 import type { ListsBehindWrites } from './queue-lists.js';
 
 const RETRY_AFTER_MS = 100;
-/** What the servers refuse is for an operator to mend, which takes longer. */
+/** A removal that the servers refuse is mended by an operator, which takes longer. */
 const LONGEST_PAUSE_MS = 30_000;
 
+/** A node that the servers do not remove, and their answer. */
 interface Refusal {
   readonly path: string;
   readonly error: SessionError;
 }
 
-/** `again`: on the next link, or a little later on this one. */
+/** `again` means on the next link, or a little later on this one. */
 type Result = 'done' | 'again' | Refusal;
 
 interface Task extends Member {
   attempt(): Promise<Result>;
-  /** Tells who waits for it, if anybody still does. */
+  /** Resolves the promise of the caller, if one still waits. */
   done: () => void;
-  /** How often the servers refused it. */
+  /** How often the servers have refused it. */
   refusals: number;
   retry: Timer | undefined;
 }
 
-/** A removal that was begun, and goes on in any case. */
+/** A removal that has begun, and goes on whether anybody waits for it or not. */
 export interface Removal {
   readonly done: Promise<void>;
-  /** Nobody waits for it any more: what waited is kept no longer. */
+  /** Called when nobody waits for `done` any more, so that the removal does not keep those who waited. */
   readonly forget: () => void;
 }
 
@@ -49,9 +50,9 @@ const NO_QUEUE: { readonly children: readonly string[]; readonly stat: Stat | un
 const nobodyWaits = (): void => undefined;
 
 /**
- * Removes what requests leave behind, until the servers have confirmed it: a removal that cannot be sent now, or whose
- * answer was lost, is repeated when the link is back, in whatever session that is. One that they refuse is told of once,
- * and repeated at longer and longer intervals, as the node is in the way of others for as long as the session lives.
+ * Removes the nodes that requests leave behind, and repeats each removal until the servers have confirmed it. A removal that
+ * cannot be sent now, or whose answer was lost, is repeated on the next link, even in another session. A removal that the
+ * servers refuse is reported once.
  */
 export class Janitor {
   readonly #session: Session;
@@ -80,8 +81,7 @@ export class Janitor {
   }
 
   /**
-   * Removes nodes. `also` is done in the same transaction, when there is a node to remove; while it is only being found out,
-   * the nodes stay.
+   * Removes nodes, with `also` in the same transaction. The nodes stay until a promise of `also` has resolved.
    */
   remove(
     paths: readonly string[],
@@ -89,30 +89,32 @@ export class Janitor {
     guard?: Guard,
   ): Removal {
     if (guard !== undefined) return this.#add(() => this.#removeGuarded(paths, guard));
+    // A single removal needs no transaction.
     if (paths.length === 1 && !(also instanceof Promise) && also.length === 0)
       return this.#add(() => this.#removeEach(paths));
     return this.#add(async () => {
       const parts = also instanceof Promise ? await also : also;
       const [removed] = await this.#session.batch([multi([...paths.map((path) => remove(path)), ...parts])]);
       if (!(removed instanceof SessionError)) return 'done';
-      // One that somebody else has removed must not keep the others.
+      // A node that somebody else has removed makes the whole transaction fail. The others must go nevertheless.
       return isAboutTheLink(removed) ? 'again' : this.#removeEach(paths);
     });
   }
 
   /**
-   * Resolves when no node with this in its name is there, nor a container that was made for it and would stay for good. For
-   * creates of which nobody knows whether they happened.
+   * Removes what a create may have left whose answer never came: nodes with the marker in their names, and containers that
+   * were made for them and would stay for good. Resolves when nothing is left.
    */
   sweep(queuePath: string, marker: string): Promise<void> {
     const task = this.#add(async () => {
       const listed = await this.#lists.list(queuePath, marker);
-      // Once there are fewer children, it is seen whether one of them is ours; until then the question costs nothing.
+      // The list is too long to be sent, so asking again costs nothing. There may be fewer children by then.
       if (failedWith(listed, 'TOO_LARGE')) return { path: `${queuePath}/${marker}`, error: listed };
       if (listed instanceof SessionError && listed.code !== 'NO_NODE') return isAboutTheLink(listed) ? 'again' : 'done';
       const { children, stat } = listed instanceof SessionError ? NO_QUEUE : listed;
       const left = children.filter((name) => name.includes(marker));
       if (left.length > 0) return this.#removeEach(left.map((name) => `${queuePath}/${name}`));
+      // A container that has had a child is removed by the servers when it stands empty.
       const refused = stat?.cversion ? undefined : await useUnusedContainer(this.#session, queuePath, marker);
       return refused !== undefined && isAboutTheLink(refused) ? 'again' : 'done';
     });
@@ -121,14 +123,15 @@ export class Janitor {
 
   /** Resolves when nothing is left to remove. */
   async idle(): Promise<void> {
+    // New tasks may have come between the last one's end and this promise's turn.
     while (this.#tasks.size > 0) await new Promise<void>((resolve) => this.#idlers.push(resolve));
   }
 
   #add(attempt: () => Promise<Result>): Removal {
-    // What is left goes with the session, and no link will come back to remove it on.
+    // The nodes end with the session, and there will be no other link.
     if (this.#session.state === 'closed') return { done: Promise.resolve(), forget: nobodyWaits };
     const task: Task = { attempt, done: nobodyWaits, refusals: 0, retry: undefined, rosterIndex: -1 };
-    // It may take until the link is back: longer than the call that it is made in.
+    // The removal may outlive the call that asks for it, so its promise must not keep that call's async context.
     const done = outsideCalls(() => new Promise<void>((resolve) => (task.done = resolve)));
     this.#tasks.add(task);
     this.#run(task);
@@ -142,13 +145,14 @@ export class Janitor {
 
   #attempted(task: Task, result: Result): void {
     if (result === 'done') return this.#finish(task);
+    // The task is finished: the session was closed, or another attempt has succeeded.
     if (!this.#tasks.has(task)) return;
     if (result !== 'again') {
       task.refusals += 1;
       if (task.refusals === 1) this.#onRefused(result.path, result.error);
     }
     if (!isUp(this.#session.state)) return;
-    // The server is too busy (it may throttle), or refuses it, and no new link will remind of this one.
+    // The server throttles or refuses, and the link stays, so a timer repeats the removal. The pauses grow with the refusals.
     const pauseMs = Math.min(LONGEST_PAUSE_MS, RETRY_AFTER_MS * 2 ** task.refusals);
     task.retry?.cancel();
     task.retry = this.#session.clock.setTimer(pauseMs, () => this.#run(task));
@@ -161,7 +165,10 @@ export class Janitor {
     if (this.#tasks.size === 0) for (const idler of this.#idlers.splice(0)) idler();
   }
 
-  /** Where one that is relied on is missing, whoever relies on it hears of that before the node in front of it goes. */
+  /**
+   * Removes the nodes only while those that others rely on are there. If one of those is missing, its guard hears of that
+   * before the node in front of it goes.
+   */
   async #removeGuarded(paths: readonly string[], guard: Guard): Promise<Result> {
     for (;;) {
       const guarded = guard.paths();
@@ -177,7 +184,7 @@ export class Janitor {
       if (found.some((outcome) => outcome instanceof SessionError && isAboutTheLink(outcome))) return 'again';
       const missing = guarded.filter((_path, index) => found[index] === undefined);
       for (const path of missing) guard.missing(path);
-      // Then it was a node to be removed that was not there, or that the servers refuse to remove.
+      // The transaction then failed on a node to be removed, which is gone already or may not be removed.
       if (missing.length === 0) return this.#removeEach(paths);
     }
   }
@@ -191,7 +198,7 @@ export class Janitor {
   }
 }
 
-/** What the application is told of a node that it no longer wants, and that the servers refuse to remove. */
+/** The event about a node that nobody wants any more, and that the servers refuse to remove. */
 export function notRemoved(namespace: string, nodePath: string, cause: SessionError): LockEventFacts {
   const nameAt = nodePath.lastIndexOf('/') + 1;
   const key = nodePath.slice(namespace.length, nameAt - 1);
@@ -202,8 +209,8 @@ export function notRemoved(namespace: string, nodePath: string, cause: SessionEr
 function explain(nodePath: string, key: string, cause: SessionError): LockConfigurationError | LockUnavailableError {
   if (cause.code === 'TOO_LARGE') {
     const text =
-      `A contender may be left in the queue of ${key}, which is too long to be searched: ${cause.message}. It is searched ` +
-      'for again once there are fewer, and is gone with this session at the latest';
+      `A contender may be left in the queue of ${key}, which is too long to be searched: ${cause.message}. The search is ` +
+      'repeated until there are fewer; the contender ends with this session at the latest';
     return new LockConfigurationError(text, key, { cause });
   }
   const text = `The servers refuse to remove ${nodePath} (${cause.code}): it stays in the queue of ${key} until they do, or until this session ends`;

@@ -4,14 +4,14 @@ import type { Session } from '../../session/session.js';
 import type { Wait } from '../wait.js';
 
 /**
- * Who hears of a change of the link, in this order: what was left behind is removed before anybody looks again, a loss is
- * told before those that wait take their next step, and all of that before calls that only wait for the link.
+ * The listeners to the link, in the order in which they hear of a change. Leftovers are removed before anybody reads a queue
+ * again. Holders lose their locks before contenders take their next step. Calls that only wait for the link come last.
  */
 const HEARD_IN_ORDER = ['leftovers', 'holders', 'contenders', 'calls'] as const;
 type Hearer = (typeof HEARD_IN_ORDER)[number];
 type Listener = (state: ConnectionState) => void;
 
-/** The one subscription to the session's state: tells whoever waits for the link, and whoever must look again. */
+/** The state of the link to ZooKeeper. Its one subscription to the session calls all listeners in their order. */
 export class LinkState {
   readonly #session: Session;
   readonly #listeners: Readonly<Record<Hearer, Set<Listener>>> = {
@@ -42,12 +42,12 @@ export class LinkState {
     return isUp(this.#session.state) && !this.#session.isClosing;
   }
 
-  /** 0 while the link is up. */
+  /** For how long the link has been down; 0 while it is up. */
   get downMs(): number {
     return this.#downSince === undefined ? 0 : this.#session.clock.now() - this.#downSince;
   }
 
-  /** For how long from now on the first connection may still be waited for; 0 where it has been there, or never came. */
+  /** How much longer a call may wait for the first connection; 0 once there has been one, or `withinMs` have passed. */
   firstConnectionMs(withinMs: number): number {
     return this.#hasBeenUp ? 0 : Math.max(0, this.#openedAt + withinMs - this.#session.clock.now());
   }
@@ -64,19 +64,20 @@ export class LinkState {
   }
 
   /**
-   * Resolves when the link is up, at once if it is. Rejects when the wait is ended, or the session is closed. There is no
-   * promise that all who wait share: while the link is down, each that gave up would stay among its reactions.
+   * Resolves when the link is up. Rejects when the wait is ended, or the session is closed.
    */
   async whenUp(wait: Wait): Promise<void> {
     if (wait.error !== undefined) throw wait.error;
     if (this.isUp) return;
     let stopListening: (() => void) | undefined;
+    // Each wait has a promise of its own. A shared one would keep every wait that gave up, for as long as the link is down.
     const up = new Promise<void>((resolve, reject) => {
       const look = (): void => {
         if (this.isUp) resolve();
         else if (this.isClosed) reject(this.closedError());
       };
       stopListening = this.onChange('calls', look);
+      // A session that is closed already announces no further change.
       look();
     });
     try {
@@ -87,8 +88,8 @@ export class LinkState {
   }
 
   /**
-   * Resolves when the promise does, or as soon as the link is down, at once if it is: an answer that makes no difference to
-   * whoever asked for it is not waited for until there is a link again.
+   * Resolves when the promise does, or as soon as the link is down. For answers that are not worth waiting for until there is
+   * a link again.
    */
   whileUp(answer: Promise<void>): Promise<void> {
     if (!this.isUp) return Promise.resolve();
@@ -104,7 +105,7 @@ export class LinkState {
     });
   }
 
-  /** Resolves when the link comes, goes or is given up. */
+  /** Resolves at the next change of the link's state. */
   nextChange(): Promise<void> {
     return new Promise((resolve) => {
       const stopListening = this.onChange('calls', () => {
@@ -114,8 +115,9 @@ export class LinkState {
     });
   }
 
-  /** Its state follows while it is being closed: who looks again until then would look for ever, and keep it from closing. */
   get isClosed(): boolean {
+    // A session that is being closed still has its old state. Loops that wait for a link must end now, or they would keep
+    // the session from closing.
     return this.#session.state === 'closed' || this.#session.isClosing;
   }
 

@@ -1,12 +1,12 @@
 import type { Session } from '../../session/session.js';
 import type { Timers } from '../timers.js';
 
-/** A kernel that has no room for so long is that of a process whose server has stopped reading. */
+/** A kernel that has no room for this long has a server at the other end that has stopped reading. */
 const LEAVES_WITHIN_MS = 100;
 
 /**
- * Lets what was sent leave the process before a caller goes on, who may end the process at its next statement. A removal
- * that still waits for the end of the turn would die with it, and the node would stay for as long as its session.
+ * Sends the requests of this turn before a caller goes on, who may end the process at its next statement. A removal that
+ * still waited for the end of the turn would die with the process, and its node would stay until the session times out.
  */
 export class Outbox {
   readonly #session: Session;
@@ -19,10 +19,11 @@ export class Outbox {
   }
 
   /**
-   * Resolves when the kernel has it, or takes nothing now. The answers of many locks come together: all whose promises go on
-   * in the same step share one write. No timer makes it wait for that, so none that is faked can keep it.
+   * Resolves when the kernel has all requests, or takes none for a while.
    */
   emptied(): Promise<void> {
+    // The answers of many locks arrive together, so all callers of this step share one write. A turn of promises delimits the
+    // step, because an application's fake timers could hold up a timer.
     this.#emptied ??= Promise.resolve().then(() => {
       this.#emptied = undefined;
       const leaving = this.#session.flush();

@@ -3,14 +3,13 @@ import { ancestry } from '../../session/paths.js';
 import { create, type CreateRequest, exists, multi, remove } from '../../session/requests.js';
 import type { Session } from '../../session/session.js';
 
-/** How many parents are remembered; one that was forgotten costs a create that finds it there. */
+/** How many parents are remembered. A forgotten one costs a create that finds it there. */
 const MAX_KNOWN = 10_000;
 
 /**
- * Which parents were there when last seen, so that a warm key is created under with a single request. Parents are
- * containers, made on demand and reaped by the servers when they have stood empty; the queue of a key with a lock-delay
- * remembers something between holds, so it is persistent. So is what is above it: that may be a key as well, and would
- * not be reaped with the persistent one in it.
+ * The parents that were there when last seen, so that a contender of a warm key is created with a single request. Parents
+ * are containers, which the servers remove when they stand empty. With a lock-delay they are persistent, because the node of
+ * a key remembers its last holder between holds. The nodes above a key may be keys as well, so they are of the same kind.
  */
 export class Parents {
   readonly #known = new Set<string>();
@@ -20,7 +19,7 @@ export class Parents {
     this.#mode = mode;
   }
 
-  /** The creates that go in front of a contender's own. */
+  /** The creates of missing parents, to be sent in front of a contender's own. */
   missing(queuePath: string): CreateRequest[] {
     if (this.#known.has(queuePath)) return [];
     return ancestry(queuePath)
@@ -31,25 +30,25 @@ export class Parents {
   seen(queuePath: string): void {
     if (this.#known.has(queuePath)) return;
     for (const path of ancestry(queuePath)) this.#known.add(path);
+    // A `Set` keeps the order of insertion, so the oldest go first.
     for (const path of this.#known) {
       if (this.#known.size <= MAX_KNOWN) break;
       this.#known.delete(path);
     }
   }
 
-  /** A create found no parent: any of them may be gone. */
+  /** Called when a create found no parent. Any of the parents may be gone. */
   vanished(queuePath: string): void {
     for (const path of ancestry(queuePath)) this.#known.delete(path);
   }
 }
 
 /**
- * Sees to it that the servers remove the containers of a contender that never arrived. They remove those that stand empty,
- * but none that never had a child (`ContainerManager`: only a cversion above 0 counts). So the deepest one that is there
- * gets a child for the length of a transaction; those above it have had one. It is not deleted here, as a node that
- * somebody has made to stay looks the same, and another contender may be on its way into it.
+ * Makes the servers remove the containers of a contender that never arrived. The servers remove empty containers, but never
+ * one that has had no child (`ContainerManager` asks for a cversion above 0), so the deepest container that is there gets a
+ * child for the length of a transaction.
  *
- * @returns what the servers refused, if they did
+ * @returns the servers' refusal, if there was one
  */
 export async function useUnusedContainer(
   session: Session,
@@ -60,9 +59,12 @@ export async function useUnusedContainer(
   const found = await session.batch(paths.map((path) => exists(path)));
   const refused = found.find((outcome) => outcome instanceof SessionError);
   if (refused !== undefined) return refused;
+  // The containers above the deepest one have had that one as their child.
   const depth = found.findLastIndex((outcome) => outcome !== undefined);
   const deepest = found[depth];
   if (deepest === undefined || deepest instanceof SessionError || deepest.cversion !== 0) return undefined;
+  // The container is not deleted here. A node that somebody made to stay looks the same, and another contender may be on its
+  // way into it.
   const child = `${paths[depth]!}/${marker}`;
   const [used] = await session.batch([multi([create(child, 'ephemeral'), remove(child)])]);
   return used instanceof SessionError ? used : undefined;

@@ -4,12 +4,9 @@ import { type Children, list, type ListRequest, remove, type Watcher } from '../
 import type { Session } from '../../session/session.js';
 
 /**
- * Lists queues so that a create of ours whose answer never came is seen, if it will ever be carried out. `sync` is not
- * enough: a leader that cannot commit for a while answers it, and commits the create later. A write is decided behind
- * that create, on whatever server it is asked, also one that is refused: here the deletion of a node that never exists.
- *
- * Of one queue there is one list at a time. All who ask while it is under way share the next one: after a brown-out there
- * are as many as creates were given up.
+ * Lists queues so that a create of this session whose answer never came is in the list, if it is ever carried out. `sync` is
+ * not enough for that: a leader that cannot commit for a while answers it, and commits the create later. A write is decided
+ * behind that create on every server, even a write that is refused: here the deletion of a node that never exists.
  */
 export class ListsBehindWrites {
   readonly #session: Session;
@@ -20,8 +17,10 @@ export class ListsBehindWrites {
     this.#session = session;
   }
 
-  /** @param marker what the names looked for have in them */
+  /** @param marker a part of the names that are looked for; no node has it as its whole name */
   list(queuePath: string, marker: string): Promise<Children | SessionError> {
+    // A list that is under way may have been sent before the caller's create, so the caller needs the next one. After a
+    // brown-out as many callers come as creates were given up, and they all share that next list.
     const next = this.#next.get(queuePath);
     if (next !== undefined) return next;
     const underWay = this.#underWay.get(queuePath);
@@ -39,6 +38,7 @@ export class ListsBehindWrites {
       .batch([remove(`${queuePath}/${marker}`), listQueue(queuePath)])
       .then(([written, listed]) => {
         this.#underWay.delete(queuePath);
+        // Only an answer shows that the write was decided, and NO_NODE is one.
         return written instanceof SessionError && isAboutTheLink(written) ? written : listed;
       });
     this.#underWay.set(queuePath, sent);
@@ -46,7 +46,7 @@ export class ListsBehindWrites {
   }
 }
 
-/** The names in a queue, perhaps with others among them. The keys below a key are children of its node, too: these are read past. */
+/** Lists the names in a queue. Keys below the key are children of its node, too, and are skipped as far as possible. */
 export function listQueue(queuePath: string, watch?: Watcher): ListRequest {
   return list(queuePath, watch, NUMBERED_AFTER);
 }

@@ -4,7 +4,7 @@ import type { Timers } from '../timers.js';
 import type { Janitor } from './janitor.js';
 import type { LinkState } from './link-state.js';
 
-/** What there is to end, besides the session. */
+/** The parts of a lock service that its end concerns. */
 export interface ShutdownParts {
   readonly session: Session;
   readonly link: LinkState;
@@ -17,14 +17,14 @@ export interface ShutdownParts {
     whenEmpty(): Promise<void>;
   };
   readonly events: { complete(): void };
-  /** Every new request and everybody who waits is refused from then on. */
+  /** Refuses new requests, and ends those that wait. */
   readonly refuse: () => void;
 }
 
-/** How long the end of the session may take; after that it ends by its time-out. */
+/** How long ending the session may take. After that the servers end it by its time-out. */
 const CLOSE_WITHIN_MS = 1_000;
 
-/** The end of a lock service, and of the one that stands in for it. Each step is taken once, however often it is asked for. */
+/** Ends a lock service, and the local one that stands in for it. Each step is taken once, however often it is asked for. */
 export class Shutdown {
   readonly #parts: ShutdownParts;
   readonly #local: Shutdown | undefined;
@@ -37,7 +37,7 @@ export class Shutdown {
     this.#local = local;
   }
 
-  /** Every new request and everybody who waits is refused from now on; holders go on. */
+  /** Refuses new requests and ends those that wait. Holders keep their locks. */
   refuseNewRequests(): void {
     this.#parts.refuse();
     this.#local?.refuseNewRequests();
@@ -58,8 +58,8 @@ export class Shutdown {
     this.#graceEndsAt = session.clock.now() + graceMs;
     this.refuseNewRequests();
     const ofThisProcess = this.#local?.endHolders(graceMs);
-    // Those that wait have been told, and take a few turns of their promises to end: one may hold by now, another has left
-    // something to remove (with lock-delay its name, which outlives the session).
+    // The calls that wait have been ended, which takes a few turns of promises. One of them may turn out to hold, and others
+    // leave nodes to remove (with a lock-delay also a name in a record, which outlives the session).
     if (!calls.isEmpty) await timers.atMost(CLOSE_WITHIN_MS, calls.whenEmpty());
     if (!holders.isEmpty) await timers.atMost(graceMs, holders.whenEmpty());
     for (const hold of holders.all) hold.lose('closed');
@@ -69,9 +69,10 @@ export class Shutdown {
   async #close(graceMs: number): Promise<void> {
     const { holders, session, janitor, timers, events, link } = this.#parts;
     await this.endHolders(graceMs);
+    // A call that was slow to end may have entered since.
     for (const hold of holders.all) hold.lose('closed');
     await this.#awaitLinkForRemovals();
-    // Ending the session removes whatever is left of it, so a cut link is no reason to wait any longer.
+    // The end of the session removes its nodes anyway, so a cut link is no reason to wait any longer.
     if (link.isUp) await timers.atMost(CLOSE_WITHIN_MS, janitor.idle());
     await session.close(CLOSE_WITHIN_MS);
     await this.#local?.close(0);
@@ -80,8 +81,8 @@ export class Shutdown {
   }
 
   /**
-   * Nobody waits for the removal of what was given back while the link was down: what is left of the grace does. If the link
-   * is back by then the next holder enters; otherwise it waits for the end of the session.
+   * Waits for the link with what is left of the grace, if locks that were released while it was down still have nodes. If the
+   * link comes back, the next holders can enter; otherwise they wait for the end of the session.
    */
   async #awaitLinkForRemovals(): Promise<void> {
     const { session, janitor, timers, link } = this.#parts;
