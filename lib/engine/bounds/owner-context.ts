@@ -84,7 +84,7 @@ export async function runInFrame<T>(frame: OwnerFrame, work: () => T | PromiseLi
  * @throws LockConfigurationError for anything but a function
  */
 export function detached<T>(work: () => T): T {
-  // Above all for a promise, whose work has begun inside the lock already.
+  // A promise would be too late: its work has begun inside the lock already.
   checkFunction('work', work, 'detached(() => publish())');
   return storage.run(undefined, work);
 }

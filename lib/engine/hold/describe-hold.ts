@@ -22,7 +22,10 @@ export function lossEvidence(
   };
 }
 
-/** The error of a lost lock. @param heartbeat what the servers last answered to the session's heartbeat, if they refused it */
+/**
+ * Makes the error of a lost lock.
+ * @param heartbeat what the servers last answered to the session's heartbeat, if they refused it
+ */
 export function lossError(
   reason: LossReason,
   key: string,

@@ -3,9 +3,7 @@ import type { Wait } from '../wait.js';
 
 /** Upgrades of one hold take turns, because their intents share one name: they all stand for the same contender. */
 export class UpgradeTurns {
-  /**
-   * The waiting upgrades, in order. A chain of promises would keep each upgrade that gave up while the link is down.
-   */
+  /** The waiting upgrades, in order. A chain of promises would keep each upgrade that gave up while the link is down. */
   readonly #waiting = new Set<() => void>();
   /** Whether an upgrade has the turn, or the intent of a failed one is still being removed. */
   #isBusy = false;

@@ -12,7 +12,7 @@ import type { LinkState } from '../upkeep/link-state.js';
 import type { Outbox } from '../upkeep/outbox.js';
 import { GrowingTransaction, type Suspicion } from './transaction.js';
 
-/** The pause before another run, of which a random part is taken, so that two victims do not meet again. */
+/** The longest pause before another run. Its length is random, so that two victims do not meet again. */
 const MAX_PAUSE_MS = 100;
 
 /** The parts of a lock service that transactions need. */

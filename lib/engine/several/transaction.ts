@@ -10,8 +10,8 @@ import type { LockTransaction } from '../lock-service.js';
 import { SharedFate } from './acquire-all.js';
 
 /**
- * A transaction that holds locks already waits for another one for this part of its time only, as the wait may be part of a
- * circle.
+ * A transaction that holds locks already waits for another one for a part of its time only, between these two, as the wait
+ * may be part of a circle.
  */
 const SHORTEST_WAIT_PART = 0.05;
 const LONGEST_WAIT_PART = 0.2;

@@ -80,9 +80,7 @@ export class Janitor {
     return this.#tasks.size === 0;
   }
 
-  /**
-   * Removes nodes, with `also` in the same transaction. The nodes stay until a promise of `also` has resolved.
-   */
+  /** Removes nodes, with `also` in the same transaction. The nodes stay until a promise of `also` has resolved. */
   remove(
     paths: readonly string[],
     also: readonly MultiPart[] | Promise<readonly MultiPart[]> = [],

@@ -63,9 +63,7 @@ export class LinkState {
     return () => void listeners.delete(listener);
   }
 
-  /**
-   * Resolves when the link is up. Rejects when the wait is ended, or the session is closed.
-   */
+  /** Resolves when the link is up. Rejects when the wait is ended, or the session is closed. */
   async whenUp(wait: Wait): Promise<void> {
     if (wait.error !== undefined) throw wait.error;
     if (this.isUp) return;

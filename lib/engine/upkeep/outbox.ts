@@ -18,9 +18,7 @@ export class Outbox {
     this.#timers = timers;
   }
 
-  /**
-   * Resolves when the kernel has all requests, or takes none for a while.
-   */
+  /** Resolves when the kernel has all requests, or takes none for a while. */
   emptied(): Promise<void> {
     // The answers of many locks arrive together, so all callers of this step share one write. A turn of promises delimits the
     // step, because an application's fake timers could hold up a timer.
