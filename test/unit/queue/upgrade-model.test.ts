@@ -1,6 +1,16 @@
 import { describe, expect, it } from '@jest/globals';
 import { parseNodeName } from '../../../lib/queue/node-name.js';
-import { type Cast, type Flaw, initialState, isOver, isUnsafe, type State, successors } from './upgrade-model.js';
+import {
+  type Cast,
+  type Contender,
+  type Flaw,
+  initialState,
+  isOver,
+  isUnsafe,
+  type State,
+  successors,
+  type Upgrader,
+} from './upgrade-model.js';
 
 interface Exploration {
   readonly states: number;
@@ -31,16 +41,22 @@ function explore(cast: Cast, flaw?: Flaw): Exploration {
 
 /** Contenders of one kind differ by their nodes only, and nodes by their order only. */
 function keyOf({ readers, writers, exclusives, upgraders, nodes, named }: State): string {
-  const places = new Map(nodes.map((name, place) => [name, `#${place}`]));
-  const place = (_key: string, value: unknown): unknown =>
-    typeof value === 'string' && value.startsWith('_c_') ? (places.get(value) ?? '#gone') : value;
-  const text = (members: readonly unknown[]): string =>
-    members
-      .map((one) => JSON.stringify(one, place))
-      .sort()
-      .join('|');
-  const names = nodes.map((name) => [parseNodeName(name)?.mode, named[name]]);
-  return [text(readers), text(writers), text(exclusives), text(upgraders), JSON.stringify(names, place)].join('||');
+  const place = (name = ''): string => (name === '' ? '' : `#${nodes.indexOf(name)}`);
+  const places = (names: readonly string[]): string => names.map(place).join();
+  const contender = ({ phase, name, watched = [] }: Contender): string =>
+    `${phase} ${place(name)} ${watched.map(([node, version]) => `${place(node)}=${version}`).join()}`;
+  const upgrader = (one: Upgrader): string => {
+    const sweep = typeof one.sweep === 'string' ? one.sweep : places(one.sweep);
+    return `${contender(one)} ${one.step} ${one.attemptsLeft} ${place(one.intent)} ${places(one.readers)} ${sweep}`;
+  };
+  const names = nodes.map((name) => `${parseNodeName(name)?.mode} ${places(named[name] ?? [])}`);
+  return [
+    readers.map(contender).sort().join(),
+    writers.map(contender).sort().join(),
+    exclusives.map(contender).sort().join(),
+    upgraders.map(upgrader).sort().join(),
+    names.join(),
+  ].join('|');
 }
 
 const CASTS: readonly Cast[] = [

@@ -23,14 +23,14 @@ export interface Cast {
   readonly patient?: boolean;
 }
 
-interface Contender {
+export interface Contender {
   readonly phase: 'out' | 'looks' | 'asks for its name' | 'waits' | 'waits for its name' | 'inside' | 'done';
   readonly name?: string;
   /** What it waits for: nodes, with the version of their data that it saw. */
   readonly watched?: readonly (readonly [name: string, version: number])[];
 }
 
-interface Upgrader extends Contender {
+export interface Upgrader extends Contender {
   readonly step: 'rests' | 'searches' | 'creates' | 'lists' | 'names' | 'awaits readers' | 'writes';
   readonly attemptsLeft: number;
   readonly intent?: string;
