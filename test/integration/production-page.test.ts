@@ -91,7 +91,7 @@ describe('the page about production', () => {
         await using lock = await locks.acquire('/locks/a');
         expect(lock.isHeld()).toBe(true);
 
-        const stranger: DistributedLockOptions = { connect, tls: { ca: tls.ca }, waitMs: 1_000 };
+        const stranger: DistributedLockOptions = { connect, tls: { ca: tls.ca }, connectTimeoutMs: 1_000 };
         await expect(createLockService(stranger)).rejects.toMatchObject({ code: 'LOCK_UNAVAILABLE' });
       } finally {
         await server.stop();

@@ -59,7 +59,7 @@ describe('the log', () => {
   it('says once why the application does not start, whatever that makes of the error', async () => {
     const connect = `127.0.0.1:${await freePort()}`;
     const recorder = new Recorder();
-    const starting = startApplication({}, { connect, waitMs: 200 }, (app) => app.useLogger(recorder));
+    const starting = startApplication({}, { connect, connectTimeoutMs: 200 }, (app) => app.useLogger(recorder));
     await expect(starting).rejects.toThrow(/^The lock service is not available$/);
 
     expect(recorder.find('error: ')).toEqual([
@@ -163,7 +163,7 @@ describe('the log', () => {
     });
     const { locks, recorder } = application;
     expect(recorder.above('debug')).toEqual([]);
-    const first = locks.acquire('/locks/a').catch((error: { code: string }) => error.code);
+    const first = locks.acquire('/locks/a', { waitMs: 500 }).catch((error: { code: string }) => error.code);
     await eventually(
       'it is told',
       () => recorder.find(`warn: Connection 'default': no ZooKeeper at ${connect}`).length === 1,
@@ -209,7 +209,7 @@ describe('the log', () => {
     await using open = await startRecorded({ connect, auth, startup: 'lazy', connectTimeoutMs: 100 });
     const told = "warn: Connection 'default': auth is set and tls is not";
     expect(open.recorder.find(told)).toHaveLength(1);
-    await open.locks.acquire('/locks/a').catch(() => undefined);
+    await open.locks.acquire('/locks/a', { waitMs: 100 }).catch(() => undefined);
     expect(open.recorder.find(told)).toHaveLength(1);
     expect(open.recorder.find(auth.password)).toEqual([]);
 

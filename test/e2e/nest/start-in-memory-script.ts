@@ -8,7 +8,13 @@ import { DistributedLockTestingModule } from '../../../lib/extras/testing/index.
 const MODULES = {
   module: () => DistributedLockModule.forRoot({ connect: 'memory:' }),
   allowed: () => DistributedLockModule.forRoot({ connect: 'memory:', memory: { allowInProduction: true } }),
-  local: () => DistributedLockModule.forRoot({ connect: '127.0.0.1:1', whenUnavailable: 'local', waitMs: 500 }),
+  local: () =>
+    DistributedLockModule.forRoot({
+      connect: '127.0.0.1:1',
+      whenUnavailable: 'local',
+      waitMs: 500,
+      connectTimeoutMs: 500,
+    }),
   testing: () => DistributedLockTestingModule.forRoot(),
 };
 

@@ -55,22 +55,24 @@ describe('a list in which only the last server is good', () => {
     await Promise.all([good.stop(), frozen.stop()]);
   });
 
-  it.each(ordersOf(KINDS).map((order) => [order.join(', '), order] as const))(
-    'gets a session behind %s',
-    async (_names, order) => {
-      const servers = [...order.map((kind) => bad[kind]), { host: '127.0.0.1', port: good.port }];
-      const session = openWire(servers, {
-        sessionTimeoutMs: TIMEOUT_MS,
-        random: IN_LISTED_ORDER,
-        dialer: { resolver: unknowing },
-      });
+  it.each(KINDS)('gets a session behind all others, in any order that begins with one that is %s', async (first) => {
+    const orders = ordersOf(KINDS).filter(([kind]) => kind === first);
+    await Promise.all(
+      orders.map(async (order) => {
+        const servers = [...order.map((kind) => bad[kind]), { host: '127.0.0.1', port: good.port }];
+        const session = openWire(servers, {
+          sessionTimeoutMs: TIMEOUT_MS,
+          random: IN_LISTED_ORDER,
+          dialer: { resolver: unknowing },
+        });
 
-      await untilUp(session);
+        await untilUp(session);
 
-      expect((await replyTo(session, create('/made-', 'ephemeral-sequential'))).path).toMatch(/^\/made-\d{10}$/);
-      await session.close();
-    },
-  );
+        expect((await replyTo(session, create('/made-', 'ephemeral-sequential'))).path).toMatch(/^\/made-\d{10}$/);
+        await session.close();
+      }),
+    );
+  });
 
   it('says what is wrong with each, when none is good', async () => {
     const session = openWire(Object.values(bad), {
