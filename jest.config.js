@@ -1,5 +1,15 @@
-/** Tests that only `npm run test:full` runs are called `*.full.test.ts`. */
-const full = process.env.TEST_FULL === '1';
+/**
+ * How long a test may take is told by its file's name: `npm test` runs neither `*.long.test.ts`, which `npm run test:long` runs,
+ * nor `*.full.test.ts`, which `npm run test:full` runs beside all others.
+ */
+const lengths = (process.env.TEST_LENGTHS ?? 'short').split(',');
+const NAMED_LENGTHS = ['long', 'full'];
+
+/** Patterns of the files whose length was not asked for. */
+const otherLengths = [
+  ...NAMED_LENGTHS.filter((length) => !lengths.includes(length)).map((length) => `\\.${length}\\.test\\.ts$`),
+  ...(lengths.includes('short') ? [] : [`(?<!\\.(${NAMED_LENGTHS.join('|')}))\\.test\\.ts$`]),
+];
 
 /** A project is one folder of `test/`; its name is what `--selectProjects` takes. */
 function project(name, settings = {}) {
@@ -8,7 +18,7 @@ function project(name, settings = {}) {
     rootDir: '.',
     roots: [`<rootDir>/test/${name}`],
     testMatch: ['**/*.test.ts'],
-    testPathIgnorePatterns: ['/node_modules/', ...(full ? [] : ['\\.full\\.test\\.ts$'])],
+    testPathIgnorePatterns: ['/node_modules/', ...otherLengths],
     extensionsToTreatAsEsm: ['.ts'],
     moduleFileExtensions: ['ts', 'js', 'mjs', 'cjs', 'json', 'node'],
     moduleNameMapper: {

@@ -25,16 +25,20 @@ export function happyPathsContract(world: () => ContractWorld): void {
   configurationContract(world);
 }
 
-/** What any session must do when links, sessions and servers fail. */
+/** What any session must do when links fail, and when it is closed. */
 export function faultsContract(world: () => HarmableWorld): void {
   grantsContract(world);
   linksContract(world);
   watchesAtServersContract(world);
   watchesAndLinksContract(world);
+  closesContract(world);
+}
+
+/** What any session must do as its time runs out, and when it has: where time is real, each of these waits for that. */
+export function sessionEndsContract(world: () => HarmableWorld): void {
   lossesContract(world);
   silencesContract(world);
   certaintyContract(world);
-  closesContract(world);
 }
 
 /** What takes a majority to fail, or a server that is not one of it: three servers. */

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe } from '@jest/globals';
-import { exactTimeContract, faultsContract, happyPathsContract } from './session-contract.js';
+import { exactTimeContract, faultsContract, happyPathsContract, sessionEndsContract } from './session-contract.js';
 import { SimulatedContractWorld } from './worlds/simulated-world.js';
 
 describe('a session on one simulated server', () => {
@@ -11,5 +11,6 @@ describe('a session on one simulated server', () => {
 
   happyPathsContract(() => world);
   faultsContract(() => world);
+  sessionEndsContract(() => world);
   exactTimeContract(() => world);
 });

@@ -1,5 +1,11 @@
 import { afterEach, beforeEach, describe } from '@jest/globals';
-import { ensembleContract, exactTimeContract, faultsContract, happyPathsContract } from './session-contract.js';
+import {
+  ensembleContract,
+  exactTimeContract,
+  faultsContract,
+  happyPathsContract,
+  sessionEndsContract,
+} from './session-contract.js';
 import { SimulatedContractWorld } from './worlds/simulated-world.js';
 
 describe.each([undefined, 1, 2])('a session on three simulated servers, with the chances of seed %p', (seed) => {
@@ -11,6 +17,7 @@ describe.each([undefined, 1, 2])('a session on three simulated servers, with the
 
   happyPathsContract(() => world);
   faultsContract(() => world);
+  sessionEndsContract(() => world);
   exactTimeContract(() => world);
   ensembleContract(() => world);
 });

@@ -1,17 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import { performance } from 'node:perf_hooks';
-import { LockLostError } from '../../../lib/lock/errors.js';
-import type { LockClient } from '../../support/locks/lock-client.js';
 import { LockStage } from '../../support/locks/lock-stage.js';
-import { LONG_SESSION_MS, SESSION_MS, SLACK_MS, TICK_MS } from '../../support/locks/times.js';
-import { CertaintyWatch, noteAbort, outcomeOf, untilPassed } from '../../support/locks/witness.js';
+import { HAND_OVER_MS, lossIsToldBeforeHandOver } from '../../support/locks/loss-before-hand-over.js';
+import { LONG_SESSION_MS, SESSION_MS, SLACK_MS } from '../../support/locks/times.js';
+import { outcomeOf, untilPassed } from '../../support/locks/witness.js';
 import { eventually, within } from '../../support/process/eventually.js';
 import { ofType, startNodeChild } from '../../support/process/node-child.js';
-import { Stalls } from '../../support/process/stalls.js';
-import type { ZooKeeperServer } from '../../support/zookeeper/server.js';
-
-/** The servers' own time-out, a tick for their rounding, an election or a reconnect, and a busy machine. */
-const HAND_OVER_MS = SESSION_MS + TICK_MS + SLACK_MS;
 
 const JUMPS_MS = [3_600_000, -3_600_000];
 const JUMPED_WAIT_MS = 2_000;
@@ -103,78 +97,6 @@ describe('Loss is told first: one server, and a session that outlives any stall'
     await lock.release();
   });
 });
-
-describe('Loss is told first: three servers', () => {
-  const stage = new LockStage(3);
-
-  // With the longer S several pings are answered between two heartbeats, also by a server that nobody else hears.
-  it.each([
-    { role: 'follower', sessionMs: 3 * SESSION_MS },
-    { role: 'leader', sessionMs: SESSION_MS },
-  ])(
-    'when a $role is cut off together with the holder',
-    async ({ role, sessionMs }) => {
-      const leader = await stage.ensemble.leader();
-      const [follower] = await stage.ensemble.followers();
-      const server = role === 'leader' ? leader : (follower as ZooKeeperServer);
-      const others = stage.ensemble.others(server);
-      const holder = await stage.open({ only: [server], sessionTimeoutMs: sessionMs });
-      const other = await stage.open({ only: others, waitMs: 30_000 });
-      try {
-        // Followers go on believing in a leader that is gone for `syncLimit` ticks.
-        const electionMs = role === 'leader' ? 10 * TICK_MS + 5_000 : 0;
-        const cut = (): void => stage.ensemble.isolate(server);
-        await lossIsToldBeforeHandOver(stage, holder, other, cut, sessionMs + HAND_OVER_MS + electionMs, sessionMs);
-      } finally {
-        stage.ensemble.heal(server);
-        await stage.ensemble.waitForQuorum();
-      }
-      await holder.untilUp();
-    },
-    60_000,
-  );
-});
-
-/** One holds and another waits; something happens to the holder. It knows of its loss before the other hears of it. */
-async function lossIsToldBeforeHandOver(
-  stage: LockStage,
-  holder: LockClient,
-  other: LockClient,
-  happens: () => unknown,
-  withinMs: number,
-  sessionMs = SESSION_MS,
-): Promise<void> {
-  const key = stage.freshKey();
-  const lock = await holder.service.acquire(key);
-  const abort = noteAbort(lock);
-  const waiting = other.service.acquire(key);
-  await stage.untilQueueHas(key, 2);
-  // It has proved its life at least once while it held.
-  await holder.untilHeartbeat();
-  expect(lock.isHeld()).toBe(true);
-
-  using certainty = new CertaintyWatch(lock);
-  expect(lock.remainingMs()).toBeLessThanOrEqual(sessionMs);
-  using stalls = Stalls.watch();
-  await happens();
-  const happenedAt = performance.now();
-
-  const next = await within(withinMs, 'the hand-over', waiting);
-  expect(lock.isHeld()).toBe(false);
-  expect(lock.signal.aborted).toBe(true);
-  expect(lock.signal.reason).toBeInstanceOf(LockLostError);
-  const [removal] = other.notifications({ type: 'deleted', path: lock.nodePath });
-  if (removal === undefined || abort.at === undefined) throw new Error('Neither deletion nor loss was told.');
-  expect(abort.at).toBeLessThan(removal.at);
-  // No request sent after it can have proved anything.
-  expect(certainty.until).toBeLessThan(happenedAt + sessionMs);
-  expect(abort.at).toBeLessThan(certainty.until + SLACK_MS + stalls.totalMs);
-  expect(next.fencingToken).toBeGreaterThan(lock.fencingToken);
-  await holder.pass();
-  await lock.release();
-  expect(next.isHeld()).toBe(true);
-  await next.release();
-}
 
 /** Moves the wall clock of this process, and leaves the monotonic one alone. */
 async function whileWallClockJumped(jumpMs: number, work: () => Promise<void>): Promise<void> {

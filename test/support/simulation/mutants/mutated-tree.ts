@@ -52,9 +52,7 @@ function compiled(source: string, edits: readonly Edit[]): string {
   const ofThis = edits.filter(({ file }) => file === source);
   const known = compiledOnce.get(source);
   if (known !== undefined && ofThis.length === 0) return known;
-  let text = readFileSync(join(REPOSITORY, source), 'utf8');
-  for (const edit of ofThis) text = replaceOnce(text, edit);
-  const { code } = transformSync(text, {
+  const { code } = transformSync(edited(source, ofThis), {
     filename: source,
     configFile: false,
     swcrc: false,
@@ -63,6 +61,13 @@ function compiled(source: string, edits: readonly Edit[]): string {
   });
   if (ofThis.length === 0) compiledOnce.set(source, code);
   return code;
+}
+
+/** The text of a source with these mistakes in it; throws where the place of one is not to be found. */
+export function edited(source: string, edits: readonly Edit[]): string {
+  let text = readFileSync(join(REPOSITORY, source), 'utf8');
+  for (const edit of edits) text = replaceOnce(text, edit);
+  return text;
 }
 
 function replaceOnce(text: string, { file, find, replace }: Edit): string {

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe } from '@jest/globals';
-import { ensembleContract, faultsContract, happyPathsContract } from './session-contract.js';
+import { ensembleContract, faultsContract, happyPathsContract, sessionEndsContract } from './session-contract.js';
 import { RealWorld } from './worlds/real-world.js';
 
 describe('a session on three servers of its own', () => {
@@ -12,5 +12,6 @@ describe('a session on three servers of its own', () => {
 
   happyPathsContract(() => world);
   faultsContract(() => world);
+  sessionEndsContract(() => world);
   ensembleContract(() => world);
 });

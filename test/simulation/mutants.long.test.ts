@@ -1,13 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { expectMutantsToBeCaught, MUTANT_WITHIN_MS } from '../support/simulation/expect-mutants.js';
-import { CONTAINER_MUTANTS } from '../support/simulation/mutants/container-mutants.js';
-import { HAND_OVER_MUTANTS } from '../support/simulation/mutants/hand-over-mutants.js';
-import { MORE_MUTANTS } from '../support/simulation/mutants/more-mutants.js';
+import { QUICK_MUTANTS } from '../support/simulation/mutants/all-mutants.js';
 import { MUTANTS } from '../support/simulation/mutants/mutants.js';
 import { runMutant } from '../support/simulation/mutants/run-mutant.js';
 
-describe('The checkers catch', () =>
-  expectMutantsToBeCaught([...MUTANTS, ...MORE_MUTANTS, ...CONTAINER_MUTANTS, ...HAND_OVER_MUTANTS]));
+describe('The checkers catch', () => expectMutantsToBeCaught(QUICK_MUTANTS));
 
 describe('The engine as it is', () => {
   it(

@@ -1,0 +1,54 @@
+import { execFile } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { promisify } from 'node:util';
+import { describe, expect, it } from '@jest/globals';
+
+const run = promisify(execFile);
+const ROOT = join(import.meta.dirname, '..', '..');
+const WITHIN_MS = 120_000;
+
+/** All test files but those of containers, which have a script of their own. */
+const files = readdirSync(join(ROOT, 'test'), { recursive: true, encoding: 'utf8' })
+  .filter((name) => name.endsWith('.test.ts') && !name.startsWith('testcontainers'))
+  .map((name) => `test/${name}`)
+  .sort();
+const [long, full] = ['long', 'full'].map((length) => files.filter((name) => name.endsWith(`.${length}.test.ts`)));
+
+/** The commands that a script hands to the test runner: what stands behind `suite <name>`. */
+function suites(script: string): string[] {
+  const lines = readFileSync(join(ROOT, script), 'utf8').matchAll(/^suite \S+ (.*npm.*)$/gm);
+  return [...lines].map(([, command]) => command!);
+}
+
+/** The test files that a command runs. */
+async function filesOf(command: string): Promise<string[]> {
+  const { stdout } = await run('bash', ['-c', `unset TEST_LENGTHS; ${command} --listTests`], { cwd: ROOT });
+  const paths = stdout.split('\n').filter((line) => line.endsWith('.test.ts'));
+  return paths.map((path) => relative(ROOT, path));
+}
+
+describe('Test files', () => {
+  it(
+    'that are called long are run by .ci/run and not by npm test, those called full by neither, each other one by npm test',
+    async () => {
+      const commands = suites('.ci/run');
+      expect(commands).toContain('npm test --silent --');
+      const lists = await Promise.all(commands.map(filesOf));
+      const inTest = lists[commands.indexOf('npm test --silent --')]!;
+      expect(long!.length).toBeGreaterThan(0);
+      expect(inTest.sort()).toEqual(files.filter((name) => !long!.includes(name) && !full!.includes(name)));
+      expect(lists.flat().sort()).toEqual(files.filter((name) => !full!.includes(name)));
+    },
+    WITHIN_MS,
+  );
+
+  it(
+    'are all run by scripts/test-full',
+    async () => {
+      const lists = await Promise.all(suites('scripts/test-full').map(filesOf));
+      expect(lists.flat().sort()).toEqual(files);
+    },
+    WITHIN_MS,
+  );
+});

@@ -1,0 +1,15 @@
+import { CONTAINER_MUTANTS } from './container-mutants.js';
+import { HAND_OVER_MUTANTS } from './hand-over-mutants.js';
+import { MORE_MUTANTS, SLOW_MUTANTS } from './more-mutants.js';
+import type { Mutant } from './mutant.js';
+import { MUTANTS } from './mutants.js';
+
+/** All but those that it takes many seeds to catch. */
+export const QUICK_MUTANTS: readonly Mutant[] = [
+  ...MUTANTS,
+  ...MORE_MUTANTS,
+  ...CONTAINER_MUTANTS,
+  ...HAND_OVER_MUTANTS,
+];
+
+export const ALL_MUTANTS: readonly Mutant[] = [...QUICK_MUTANTS, ...SLOW_MUTANTS];
