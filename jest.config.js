@@ -65,8 +65,10 @@ export default {
     // The suite that insists on a container; `scripts/testcontainers` makes sure that there is one.
     ...(process.env.TEST_TESTCONTAINERS === '1' ? [project('testcontainers', withZooKeeper)] : []),
   ],
-  // One computes while the other waits for its servers; with more of them the machine decides what is in time.
-  maxWorkers: 2,
+  // Those that wait for servers come first, and leave most of two cores idle; with more of them the machine decides what is in time.
+  testSequencer: '<rootDir>/test/support/progress/sequencer.js',
+  maxWorkers: 3,
+  reporters: ['default', '<rootDir>/test/support/progress/reporter.js'],
   // A worker ends with a heap of more than a gigabyte, which takes a busy machine longer than Jest's 500 ms: Jest would say that
   // tests left something open, though nothing was. What really stays open is told when this has passed.
   workerGracefulExitTimeout: 30_000,

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from '@jest/globals';
@@ -51,4 +51,9 @@ describe('Test files', () => {
     },
     WITHIN_MS,
   );
+
+  it('whose durations are recorded are there', () => {
+    const recorded = JSON.parse(readFileSync(join(ROOT, 'test/support/progress/durations.json'), 'utf8')) as object;
+    expect(Object.keys(recorded).filter((name) => !existsSync(join(ROOT, name)))).toEqual([]);
+  });
 });

@@ -1,0 +1,5 @@
+// The runner loads this file as plain JavaScript; the hook lets it import the TypeScript beside it.
+import '@swc-node/register/esm-register';
+
+const { ProgressReporter } = await import('./progress-reporter.ts');
+export default ProgressReporter;
