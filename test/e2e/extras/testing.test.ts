@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { Injectable, Module } from '@nestjs/common';
+import { Injectable, Logger, Module } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
 import {
   DistributedLockTestingModule,
@@ -90,7 +90,8 @@ describe('locks in the tests of an application', () => {
     await expect(Test.createTestingModule({ providers: [Orders] }).compile()).rejects.toThrow(
       'add ...provideLockTesting() from nestjs-zookeeper-lock/testing to the providers',
     );
-    // As specs without a module make what they test.
+    // As specs without a module make what they test. The log says the same as the error.
+    Logger.overrideLogger(false);
     await expect(new Invoices().send()).rejects.toThrow(
       `In a test, use Test.createTestingModule with ${ADVICE} in its providers`,
     );

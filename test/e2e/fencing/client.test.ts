@@ -68,6 +68,7 @@ describe.each([
 
   beforeEach(async () => {
     caller = await Test.createTestingModule({ providers: provideLockTesting() }).compile();
+    caller.useLogger(false);
     await caller.init();
     locks = caller.get(LockService);
     testing = caller.get(LockTesting);

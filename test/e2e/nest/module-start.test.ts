@@ -126,7 +126,7 @@ describe('the start of the application', () => {
     const module = await boot([DistributedLockModule.forRoot({ connect, connectTimeoutMs: 200, startup: 'lazy' })]);
     const locks = module.get(LockService);
     expect(locks.connectionState).toBe('connecting');
-    await expect(locks.acquire('/a')).rejects.toThrow(LockUnavailableError);
+    await expect(locks.acquire('/a', { waitMs: 300 })).rejects.toThrow(LockUnavailableError);
     await module.close();
 
     const other = await boot([DistributedLockModule.forRoot({ connect: memory(), startup: 'lazy' })]);

@@ -1,4 +1,5 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { Logger } from '@nestjs/common';
 import { ManagedLockService } from '../../../lib/nest/managed-lock-service.js';
 import { createLockService } from '../../../lib/open.js';
 import { resolveOptions } from '../../../lib/resolve-options.js';
@@ -11,6 +12,7 @@ describe('a service that a call opens', () => {
   let service: ManagedLockService;
   const seenIn: unknown[] = [];
 
+  beforeAll(() => void Logger.overrideLogger(false));
   beforeEach(() => {
     census = new ContextCensus();
     seenIn.length = 0;

@@ -1,13 +1,17 @@
-import { describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { Logger } from '@nestjs/common';
 import { TestingLockService } from '../../../../lib/extras/testing/testing-lock-service.js';
 import { resolveTestingOptions } from '../../../../lib/extras/testing/testing-options.js';
 
 describe('the options of locks under test', () => {
+  beforeAll(() => void Logger.overrideLogger(false));
+
   it('lead to a server that nobody else has', async () => {
     const services = ['one', 'other'].map((name) => new TestingLockService(name, resolveTestingOptions({})));
     const held = await Promise.all(services.map((locks) => locks.acquire('/a')));
 
     expect(held.map((lock) => lock.isHeld())).toEqual([true, true]);
+    await Promise.all(held.map((lock) => lock.release()));
     await Promise.all(services.map((locks) => locks.onApplicationShutdown()));
   });
 

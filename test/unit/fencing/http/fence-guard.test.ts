@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { describe, expect, it } from '@jest/globals';
-import type { ExecutionContext } from '@nestjs/common';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { type ExecutionContext, Logger } from '@nestjs/common';
 import { FenceGuard } from '../../../../lib/fencing/http/fence.guard.js';
 import { MemoryFencingMarks } from '../../../../lib/fencing/http/memory-fencing-marks.js';
 import { RequireFence } from '../../../../lib/fencing/http/require-fence.decorator.js';
@@ -51,6 +51,9 @@ const signed = (issuer: string, ageMs: number): string =>
   signToken({ key: '/locks/1', fencingToken: 7n, mode: 'exclusive' }, signing(issuer), {
     now: new Date(Date.now() - ageMs),
   });
+
+/** Each refusal is logged with its details. */
+beforeAll(() => void Logger.overrideLogger(false));
 
 describe('the rules of a route', () => {
   it('take the place of those of the module, stricter ones too', async () => {
