@@ -84,7 +84,7 @@ describe('an editor shows a text for', () => {
     ['keys', 'placeholders'],
     ['onBusy', 'skip'],
     ['plan', 'before anything happens'],
-    ['with', 'What the method is given'],
+    ['with', 'The arguments of the method'],
   ])('%s where it is written', (name, part) => {
     expect(hover(name).text).toContain(part);
   });
