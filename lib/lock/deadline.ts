@@ -1,4 +1,4 @@
-import type { Clock, Timer } from './clock.js';
+import type { Clock } from './clock.js';
 
 /** How long ZooKeeper may take to answer a call that does not wait for a lock at all. */
 const ANSWER_WITHIN_MS = 1_000;
@@ -46,10 +46,5 @@ export class Deadline {
 
   hasPassed(): boolean {
     return this.clock.now() >= this.at;
-  }
-
-  /** Sets one timer for the whole call. The caller cancels it when the call ends. */
-  onPassed(callback: () => void): Timer {
-    return this.clock.setTimer(this.remainingMs(), callback);
   }
 }

@@ -1,7 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import { createSecureContext } from 'node:tls';
 import type { TlsSettings } from './options.js';
-import { tlsReason } from './tls-reason.js';
 
 /** The kind of value for each setting. `node:tls` itself would take a path for a certificate that nobody trusts. */
 const KINDS: Readonly<
@@ -93,4 +92,9 @@ function textOf(part: unknown): string | undefined {
 function reasonOf(thrown: unknown): string {
   // Node ends a complaint about a wrong type with the value itself, which may be a passphrase.
   return tlsReason(thrown as Error).replace(/\.? Received .*/s, '');
+}
+
+/** The reason in plain words. OpenSSL's own message is full of numbers and source files, and has a line break. */
+export function tlsReason(error: Error): string {
+  return 'library' in error && 'reason' in error && typeof error.reason === 'string' ? error.reason : error.message;
 }

@@ -14,7 +14,7 @@ import type { Granted, KeeperListener } from './keeper-listener.js';
 import type { Proof } from './link.js';
 import type { Passage } from './proof-of-life.js';
 import type { SessionLife } from './session-life.js';
-import { watchFrames } from './watch-frames.js';
+import { watchFrames } from './watch-registry.js';
 
 /**
  * Turns the keeper's news into what users of a session see. It is the only writer of the connection state, and it owns

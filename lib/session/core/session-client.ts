@@ -2,15 +2,15 @@ import type { Observable } from 'rxjs';
 import type { Clock } from '../../lock/clock.js';
 import type { LockConfigurationError } from '../../lock/errors.js';
 import type { ConnectionState } from '../connection-state.js';
-import type { SessionError } from '../errors.js';
+import { SessionError } from '../errors.js';
 import type { SessionSettings } from '../options.js';
-import type { Outcome, Request, Watcher } from '../requests.js';
+import { checkPath } from '../paths.js';
+import type { MultiPart, Outcome, Request, Watcher } from '../requests.js';
 import type { Session, SessionIdentity } from '../session.js';
 import { Batch, type Call } from './call.js';
 import { CrowdedLists } from './crowded-lists.js';
 import { KeptSession } from './kept-session.js';
 import type { Dialer } from './link.js';
-import { malformed } from './malformed.js';
 import { SessionKeeper } from './session-keeper.js';
 import { SessionLife } from './session-life.js';
 
@@ -129,4 +129,27 @@ export class SessionClient implements Session {
     if (this.#kept.connection === undefined || this.isClosing) return this.#kept.unconnected();
     return malformed(request, this.#chroot);
   }
+}
+
+/** Refuses a request, before any I/O, that a server would refuse or understand differently. */
+function malformed(request: Request, chroot: string): SessionError | undefined {
+  if (request.op !== 'multi') return malformedPath(request, chroot);
+  for (const part of request.parts) {
+    const refusal = malformedPath(part, chroot);
+    if (refusal !== undefined) return refusal;
+  }
+  return undefined;
+}
+
+function malformedPath(
+  request: Exclude<Request, { op: 'multi' }> | MultiPart,
+  chroot: string,
+): SessionError | undefined {
+  const { op, path } = request;
+  if (op !== 'create') return checkPath(path);
+  if (path === '/' && chroot !== '') {
+    // The server would append the number to the chroot itself, and so create the node outside of it.
+    return new SessionError('BAD_ARGUMENTS', 'A node with an empty name cannot be made directly under a chroot', path);
+  }
+  return checkPath(path, request.mode.endsWith('sequential'));
 }

@@ -1,11 +1,10 @@
 import type { Timer } from '../../lock/clock.js';
 import { LockConfigurationError } from '../../lock/errors.js';
-import { MIN_SESSION_TICKS } from '../certainty.js';
+import { MIN_SESSION_TICKS, uselessTimeout } from '../certainty.js';
 import { serverError, SessionError } from '../errors.js';
 import type { SessionSettings } from '../options.js';
 import { AbandonedSession, closed, closeSession, NO_TRAFFIC } from './abandoned-session.js';
 import { Connection, type ConnectionOwner, type Ending } from './connection.js';
-import { uselessTimeout } from './granted-timeout.js';
 import type { Granted, KeeperListener } from './keeper-listener.js';
 import type { Dialer, Handshake, HandshakeReply, Server } from './link.js';
 import { OutOfTouch } from './out-of-touch.js';

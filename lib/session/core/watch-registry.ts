@@ -1,7 +1,11 @@
+import { withChroot } from '../paths.js';
 import type { WatchEvent, Watcher } from '../requests.js';
-import type { RemovableWatch, WatchKind } from './link.js';
+import type { ControlRequest, RemovableWatch, WatchKind } from './link.js';
 
 type Watches = Map<string, Set<Watcher>>;
+type SetWatches = Extract<ControlRequest, { op: 'setWatches' }>;
+/** Counted in UTF-16 units, which take three bytes at the most: well under the megabyte at which a server hangs up. */
+const MAX_PATH_UNITS = 128 * 1_024;
 
 const ALL_WATCHES = ['data', 'exists', 'children'] as const;
 
@@ -101,4 +105,30 @@ function collect(telling: Watches, path: string, watchers: Iterable<Watcher> = [
   const collected = telling.get(path) ?? new Set();
   for (const watcher of watchers) collected.add(watcher);
   if (collected.size > 0) telling.set(path, collected);
+}
+
+/**
+ * The requests that set all watches again on a new connection, each small enough for a server. Their paths carry the
+ * chroot already, because the link adds it to single paths only.
+ */
+export function* watchFrames(registry: WatchRegistry, relativeZxid: bigint, chroot: string): Generator<SetWatches> {
+  let paths = emptyPaths();
+  let units = 0;
+  for (const kind of ALL_WATCHES) {
+    for (const path of registry.paths(kind)) {
+      const serverPath = withChroot(chroot, path);
+      if (units > 0 && units + serverPath.length > MAX_PATH_UNITS) {
+        yield { op: 'setWatches', relativeZxid, ...paths };
+        paths = emptyPaths();
+        units = 0;
+      }
+      paths[kind].push(serverPath);
+      units += serverPath.length;
+    }
+  }
+  if (units > 0) yield { op: 'setWatches', relativeZxid, ...paths };
+}
+
+function emptyPaths(): Record<WatchKind, string[]> {
+  return { data: [], exists: [], children: [] };
 }

@@ -1,7 +1,7 @@
 import { types } from 'node:util';
 import { type Server, UnansweredQuestion } from '../core/link.js';
 import { hostAndPort } from '../core/server-list.js';
-import { tlsReason } from '../tls-reason.js';
+import { tlsReason } from '../tls-mistakes.js';
 import { MalformedFrameError } from './malformed-frame-error.js';
 
 const WHAT_HAPPENED: ReadonlyMap<string, string> = new Map([

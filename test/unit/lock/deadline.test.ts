@@ -19,15 +19,4 @@ describe('a deadline', () => {
   it('of 0 ms has passed', () => {
     expect(Deadline.after(new ManualClock(), 0).hasPassed()).toBe(true);
   });
-
-  it('tells when it has passed, once and not before, unless its timer is cancelled', () => {
-    const clock = new ManualClock();
-    const told: number[] = [];
-    const deadline = Deadline.after(clock, 50);
-    clock.pass(20);
-    deadline.onPassed(() => told.push(clock.now()));
-    deadline.onPassed(() => told.push(-1)).cancel();
-    clock.pass(1_000);
-    expect([told, clock.timers]).toEqual([[deadline.at], 0]);
-  });
 });

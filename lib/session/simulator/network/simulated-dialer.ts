@@ -1,9 +1,9 @@
+import type { Timer } from '../../../lock/clock.js';
 import type { Dialer, DialOptions, Link, LinkListener, Server } from '../../core/link.js';
 import type { Ensemble } from '../server/ensemble.js';
 import type { Host } from '../time/host.js';
 import type { ClientNetwork } from './client-network.js';
 import { SimulatedLink } from './simulated-link.js';
-import { UnresolvableLink } from './unresolvable-link.js';
 
 const HOST_PREFIX = 'simulated-';
 
@@ -28,5 +28,32 @@ export class SimulatedDialer implements Dialer {
     const server = this.#ensemble.servers.find(({ id }) => address.host === `${HOST_PREFIX}${id}`);
     if (server === undefined) return new UnresolvableLink(this.#host, address.host, listener);
     return new SimulatedLink(this.#ensemble, this.#host, this.#network, server, { ...options, listener });
+  }
+}
+
+/** The link that results from dialling a name that no server has. */
+class UnresolvableLink implements Link {
+  readonly lastZxid = 0n;
+  readonly #failure: Timer;
+
+  constructor(host: Host, name: string, listener: LinkListener) {
+    this.#failure = host.setTimer(0, () => listener.onClosed(new Error(`No simulated server has the name ${name}`)));
+  }
+
+  handshake(): void {
+    // There is no server to talk to; the listener is told by the timer.
+  }
+
+  send(): boolean {
+    return true;
+  }
+
+  flush(): undefined {
+    // No frame was queued that could leave.
+    return undefined;
+  }
+
+  destroy(): void {
+    this.#failure.cancel();
   }
 }

@@ -1,6 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { watchFrames } from '../../../../lib/session/core/watch-frames.js';
-import { WatchRegistry } from '../../../../lib/session/core/watch-registry.js';
+import { watchFrames, WatchRegistry } from '../../../../lib/session/core/watch-registry.js';
 import { FrameOutput } from '../../../../lib/session/wire/frame-output.js';
 
 const watcher = { onWatchEvent: () => undefined };
