@@ -91,14 +91,14 @@ function checkMemory({ memory, connect }: DistributedLockOptions, target: Connec
   }
   if (target.kind === 'ensemble') {
     if (memory !== undefined)
-      refuse('memory', `is for connect: 'memory:' alone; take it away beside ${shown(connect)}`);
+      refuse('memory', `is only for connect: 'memory:'. Remove it, because connect is ${shown(connect)}`);
     return;
   }
   if (allows === true || process.env['NODE_ENV'] !== 'production') return;
   refuse(
     'connect',
     `${shown(connect)} is refused where NODE_ENV is 'production', as its locks exclude nobody outside this process: name ` +
-      "your ZooKeeper servers, such as 'zk1:2181,zk2:2181,zk3:2181'. If there is but one process, now and ever, say so with " +
+      "your ZooKeeper servers, such as 'zk1:2181,zk2:2181,zk3:2181'. If there will only ever be one process, allow it with " +
       'memory: { allowInProduction: true }',
   );
 }

@@ -14,15 +14,15 @@ const MAX_MAP_EPOCH = (1n << 11n) - 1n;
 export function fencingToken(czxid: bigint, mapEpoch = 0n): bigint {
   if (mapEpoch < 0n || mapEpoch > MAX_MAP_EPOCH) {
     throw new LockConfigurationError(
-      `${mapEpoch} cannot stand in front of a token: it must be from 0 to ${MAX_MAP_EPOCH}`,
+      `The map epoch of a fencing token must be from 0 to ${MAX_MAP_EPOCH}, not ${mapEpoch}`,
     );
   }
   if (czxid <= 0n || czxid > MAX_TRANSACTION) {
     throw new LockConfigurationError(
       `ZooKeeper gave a lock the transaction number ${hexadecimal(czxid)}, and a fencing token must lie between 0x1 and ` +
-        `${hexadecimal(MAX_TRANSACTION)}. Compare it with the Zxid that the four-letter word srvr shows: where that is as large, the ` +
-        'ensemble has elected more than a million leaders and must be replaced by a new one, whose tokens begin anew; where it is ' +
-        'not, what answers is not ZooKeeper',
+        `${hexadecimal(MAX_TRANSACTION)}. Compare it with the Zxid that the four-letter word srvr shows. If that is as large, the ` +
+        'ensemble has elected more than a million leaders: replace it by a new one, whose tokens begin anew. If it is not, the ' +
+        'server that answers is no ZooKeeper',
     );
   }
   return (mapEpoch << TRANSACTION_BITS) | czxid;

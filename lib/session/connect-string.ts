@@ -56,7 +56,7 @@ function refusal(connect: string, reason: string): LockConfigurationError {
   // The text in front of an @ may be a password, so neither it nor anything around it is shown.
   if (connect.includes('@')) {
     const advice = 'credentials do not belong here: give them as the option auth: { username, password }';
-    return new LockConfigurationError(`connect: ${advice} (what it holds is not shown, as it has an @; ${EXAMPLE})`);
+    return new LockConfigurationError(`connect: ${advice} (its value is not shown, because it has an @; ${EXAMPLE})`);
   }
   return new LockConfigurationError(`connect: ${reason} (in ${JSON.stringify(connect)}; ${EXAMPLE})`);
 }

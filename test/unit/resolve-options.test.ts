@@ -130,8 +130,8 @@ describe('options', () => {
     ['memory', null, '{ allowInProduction: true }'],
     ['memory', { allowInProduction: 'yes' }, '{ allowInProduction: true }'],
     ['memory', { allow: true }, '{ allowInProduction: true }'],
-    ['memory', { allowInProduction: true }, "is for connect: 'memory:' alone"],
-    ['memory', {}, "is for connect: 'memory:' alone"],
+    ['memory', { allowInProduction: true }, "is only for connect: 'memory:'"],
+    ['memory', {}, "is only for connect: 'memory:'"],
   ])('%s: %p is refused, with what was expected', (option, value, expected) => {
     const { message } = refusalOf({ connect: CONNECT, [option]: value });
     expect(message).toMatch(new RegExp(`^${option}: `));

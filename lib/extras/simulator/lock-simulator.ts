@@ -50,7 +50,7 @@ export class LockSimulator implements AsyncDisposable {
     if (known !== undefined) {
       if (options === undefined) return known;
       throw new LockConfigurationError(
-        `LockSimulator: client '${name}' has its options already: give them where it is made`,
+        `LockSimulator: client '${name}' has its options already: give them in the first call`,
       );
     }
     this.#checkOpen('client');

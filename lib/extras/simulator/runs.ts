@@ -30,7 +30,7 @@ export class Runs {
     if (!this.#isVirtual || this.#underWay.size > 0) return;
     throw new LockConfigurationError(
       `${what}: the simulated clock stands still here, so nobody would ever answer. Call it inside ` +
-        '`await simulator.run(async () => { ... })`, which lets time pass until what is inside has settled; or make the ' +
+        '`await simulator.run(async () => { ... })`, which lets time pass until the work has settled; or make the ' +
         "simulator with { clock: 'real' }",
     );
   }
@@ -101,7 +101,9 @@ export class Runs {
     let settle: (() => void) | undefined;
     try {
       if (waiter.condition()) settle = waiter.resolve;
-      else if (isLate) settle = () => waiter.reject(new Error(`until: not so in time: ${waiter.condition.toString()}`));
+      else if (isLate)
+        settle = () =>
+          waiter.reject(new Error(`until: the condition did not hold in time: ${waiter.condition.toString()}`));
     } catch (error) {
       settle = () => waiter.reject(error);
     }
@@ -114,9 +116,9 @@ export class Runs {
   #notSettled(withinMs: number): string {
     const seed = this.#seed === undefined ? '' : ` (seed ${this.#seed})`;
     return (
-      `run: what is inside has not settled within ${withinMs} ms of simulated time${seed}. It waits for a lock that nobody gives ` +
-      'back, for a client that is paused or was killed, or for something that the simulator does not bring: a timer, a socket or ' +
-      "a file of the machine. For those take { clock: 'real' }"
+      `run: the work has not settled within ${withinMs} ms of simulated time${seed}. It waits for a lock that nobody releases, for a ` +
+      'client that is paused or was killed, or for a timer, a socket or a file of the machine, for which simulated time does not ' +
+      "wait. For those use { clock: 'real' }"
     );
   }
 }

@@ -73,7 +73,7 @@ export function resolveSimulatorOptions(options: LockSimulatorOptions): Simulati
   if (seed !== undefined && !Number.isSafeInteger(seed)) refuse(`seed: must be a whole number, not ${describe(seed)}`);
   if (seed !== undefined && clock === 'real') {
     refuse(
-      "seed: is for the virtual clock: on the machine's own no run is like another. Leave out the one or the other",
+      "seed: is for the virtual clock, since no two runs on the machine's own clock are alike. Leave out seed, or clock: 'real'",
     );
   }
   if (!Number.isInteger(servers) || servers < 1 || servers > MAX_SERVERS) {

@@ -154,7 +154,7 @@ describe('a run', () => {
     await expect(never).rejects.toThrow(/has not settled within 60000 ms of simulated time \(seed 7\).*clock: 'real'/);
     await expect(seeded.run(() => 'well')).resolves.toBe('well');
     await expect(seeded.run(() => seeded.until(() => false, 500))).rejects.toThrow(
-      /until: not so in time: \(\) ?=> ?false/,
+      /until: the condition did not hold in time: \(\) ?=> ?false/,
     );
     await seeded.close();
   });
