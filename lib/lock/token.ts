@@ -14,7 +14,7 @@ const MAX_MAP_EPOCH = (1n << 11n) - 1n;
 export function fencingToken(czxid: bigint, mapEpoch = 0n): bigint {
   if (mapEpoch < 0n || mapEpoch > MAX_MAP_EPOCH) {
     throw new LockConfigurationError(
-      `The map epoch of a fencing token must be from 0 to ${MAX_MAP_EPOCH}, not ${mapEpoch}`,
+      `The number in front of a token must be from 0 to ${MAX_MAP_EPOCH}, not ${mapEpoch}`,
     );
   }
   if (czxid <= 0n || czxid > MAX_TRANSACTION) {
