@@ -3,7 +3,7 @@ import { sharedConnect } from '../support/find-zookeeper/shared.js';
 import { happyPathsContract } from './session-contract.js';
 import { SharedWorld } from './worlds/shared-world.js';
 
-describe('a session on the shared server', () => {
+describe('a session on the shared server:', () => {
   let world: SharedWorld;
   beforeAll(() => {
     world = new SharedWorld(sharedConnect());

@@ -20,12 +20,15 @@ describe('The simulator answers as a real ZooKeeper does', () => {
   });
   afterAll(() => server.stop());
 
-  it.each(SEEDS)('150 random requests of two sessions, their stats, errors and watch events: seed %i', async (seed) => {
-    const real = [openWire([server.port]), openWire([server.port])] as const;
-    for (const session of real) await untilUp(session);
-    const expected = await transcript(real, seed, (promise) => promise);
-    expect(await simulated(seed)).toEqual(expected);
-  });
+  it.each(SEEDS)(
+    'to 150 random requests of two sessions, with their stats, errors and watch events: seed %i',
+    async (seed) => {
+      const real = [openWire([server.port]), openWire([server.port])] as const;
+      for (const session of real) await untilUp(session);
+      const expected = await transcript(real, seed, (promise) => promise);
+      expect(await simulated(seed)).toEqual(expected);
+    },
+  );
 });
 
 async function simulated(seed: number): Promise<string[]> {

@@ -6,7 +6,7 @@ import { InteropWorld } from './interop-world.js';
 describe.each([
   ['Curator', startCurator],
   ['kazoo', startKazoo],
-] as const)('with %s on the same key', (_name, start) => {
+] as const)('with %s on the same key,', (_name, start) => {
   const key = '/crashes';
   let world: InteropWorld;
   let neighbour: Neighbour;

@@ -20,7 +20,7 @@ describe.each([
     await world?.stop();
   });
 
-  it('on one mutex: one holder, FIFO', async () => {
+  it('has one holder of one mutex, FIFO', async () => {
     const cycles = EACH.flatMap(() => [world.cycle('exclusive', '/crowd'), neighbour.cycle('exclusive', '/crowd')]);
 
     const verdict = await world.judgeCycles('/crowd', cycles, handOversEachWay(1_000, maker), 120_000);
@@ -29,7 +29,7 @@ describe.each([
     expect(await world.queue('/crowd')).toEqual([]);
   }, 150_000);
 
-  it('of readers and writers: writers alone, nobody overtaken', async () => {
+  it('has writers alone inside, and nobody overtaken, among readers and writers', async () => {
     const cycles = [
       ...EACH.flatMap(() => [world.cycle('write', '/crowd'), world.cycle('read', '/crowd')]),
       ...EACH.flatMap(() => theirModes.map((mode) => neighbour.cycle(mode, '/crowd'))),

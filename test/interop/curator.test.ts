@@ -3,7 +3,7 @@ import { type Neighbour, startCurator } from '../support/neighbours/neighbour.js
 import { judge } from '../support/neighbours/judge.js';
 import { entriesOfEach, handOversEachWay, InteropWorld } from './interop-world.js';
 
-describe('Curator on the same key', () => {
+describe('With Curator on the same key,', () => {
   let world: InteropWorld;
   let curator: Neighbour;
   beforeAll(async () => {
@@ -32,7 +32,7 @@ describe('Curator on the same key', () => {
     90_000,
   );
 
-  it('readers and writers of both: writers alone, readers together, nobody overtaken', async () => {
+  it('of the readers and writers of both, writers are alone, readers together, and nobody is overtaken', async () => {
     const key = '/hand-overs/mixed';
     const cycles = (['write', 'read'] as const).flatMap((mode) => [world.cycle(mode, key), curator.cycle(mode, key)]);
 

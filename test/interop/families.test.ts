@@ -21,7 +21,7 @@ const FORBIDDEN: readonly [Maker, NeighbourMode, LockMode][] = [
   ['kazoo', 'read', 'upgradeable'],
 ];
 
-describe('with a client of another make a key belongs to one family', () => {
+describe('As with a client of another make a key belongs to one family,', () => {
   let world: InteropWorld;
   let neighbours: Record<Maker, Neighbour>;
   let keys = 0;
@@ -49,7 +49,7 @@ describe('with a client of another make a key belongs to one family', () => {
     return error as LockConfigurationError;
   };
 
-  it.each(FORBIDDEN)('%s holds %s: our %s is refused, and leaves nothing', async (maker, theirMode, ourMode) => {
+  it.each(FORBIDDEN)('while %s holds %s, our %s is refused, and leaves nothing', async (maker, theirMode, ourMode) => {
     const key = freshKey();
     const theirs = neighbours[maker].hold(theirMode, key);
     const name = await theirs.held;

@@ -3,7 +3,7 @@ import { type Neighbour, startKazoo } from '../support/neighbours/neighbour.js';
 import { judge } from '../support/neighbours/judge.js';
 import { entriesOfEach, handOversEachWay, InteropWorld } from './interop-world.js';
 
-describe('kazoo on the same key', () => {
+describe('With kazoo on the same key,', () => {
   let world: InteropWorld;
   let kazoo: Neighbour;
   beforeAll(async () => {
@@ -32,7 +32,7 @@ describe('kazoo on the same key', () => {
     90_000,
   );
 
-  it('its ReadLock and our write locks: never inside together, nobody overtaken', async () => {
+  it('its ReadLock and our write locks are never inside together, and nobody is overtaken', async () => {
     const key = '/hand-overs/reading';
     const cycles = [world.cycle('write', key), kazoo.cycle('read', key)];
 
@@ -43,7 +43,7 @@ describe('kazoo on the same key', () => {
     expect(await world.queue(key)).toEqual([]);
   }, 90_000);
 
-  it('its WriteLock and our readers and writers: writers alone, nobody overtaken', async () => {
+  it('of its WriteLock and our readers and writers, writers are alone, and nobody is overtaken', async () => {
     const key = '/hand-overs/mixed';
     const cycles = [world.cycle('write', key), world.cycle('read', key), kazoo.cycle('write', key)];
 

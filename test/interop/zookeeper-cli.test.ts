@@ -4,7 +4,7 @@ import { InteropWorld } from './interop-world.js';
 
 const KEY = '/locks/file_write_lock_01';
 
-describe("ZooKeeper's own command line in the queue", () => {
+describe("With ZooKeeper's own command line in the queue,", () => {
   let world: InteropWorld;
   let cli: ZooKeeperCli;
   beforeAll(async () => {
@@ -74,7 +74,7 @@ describe("ZooKeeper's own command line in the queue", () => {
     expect(entered).toEqual(['theirs', 'ours']);
   });
 
-  it('leaves a parent that somebody made as it was', async () => {
+  it('a parent that somebody made is left as it was', async () => {
     await using lock = await world.locks.acquire(KEY);
     await lock.release();
 

@@ -179,7 +179,7 @@ describe('the packed package', () => {
     const address = (): string => `127.0.0.1:${(silent.address() as AddressInfo).port}`;
     const paths = (loaded: readonly string[]): string[] => loaded.map((path) => join(folder, 'package', path));
 
-    it('in production, it loads no module that has anything of the simulator', async () => {
+    it('in production loads no module that has anything of the simulator', async () => {
       const { stdout, loaded } = await askFor({ connect: address() });
 
       expect(stdout).toBe('LOCK_UNAVAILABLE\n');
@@ -189,7 +189,7 @@ describe('the packed package', () => {
       expect(simulatorIn(paths(loaded))).toEqual([]);
     });
 
-    it('its simulator replays a seed in another process, and in the other build', async () => {
+    it('replays a seed of its simulator in another process, and in the other build', async () => {
       const builds = [
         `import { LockSimulator } from 'nestjs-zookeeper-lock/simulator';`,
         `import { createRequire } from 'node:module';
@@ -218,7 +218,7 @@ describe('the packed package', () => {
     it.each([
       ['memory: is connected to', { connect: 'memory:', memory: { allowInProduction: true } }, 'fleet\n'],
       ['locks of the process are to stand in', { connect: '127.0.0.1:1', whenUnavailable: 'local' }, 'process\n'],
-    ])('it loads the simulator, and all of it that it needs, where %s', async (_when, options, expected) => {
+    ])('loads the simulator, and all of it that it needs, where %s', async (_when, options, expected) => {
       const { stdout, loaded } = await askFor(options);
 
       expect(stdout).toBe(expected);

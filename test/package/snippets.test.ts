@@ -83,7 +83,7 @@ describe('What the documentation shows', () => {
     expect(compile(wrong)).toEqual([expect.stringContaining('not assignable')]);
   }, 600_000);
 
-  it('the README stays a page that is read', () => {
+  it('leaves the README a page that is read', () => {
     expect(readFileSync(join(REPOSITORY, 'README.md'), 'utf8').split('\n').length).toBeLessThan(425);
   });
 });

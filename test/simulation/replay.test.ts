@@ -23,7 +23,7 @@ describe('A seed', () => {
   );
 
   it(
-    'is not another',
+    'plays another run than another seed',
     async () => {
       const digests = new Set<string>();
       for (let seed = 1; seed <= 30; seed += 1) digests.add((await runSeed(seed)).digest);

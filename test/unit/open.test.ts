@@ -19,7 +19,7 @@ describe('createLockService()', () => {
     expect(await locks.withLock('/a', (lock) => [lock.scope, lock.isHeld()])).toEqual(['fleet', true]);
   });
 
-  it('services that name the same memory compete, others do not, and a namespace is in front of every key', async () => {
+  it('lets services compete that name the same memory, and no others, and puts a namespace in front of every key', async () => {
     const connect = memory();
     await using one = await createLockService({ connect });
     await using same = await createLockService({ connect, namespace: '/app' });

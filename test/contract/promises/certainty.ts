@@ -43,7 +43,7 @@ export function certaintyContract(world: () => HarmableWorld): void {
       expect(client.log.states).toEqual(['connecting', 'connected']);
     });
 
-    it('a held session keeps it, with about one write in each quarter of S', async () => {
+    it('is kept by a session that is held, with about one write in each quarter of S', async () => {
       const { shortTimeoutMs: timeoutMs } = world();
       const client = await (await open()).whenUp();
       const since = client.session.certainSince();
@@ -68,7 +68,7 @@ export function certaintyContract(world: () => HarmableWorld): void {
       expect(writes(client, from)).toBeLessThanOrEqual(Math.ceil(elapsedMs / (timeoutMs / 4)) + 2);
     });
 
-    it('an idle session writes nothing, nor does one that was let go; a busy one nothing of its own', async () => {
+    it('costs an idle session no write, nor one that was let go, and a busy one none of its own', async () => {
       const { shortTimeoutMs: timeoutMs } = world();
       const clients = await Promise.all([open(), open(), open()]);
       for (const client of clients) await client.whenUp();

@@ -31,8 +31,8 @@ export function closesContract(world: () => HarmableWorld): void {
     expect(log.states.at(-1)).toBe('closed');
   }
 
-  describe('close', () => {
-    it('when connected: ephemeral nodes and watches are gone at once, the end is told', async () => {
+  describe('its close', () => {
+    it('when connected ends ephemeral nodes and watches at once, and is told', async () => {
       const [client, other] = await Promise.all([world().open(), world().open()]);
       await client.whenUp();
       await other.whenUp();
@@ -65,7 +65,7 @@ export function closesContract(world: () => HarmableWorld): void {
       expect(client.sent('set')).toHaveLength(1);
     });
 
-    it('before there is a session: at once, and none comes afterwards', async () => {
+    it('before there is a session comes at once, and no session comes afterwards', async () => {
       const client = await world().open();
 
       expect(await closeTakes(client, AMPLE_MS)).toBeLessThan(world().slackMs);
@@ -75,7 +75,7 @@ export function closesContract(world: () => HarmableWorld): void {
       await expectTheEnd(client);
     });
 
-    it('while no server can be reached', async () => {
+    it('succeeds while no server can be reached', async () => {
       const client = await world().open();
       await client.link.refuse();
 
@@ -84,7 +84,7 @@ export function closesContract(world: () => HarmableWorld): void {
       await expectTheEnd(client);
     });
 
-    it('while suspended: within its time, and the nodes go with the session', async () => {
+    it('while suspended comes within its time, and the nodes go with the session', async () => {
       const { shortTimeoutMs } = world();
       const [client, other] = await Promise.all([world().open({ sessionTimeoutMs: shortTimeoutMs }), world().open()]);
       await client.whenUp();
@@ -103,7 +103,7 @@ export function closesContract(world: () => HarmableWorld): void {
       });
     });
 
-    it('while suspended, when the link comes back in time: the session is ended at the servers', async () => {
+    it('while suspended ends the session at the servers when the link comes back in time', async () => {
       const [client, other] = await Promise.all([world().open(), world().open()]);
       await client.whenUp();
       await other.whenUp();
@@ -121,7 +121,7 @@ export function closesContract(world: () => HarmableWorld): void {
       expect(client.log.states).toEqual(['connecting', 'connected', 'suspended', 'closed']);
     });
 
-    it('while lost: within its time', async () => {
+    it('while lost comes within its time', async () => {
       const client = await (await world().open({ sessionTimeoutMs: world().shortTimeoutMs })).whenUp();
       await client.link.refuse();
       await client.whenState('lost');
@@ -132,7 +132,7 @@ export function closesContract(world: () => HarmableWorld): void {
       await expectTheEnd(client);
     });
 
-    it('over a link that swallows everything: within its time, and all calls settle', async () => {
+    it('over a link that swallows everything comes within its time, and all calls settle', async () => {
       const client = await (await world().open()).whenUp();
       client.link.blackHole();
       const calls = client.session.batch([set('/node', DATA), get('/node')]);
@@ -147,7 +147,7 @@ export function closesContract(world: () => HarmableWorld): void {
       await expectTheEnd(client);
     });
 
-    it('more than once: the same end, told once', async () => {
+    it('more than once comes to the same end, told once', async () => {
       const client = await (await world().open()).whenUp();
 
       await world().settle(Promise.all([client.session.close(), client.session.close(AMPLE_MS)]));

@@ -16,7 +16,7 @@ export function configurationContract(world: () => ContractWorld): void {
     return client.session.failure;
   }
 
-  describe('configuration', () => {
+  describe('by its settings,', () => {
     it('a chroot is made with its parents, and all paths are inside it', async () => {
       const client = await (await world().open({ chroot: '/fleet/of/locks' })).whenUp();
       const watcher = client.watcher();

@@ -14,7 +14,7 @@ const MODES: readonly CreateMode[] = [
 ];
 
 export function createsContract(world: () => ContractWorld): void {
-  describe('creates', () => {
+  describe('when it creates,', () => {
     it.each(MODES)('a node that is %s is answered with its stat, and is there with its data', async (mode) => {
       const client = await (await world().open()).whenUp();
 
@@ -115,7 +115,7 @@ export function createsContract(world: () => ContractWorld): void {
       expect(await client.ask(exists('/box'))).toMatchObject({ numChildren: 1, ephemeralOwner: 0n });
     });
 
-    it('what one session made others see, and may delete', async () => {
+    it('what one session made is seen by others, which may delete it', async () => {
       const [maker, other] = await Promise.all([world().open(), world().open()]);
       await maker.whenUp();
       await other.whenUp();

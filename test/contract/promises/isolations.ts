@@ -12,9 +12,9 @@ export function isolationsContract(world: () => HarmableWorld): void {
     return client;
   }
 
-  describe('a server cut off together with its clients', () => {
+  describe('on a server cut off together with its clients,', () => {
     it.each(['follower', 'leader'] as const)(
-      'a %s: certainty has passed before the others see the node vanish',
+      'the %s, certainty has passed before the others see the node vanish',
       async (role) => {
         const { leader, followers } = await world().roles();
         const [cutOff, elsewhere] = role === 'leader' ? [leader, followers[0]] : [followers[0], followers[1]];

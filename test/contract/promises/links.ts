@@ -33,7 +33,7 @@ export function linksContract(world: () => HarmableWorld): void {
       expect(client.session.identity).toBeDefined();
     });
 
-    it('requests made while it is down fail at once, and are never sent', async () => {
+    it('lets requests made while it is down fail at once, and they are never sent', async () => {
       const client = await (await world().open()).whenUp();
       await client.link.refuse();
       await client.whenState('suspended');
@@ -72,7 +72,7 @@ export function linksContract(world: () => HarmableWorld): void {
   });
 
   describe('a lost reply', () => {
-    it('of a create: the node is found again by its owner, with its token, and made only once', async () => {
+    it('of a create leaves a node that is found again by its owner, with its token, and made only once', async () => {
       const client = await (await world().open()).whenUp();
       await client.ask(create('/queue', 'container'));
       const { ups } = client.log;
@@ -91,7 +91,7 @@ export function linksContract(world: () => HarmableWorld): void {
       expect(client.sent('create', '/queue/_c_1-lock-')).toHaveLength(1);
     });
 
-    it('in the middle of a batch: what was answered before it counts, what came behind it is unknown', async () => {
+    it('in the middle of a batch leaves what was answered before it to count, and what came behind it unknown', async () => {
       const client = await (await world().open()).whenUp();
       const { ups } = client.log;
       await client.ask(create('/node', 'persistent'));
@@ -106,7 +106,7 @@ export function linksContract(world: () => HarmableWorld): void {
       expect(client.sent('delete', '/node')).toHaveLength(1);
     });
 
-    it('of a multi: all or nothing was done, once', async () => {
+    it('of a multi means that all or nothing was done, once', async () => {
       const client = await (await world().open()).whenUp();
       await client.ask(create('/node', 'persistent'));
       const { ups } = client.log;
@@ -122,7 +122,7 @@ export function linksContract(world: () => HarmableWorld): void {
       expect(client.sent('multi')).toHaveLength(1);
     });
 
-    it('of a delete: it was done, and not again to what came in its place', async () => {
+    it('of a delete means that it was done, and not again to what came in its place', async () => {
       const [client, other] = await Promise.all([world().open(), world().open()]);
       await client.whenUp();
       await other.whenUp();

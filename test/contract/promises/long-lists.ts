@@ -37,8 +37,8 @@ async function empty(client: ContractClient, from = 0): Promise<void> {
 }
 
 export function longListsContract(world: () => ContractWorld): void {
-  describe('long lists', () => {
-    it('a list that is too long fails, says why, and harms nobody', async () => {
+  describe('a list', () => {
+    it('that is too long fails, says why, and harms nobody', async () => {
       const client = await crowded(world());
       const before = client.identity;
 
@@ -57,7 +57,7 @@ export function longListsContract(world: () => ContractWorld): void {
       await empty(client);
     });
 
-    it('is not asked for again until there are fewer, whether all names are wanted or few', async () => {
+    it('that was too long is not asked for again until there are fewer names, whether all are wanted or few', async () => {
       const client = await crowded(world());
       await client.failure(list('/crowd'));
       const watcher = client.watcher();

@@ -34,7 +34,7 @@ export function lossesContract(world: () => HarmableWorld): void {
       expect((await client.ask(create('/mine', 'ephemeral'))).stat.czxid).toBeGreaterThan(stat.czxid);
     });
 
-    it('between the two nothing is certain, and nobody is connected', async () => {
+    it('leaves nothing certain, and nobody connected, before the next one', async () => {
       const client = await (await open()).whenUp();
       const { id } = client.identity;
       const seen: unknown[] = [];
@@ -110,7 +110,7 @@ export function lossesContract(world: () => HarmableWorld): void {
   });
 
   describe('servers', () => {
-    it('without a majority for three session time-outs: certainty goes, the session stays', async () => {
+    it('without a majority for three session time-outs take certainty away, and leave the session', async () => {
       const client = await (await open()).whenUp();
       const before = { ...client.identity };
       const { stat } = await client.ask(create('/mine', 'ephemeral'));
@@ -134,7 +134,7 @@ export function lossesContract(world: () => HarmableWorld): void {
       expect(client.session.certainSince()).toBeGreaterThan(since + 3 * world().shortTimeoutMs);
     });
 
-    it('that lost all data: a new session when the old one has been out of touch for its time-out', async () => {
+    it('that lost all data grant a new session when the old one has been out of touch for its time-out', async () => {
       const client = await (await open()).whenUp();
       const { id } = client.identity;
       for (let index = 0; index < 20; index += 1) await client.ask(create('/much-', 'persistent-sequential'));

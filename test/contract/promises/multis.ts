@@ -15,7 +15,7 @@ const CULPRITS: readonly (readonly [string, string, MultiPart])[] = [
 ];
 
 export function multisContract(world: () => ContractWorld): void {
-  describe('multi', () => {
+  describe('a multi', () => {
     it('does all its parts in one transaction, each with its result', async () => {
       const client = await (await world().open()).whenUp();
       await client.askAll([create('/there', 'persistent'), create('/old', 'persistent')]);
@@ -55,7 +55,7 @@ export function multisContract(world: () => ContractWorld): void {
       expect((await client.ask(get('/there'))).stat.version).toBe(0);
     });
 
-    it('a part with an impossible path is refused before anything is sent', async () => {
+    it('with an impossible path in a part is refused before anything is sent', async () => {
       const client = await (await world().open()).whenUp();
 
       const error = await client.failure(multi([create('/first', 'persistent'), remove('/a//b')]));

@@ -50,7 +50,7 @@ async function prepared(world: ContractWorld): Promise<ContractClient> {
 }
 
 export function requestsContract(world: () => ContractWorld): void {
-  describe('requests', () => {
+  describe('when it asks,', () => {
     it('exists is answered with the stat, and with undefined where there is no node', async () => {
       const client = await (await world().open()).whenUp();
       const { stat } = await client.ask(create('/there', 'persistent', DATA));
@@ -100,7 +100,7 @@ export function requestsContract(world: () => ContractWorld): void {
       }
     });
 
-    it.each(REFUSALS)('%s: %s', async (code, _what, request) => {
+    it.each(REFUSALS)('%s is the answer to %s', async (code, _what, request) => {
       const client = await prepared(world());
 
       const error = await client.failure(request);

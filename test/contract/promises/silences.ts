@@ -57,7 +57,7 @@ export function silencesContract(world: () => HarmableWorld): void {
       },
     );
 
-    it('for less than that costs nothing', async () => {
+    it('costs nothing for less than that', async () => {
       const client = await (await world().open()).whenUp();
       await client.ask(create('/mine', 'ephemeral'));
       client.link.blackHole('to-client');

@@ -13,8 +13,8 @@ export function watchesAndLinksContract(world: () => HarmableWorld): void {
     return [client, other];
   }
 
-  describe('a watch and a reconnect inside the session', () => {
-    it('goes on after it: changed, deleted, created and children are told', async () => {
+  describe('a watch', () => {
+    it('goes on after a reconnect inside the session: changed, deleted, created and children are told', async () => {
       const [client, other] = await twoClients();
       const watcher = client.watcher();
       await client.askAll([
@@ -48,7 +48,7 @@ export function watchesAndLinksContract(world: () => HarmableWorld): void {
       ]);
     });
 
-    it('is set again behind the credentials: what they alone may read is not told to just anybody', async () => {
+    it('is set again behind the credentials, as what they alone may read is not told to just anybody', async () => {
       const auth = [{ scheme: 'digest', credential: Buffer.from('reader:secret') }];
       const client = await world().open({ auth });
       await client.whenUp();

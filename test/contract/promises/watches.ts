@@ -56,7 +56,7 @@ export function watchesContract(world: () => ContractWorld): void {
       expect(watchers.map(({ told }) => told)).toEqual([['deleted /node'], ['deleted /node'], ['deleted /node']]);
     });
 
-    it('one watcher that asked twice is told once', async () => {
+    it('tell one watcher that asked twice once', async () => {
       const client = await (await world().open()).whenUp();
       await client.ask(create('/node', 'persistent'));
       const watcher = client.watcher();
@@ -67,7 +67,7 @@ export function watchesContract(world: () => ContractWorld): void {
       expect(watcher.told).toEqual(['deleted /node']);
     });
 
-    it('a get or list of a missing node sets none', async () => {
+    it('are not set by a get or list of a missing node', async () => {
       const client = await (await world().open()).whenUp();
       const watcher = client.watcher();
       await client.askAll([get('/missing', watcher), list('/missing', watcher)]);
@@ -78,7 +78,7 @@ export function watchesContract(world: () => ContractWorld): void {
       expect(watcher.told).toEqual([]);
     });
 
-    it('a watch that was taken back tells nothing, and the others on its path do', async () => {
+    it('that were taken back tell nothing, and the others on their path do', async () => {
       const client = await (await world().open()).whenUp();
       await client.ask(create('/node', 'persistent'));
       const [leaving, staying] = [client.watcher(), client.watcher()];
@@ -96,7 +96,7 @@ export function watchesContract(world: () => ContractWorld): void {
       expect(staying.told).toEqual(['changed /node', 'children /node']);
     });
 
-    it('a watch taken back before its answer came tells nothing', async () => {
+    it('that were taken back before their answer came tell nothing', async () => {
       const client = await (await world().open()).whenUp();
       await client.ask(create('/node', 'persistent'));
       const watcher = client.watcher();
@@ -109,7 +109,7 @@ export function watchesContract(world: () => ContractWorld): void {
       expect(watcher.told).toEqual([]);
     });
 
-    it('a watch taken back and set again tells', async () => {
+    it('that were taken back and set again tell', async () => {
       const client = await (await world().open()).whenUp();
       await client.ask(create('/node', 'persistent'));
       const watcher = client.watcher();
@@ -121,7 +121,7 @@ export function watchesContract(world: () => ContractWorld): void {
       expect(watcher.told).toEqual(['changed /node']);
     });
 
-    it('close tells all of them "lost", once', async () => {
+    it('are all told "lost", once, by close', async () => {
       const client = await (await world().open()).whenUp();
       await client.askAll([create('/node', 'persistent')]);
       const watcher = client.watcher();

@@ -12,7 +12,7 @@ export function expectSeedsToHold(from: number, count: number): void {
   for (let first = from; first < from + count; first += CHUNK) {
     const last = Math.min(first + CHUNK, from + count) - 1;
     it(
-      `holds in the schedules ${first} to ${last}`,
+      `hold in the schedules ${first} to ${last}`,
       async () => {
         const { failed, violations, grants } = await runMutant(
           [],

@@ -57,17 +57,20 @@ describe('Before any I/O,', () => {
     },
   );
 
-  it.each([5, {}, [], Symbol('a')])('a key %p that is none, together with options that are none', async (none) => {
-    const { locks } = one;
-    for (const options of [null, 'read', { waitMs: '5' }] as unknown as AcquireOptions[]) {
-      const key = none as unknown as string;
-      expect(await refusal(locks.acquire(key, options))).toMatch(/^(options|waitMs): /);
-      expect(await refusal(locks.tryAcquire(key, options))).toMatch(/^(options|waitMs): /);
-      expect(await refusal(locks.withLock(key, () => undefined, options))).toMatch(/^(options|waitMs): /);
-    }
-    const error = await engine.failure(locks.acquire(none as unknown as string));
-    expect(error).toBeInstanceOf(InvalidLockKeyError);
-  });
+  it.each([5, {}, [], Symbol('a')])(
+    'options that are none are refused together with a key %p that is none',
+    async (none) => {
+      const { locks } = one;
+      for (const options of [null, 'read', { waitMs: '5' }] as unknown as AcquireOptions[]) {
+        const key = none as unknown as string;
+        expect(await refusal(locks.acquire(key, options))).toMatch(/^(options|waitMs): /);
+        expect(await refusal(locks.tryAcquire(key, options))).toMatch(/^(options|waitMs): /);
+        expect(await refusal(locks.withLock(key, () => undefined, options))).toMatch(/^(options|waitMs): /);
+      }
+      const error = await engine.failure(locks.acquire(none as unknown as string));
+      expect(error).toBeInstanceOf(InvalidLockKeyError);
+    },
+  );
 
   it('a list of keys that is none is refused, and so is a key in it that is none', async () => {
     const all = (keys: unknown): Promise<unknown> => one.locks.acquireAll(keys as string[]);

@@ -18,13 +18,13 @@ async function textOf(refused: Promise<unknown>): Promise<string> {
   return error.details;
 }
 
-describe('the name of a resource, in a message', () => {
+describe('the name of a resource, in a message,', () => {
   it('is on one line, and as it is where that is one', () => {
     expect(onOneLine(NAME)).toBe('a\\nERROR b\\r\\nc\\u0085d\\u2028e\\u2029f\\u001b[31m');
     expect(onOneLine('/locks/straße/"42"\\')).toBe('/locks/straße/"42"\\');
   });
 
-  it('is so in what each store says of it', async () => {
+  it('is on one line in what each store says of it', async () => {
     await using files = await FencedFileStore.open({ root: temporaryRoot() });
     await files.write(NAME, 'x', 7n);
     const redis = new RedisFence({ client: { callBuffer: async () => ['stale', '7'].map((one) => Buffer.from(one)) } });

@@ -103,7 +103,7 @@ describe.each(BOTH)('a token signed with %s', (algorithm, keys) => {
   });
 });
 
-describe('signing', () => {
+describe('The signer', () => {
   it.each<[string, unknown]>([
     ['no lock', undefined],
     ['a token that is a number', { ...LOCK, fencingToken: 7 }],
@@ -123,7 +123,7 @@ describe('signing', () => {
     expect(verifyToken(longest, hmac).token).toBe(LOCK.fencingToken);
   });
 
-  it('and verifying refuse keys that were not checked at their construction', () => {
+  it('refuses, as the verifier does, keys that were not checked at their construction', () => {
     const plain = { issuer: 'x', current: { id: 'h1', algorithm: 'HS256', secret: SECRET } };
     expect(() => signToken(LOCK, plain as never)).toThrow(
       /signToken: the keys must be made once, with new SigningKeys/,
@@ -134,7 +134,7 @@ describe('signing', () => {
   });
 });
 
-describe('changing the key', () => {
+describe('A change of the key', () => {
   it('goes in three steps, in each of which tokens of the one before are accepted', () => {
     const old = { id: '2025', algorithm: 'HS256', secret: randomBytes(32) } as const;
     const next = { id: '2026', algorithm: 'Ed25519', privateKey: PAIR.privateKey } as const;

@@ -12,7 +12,7 @@ function refusalOf(options: unknown): LockConfigurationError {
   throw new Error(`${JSON.stringify(options)} was not refused`);
 }
 
-describe('options of a call', () => {
+describe('Of the options of a call,', () => {
   it.each<[keyof AcquireOptions, unknown, string]>([
     ['mode', 'shared', 'one of exclusive, read, write, upgradeable, not "shared"'],
     ['mode', null, 'not null'],
@@ -33,7 +33,7 @@ describe('options of a call', () => {
     ['signal', null, 'must be an AbortSignal'],
     ['signal', { aborted: false }, 'must be an AbortSignal'],
     ['reentrant', 'no', 'must be true or false'],
-  ])('%s: %p is refused, with the option, the key and what was expected', (option, value, expected) => {
+  ])('%s of %p is refused, with the option, the key and what was expected', (option, value, expected) => {
     const error = refusalOf({ [option]: value });
     expect(error.message).toMatch(new RegExp(`^${option}: `));
     expect(error.message).toContain(expected);

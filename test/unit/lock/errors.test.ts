@@ -16,8 +16,8 @@ const CASES = [
   [errors.InvalidFencingTokenError, 'INVALID_FENCING_TOKEN', 403],
 ] as const;
 
-describe('The errors are a contract', () => {
-  it.each(CASES)('%p: code, status, key and cause', (LockErrorClass, code, status) => {
+describe('As the errors are a contract,', () => {
+  it.each(CASES)('%p has its code, status, key and cause', (LockErrorClass, code, status) => {
     const cause = new Error('why');
     const error = new LockErrorClass('what happened', '/locks/a', { cause });
     expect(error).toBeInstanceOf(errors.LockError);
@@ -36,7 +36,7 @@ describe('The errors are a contract', () => {
   });
 
   it.each(CASES.map(([LockErrorClass]) => [LockErrorClass] as const))(
-    '%p: nothing else is an instance of it, key and cause may be missing',
+    '%p is an instance of no other one, and its key and cause may be missing',
     (LockErrorClass) => {
       const error = new LockErrorClass('alone');
       const classes = CASES.map(([one]) => one).filter((one) => error instanceof one);
@@ -45,19 +45,19 @@ describe('The errors are a contract', () => {
     },
   );
 
-  it.each(CASES)('%p: GraphQL is told its code', (...[LockErrorClass, code]) => {
+  it.each(CASES)('%p tells GraphQL its code', (...[LockErrorClass, code]) => {
     const error = new LockErrorClass('alone');
     expect(error.extensions).toEqual({ code });
     expect(inspect(error)).not.toContain('extensions');
   });
 
-  it('every class is in the table above', () => {
+  it('every class is in the table of this test', () => {
     const concrete = Object.keys(errors).filter((name) => name !== 'LockError' && name !== 'detailsOf');
     expect(CASES.map(([{ name }]) => name).sort()).toEqual(concrete.sort());
   });
 
   it.each(CASES)(
-    '%p: says nothing of keys, servers and addresses to outsiders, and all of it to logs',
+    '%p says nothing of keys, servers and addresses to outsiders, and all of it to logs',
     (...[LockErrorClass]) => {
       const cause = new Error('connect ECONNREFUSED 10.0.0.5:2181');
       const details = 'The lock /tenants/acme cannot be reached: zk1:2181 said ECONNREFUSED';
@@ -71,7 +71,7 @@ describe('The errors are a contract', () => {
     },
   );
 
-  it.each(CASES)('%p: has no line of its own made by a name or a key', (...[LockErrorClass]) => {
+  it.each(CASES)('%p has no line of its own made by a name or a key', (...[LockErrorClass]) => {
     const error = new LockErrorClass('refused a\r\nERROR [Auth]\u2028 of \u001b[2J', '/a');
     expect(error.details).toBe('refused a\\u000d\\u000aERROR [Auth]\\u2028 of \\u001b[2J');
     expect(error.message).not.toMatch(/[\n\r\u2028\u001b]/);

@@ -56,7 +56,7 @@ const EVENTS: [LockEventFacts, object][] = [
 
 describe('JSON', () => {
   it.each(EVENTS)(
-    'of the event %#, $type: its facts, the token in digits, of an error what anybody may read',
+    'of the event %# has its facts, the token in digits, and of an error what anybody may read',
     (facts, rest) => {
       const text = JSON.stringify(published({ ...facts }));
       const { error, ...all } = JSON.parse(text) as Record<string, unknown>;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { covers, LOCK_MODES, type LockMode, strongest } from '../../../lib/lock/mode.js';
 
-describe('modes', () => {
+describe('Of the modes,', () => {
   it.each<[LockMode, LockMode[]]>([
     ['exclusive', ['exclusive', 'read', 'write', 'upgradeable']],
     ['write', ['exclusive', 'read', 'write', 'upgradeable']],
@@ -19,11 +19,11 @@ describe('modes', () => {
     ['upgradeable', 'write', 'write'],
     ['upgradeable', 'exclusive', 'exclusive'],
     ['upgradeable', 'upgradeable', 'upgradeable'],
-  ])('%s and %s together: %s', (left, right, expected) => {
+  ])('%s and %s together make %s', (left, right, expected) => {
     expect([strongest(left, right), strongest(right, left)]).toEqual([expected, expected]);
   });
 
-  it('what is chosen for two has the rights of both, and is one of them', () => {
+  it('the one that is chosen for two has the rights of both, and is one of them', () => {
     for (const left of LOCK_MODES) {
       for (const right of LOCK_MODES) {
         const chosen = strongest(left, right);

@@ -45,11 +45,11 @@ describe('fencing tokens', () => {
     [1n << 52n, 0n],
     [1n, -1n],
     [1n, 1n << 11n],
-  ])('a transaction %p under map epoch %p is refused rather than cut short', (transaction, epoch) => {
+  ])('are refused rather than cut short for a transaction %p under map epoch %p', (transaction, epoch) => {
     expect(() => fencingToken(transaction, epoch)).toThrow(LockConfigurationError);
   });
 
-  it('says so in words that are explained somewhere', () => {
+  it('are refused in words that are explained somewhere', () => {
     expect(() => fencingToken(1n << 52n)).toThrow(
       'ZooKeeper gave a lock the transaction number 0x10000000000000, and a fencing token must lie between 0x1 and ' +
         '0xfffffffffffff. Compare it with the Zxid that the four-letter word srvr shows',

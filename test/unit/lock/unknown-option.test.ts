@@ -12,7 +12,7 @@ function untyped<Options>(text: string): Options {
   return JSON.parse(text) as Options;
 }
 
-describe('an option that there is not', () => {
+describe('the option that there is not,', () => {
   it.each([
     ['waitMS', 'waitMs'],
     ['WAITMS', 'waitMs'],
@@ -25,14 +25,14 @@ describe('an option that there is not', () => {
     ['sessionTimeout', 'sessionTimeoutMs'],
     ['sesionTimeoutMS', 'sessionTimeoutMs'],
     ['conect', 'connect'],
-  ])('%s is told which was meant: %s', (name, meant) => {
+  ])('%s, is told which was meant: %s', (name, meant) => {
     expect(describeUnknownOption(name, KNOWN)).toBe(
       `is not an option (the options are: ${KNOWN.join(', ')}). Did you mean ${meant}?`,
     );
   });
 
   it.each(['ttl', 'id', 'servers', 'timeout', 'x', '', 'm', 'x'.repeat(1_000_000)])(
-    '%.20s is like none of them',
+    '%.20s, is told that it is like none of them',
     (name) => {
       expect(describeUnknownOption(name, KNOWN)).toBe(`is not an option (the options are: ${KNOWN.join(', ')})`);
     },

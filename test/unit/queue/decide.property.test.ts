@@ -15,8 +15,8 @@ function holders(contenders: readonly Contender[], children: readonly string[]):
   return contenders.filter(({ name }) => decide(children, name).kind === 'hold');
 }
 
-describe('for any set of contenders and modes', () => {
-  it('never two incompatible holders, and always somebody who holds', () => {
+describe('for any set of contenders and modes,', () => {
+  it('there are never two incompatible holders, and always somebody who holds', () => {
     fc.assert(
       fc.property(anyQueue(), ({ contenders, children }) => {
         const inside = holders(contenders, children);
@@ -68,7 +68,7 @@ describe('for any set of contenders and modes', () => {
     );
   });
 
-  it('drains in order of arrival: writers in turn, woken by the one they watched, and nobody is left', () => {
+  it('the queue drains in order of arrival: writers in turn, woken by the one they watched, and nobody is left', () => {
     fc.assert(
       fc.property(anyQueue(), fc.infiniteStream(fc.nat()), ({ contenders, children }, chance) => {
         let left = [...children];

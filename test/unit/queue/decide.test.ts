@@ -11,7 +11,7 @@ function because(children: readonly string[], own: string): string {
   return decision.kind === 'refuse' ? decision.reason.because : decision.kind;
 }
 
-describe('the rule of the queue', () => {
+describe('By the rule of the queue,', () => {
   it.each<[LockMode, LockMode[]]>([
     ['exclusive', ['exclusive', 'write', 'read', 'upgradeable']],
     ['write', ['exclusive', 'write', 'read', 'upgradeable']],
@@ -38,7 +38,7 @@ describe('the rule of the queue', () => {
     expect(decision).toMatchObject({ kind: 'wait', watch: { name: first }, onlyOneAhead: true });
   });
 
-  it('who does not find itself has lost its node', () => {
+  it('a contender that does not find itself has lost its node', () => {
     expect(decide([ours('read', 1)], ours('read', 2))).toEqual({ kind: 'gone' });
     expect(decide([], ours('exclusive', 2))).toEqual({ kind: 'gone' });
   });
@@ -60,7 +60,7 @@ describe('the rule of the queue', () => {
   );
 });
 
-describe('with a client of another make a key belongs to one family', () => {
+describe('As with a client of another make a key belongs to one family,', () => {
   it.each<[LockMode, string, string]>([
     ['exclusive', `${CURATOR}lock-0000000001`, 'wait'],
     ['exclusive', `${KAZOO}__lock__0000000001`, 'wait'],
@@ -81,11 +81,11 @@ describe('with a client of another make a key belongs to one family', () => {
     ['upgradeable', `${CURATOR}__WRIT__0000000001`, 'foreign family'],
     ['upgradeable', `${CURATOR}__READ__0000000001`, 'foreign family'],
     ['upgradeable', `${KAZOO}__rlock__0000000001`, 'foreign family'],
-  ])('%s with %s ahead: %s', (mode, foreign, expected) => {
+  ])('%s behind %s gets the answer: %s', (mode, foreign, expected) => {
     expect(because([foreign], ours(mode, 5))).toBe(expected);
   });
 
-  it('the other family is refused behind us as well: it would not see us', () => {
+  it('the other family is refused behind us as well, as it would not see us', () => {
     expect(because([`${CURATOR}__WRIT__0000000009`], ours('exclusive', 5))).toBe('foreign family');
   });
 
@@ -108,7 +108,7 @@ describe('a reader that an upgrader may have overlooked', () => {
     });
   });
 
-  it('is every reader between the upgrader and its intent, and no other', () => {
+  it('is one between the upgrader and its intent, and no other', () => {
     const before = ours('read', 0);
     expect(decide([before, upgrader, reader, intent], before).kind).toBe('hold');
     const behind = ours('read', 4);

@@ -8,7 +8,7 @@ import { idOf, ours } from './names.js';
 const CURATOR_ID = 'a1b2c3d4-e5f6-4a7b-8c9d-0e1f2a3b4c5d';
 const KAZOO_ID = 'f3b0c6a2d1e94c7e8a5b6c7d8e9f0a1b';
 
-describe('names in a queue', () => {
+describe('Among the names in a queue,', () => {
   it.each([
     ['Curator InterProcessMutex', `_c_${CURATOR_ID}-lock-0000000007`, 'exclusive', 7, CURATOR_ID],
     ['Curator InterProcessReadWriteLock, writing', `_c_${CURATOR_ID}-__WRIT__0000000010`, 'write', 10, CURATOR_ID],
@@ -17,22 +17,22 @@ describe('names in a queue', () => {
     ['kazoo ReadLock', `${KAZOO_ID}__rlock__0000000004`, 'read', 4, undefined],
     ['zkCli, create -e -s /locks/x/lock-', 'lock-0000000000', 'exclusive', 0, undefined],
     ['a recipe with a name of its own', 'my-lock-2147483646', 'exclusive', 2_147_483_646, undefined],
-  ] as const)('%s: %s', (_client, name, mode, sequence, id) => {
+  ] as const)('that of %s is understood: %s', (_client, name, mode, sequence, id) => {
     expect(parseNodeName(name)).toEqual({ name, mode, sequence, id, ours: false });
   });
 
-  it.each(LOCK_MODES)('ours, %s: found again with its id, and told from those of other clients', (mode) => {
+  it.each(LOCK_MODES)('ours in mode %s is found again with its id, and told from those of other clients', (mode) => {
     const id = contenderId(randomUUID());
     const name = `${namePrefix(mode, id)}0000000012`;
     expect(parseNodeName(name)).toEqual({ name, mode, sequence: 12, id, ours: true });
   });
 
-  it('an upgradeable contender counts as a reader for Curator, which looks at the end of the name', () => {
+  it('that of an upgradeable contender is a reader for Curator, which looks at the end of the name', () => {
     expect(ours('upgradeable', 1)).toMatch(/__READ__\d{10}$/);
     expect(parseNodeName(`${KAZOO_ID}upgr-__READ__0000000001`)?.mode).toBe('read');
   });
 
-  it('an upgrader and its intent share an id', () => {
+  it('those of an upgrader and its intent share an id', () => {
     const id = idOf(1);
     expect(parseNodeName(ours('write', 9, id))?.id).toBe(parseNodeName(ours('upgradeable', 1, id))?.id);
   });
@@ -47,7 +47,7 @@ describe('names in a queue', () => {
     ['something behind the number', 'lock-0000000001.bak'],
     ['digits that are none to ZooKeeper', 'lock-٠٠٠٠٠٠٠٠٠١'],
     ['nothing', ''],
-  ])('%s is no queue node: %s', (_what, name) => {
+  ])('%s is that of no queue node: %s', (_what, name) => {
     expect(parseNodeName(name)).toBeUndefined();
   });
 

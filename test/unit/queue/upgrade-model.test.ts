@@ -76,7 +76,7 @@ const PATIENT_CASTS: readonly Cast[] = [
   { readers: 1, writers: 0, exclusives: 1, upgraders: 2, attempts: 1, patient: true },
 ];
 
-describe('upgrading, in every order in which the steps can happen', () => {
+describe('the model of an upgrade, in every order in which the steps can happen,', () => {
   it.each(CASTS)(
     '%j: nobody is inside beside a writer, and nobody waits for ever',
     (cast) => {

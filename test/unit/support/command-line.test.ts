@@ -29,7 +29,7 @@ describe('the command line', () => {
     ['--seed abc', /--seed takes a whole number from 1 on, not 'abc'/],
     ['--seeds=-5', /--seeds takes a whole number from 1 on, not '-5'/],
     ['--sed 1', /Unknown option '--sed'/],
-  ])('of simulate: %s is refused in a line', async (args, pattern) => {
+  ])('of simulate refuses %s in a line', async (args, pattern) => {
     expect(await run('simulate', ...args.split(' '))).toEqual(refusal(pattern));
   });
 
@@ -52,7 +52,7 @@ describe('the command line', () => {
     ['lock --stage three --scenario delayed', /There is no scenario 'delayed'. There are: 200-keys, uncontended, /],
     ['lock --rounds 0', /--rounds takes a whole number from 1 on, not '0'/],
     ['session --rounds 2', /--stage, --scenario and --rounds are for 'lock' alone/],
-  ])('of bench: %s is refused in a line', async (args, pattern) => {
+  ])('of bench refuses %s in a line', async (args, pattern) => {
     expect(await run('bench', ...args.split(' '))).toEqual(refusal(pattern));
   });
 });

@@ -39,7 +39,7 @@ async function takes(simulator: LockSimulator, { locks }: SimulatedClient, key =
   return tookMs;
 }
 
-describe('the faults of a client', () => {
+describe('a client with the fault', () => {
   it('cutLink: the session survives, and its lock', () =>
     play(async ({ faults, a, until }) => {
       const lock = await a.locks.acquire('/locks/x');
@@ -153,7 +153,7 @@ describe('the faults of a client', () => {
     }));
 });
 
-describe('the faults of servers', () => {
+describe('servers with the fault', () => {
   it('killServer, startServer, restartServer: another one leads, and the locks stay', () =>
     play(async ({ simulator, faults, a }) => {
       const lock = await a.locks.acquire('/locks/x');

@@ -161,13 +161,13 @@ describe('a seed', () => {
     expect(again.messages).toEqual(first.messages);
   });
 
-  it('makes another run of another number', async () => {
+  it('plays another run than another number', async () => {
     const runs = await Promise.all([1, 2, 3].map((seed) => play(seed)));
     expect(new Set(runs.map(({ events }) => events.join('\n'))).size).toBe(3);
   });
 });
 
-describe('on the real clock a simulator', () => {
+describe('a simulator on the real clock', () => {
   it('answers without run, and takes the time that the machine takes', async () => {
     const simulator = simulatorOf({ clock: 'real', tickMs: 200 });
     const [a, b] = ['a', 'b'].map((name) => simulator.client(name, { sessionTimeoutMs: 2_000 }));

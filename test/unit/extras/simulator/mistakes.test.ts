@@ -126,7 +126,7 @@ export function refusedByTheTypes(): void {
   new LockSimulator({ server: 3 });
 }
 
-describe('while the virtual clock stands still', () => {
+describe('while the virtual clock stands still,', () => {
   it.each<[string, () => unknown]>([
     ['acquire', () => a.locks.acquire('/locks/x')],
     ['tryAcquire', () => a.locks.tryAcquire('/locks/x')],

@@ -36,7 +36,7 @@ describe('RedisFence', () => {
     await expect(fence.claim('/a', 1n)).rejects.toThrow('LOADING');
   });
 
-  describe('the look at the durability', () => {
+  describe('in its look at the durability', () => {
     const settings = [
       ['appendonly', 'yes'],
       ['appendfsync', 'always'],

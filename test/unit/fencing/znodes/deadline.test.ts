@@ -57,7 +57,7 @@ describe('A call of FencedZnodes settles by its deadline', () => {
     [WAIT_MS, LockUnavailableError],
     // The close gives up on the link before that.
     [20 * WAIT_MS, LockClosedError],
-  ])('that waits for a link which stays away, when the service closes: with %i ms', async (waitMs, expected) => {
+  ])('when it waits for a link which stays away, and the service closes: with %i ms', async (waitMs, expected) => {
     const other = await engine.client('closing', { waitMs });
     const writer = new FencedZnodes({ locks: other.locks, root: '/data' });
     engine.faults.refuse(other.process);
@@ -73,7 +73,7 @@ describe('A call of FencedZnodes settles by its deadline', () => {
     await engine.settle(closing);
   });
 
-  it('that waits for a link which comes back while the service closes: it has an answer, or says that it is closed', async () => {
+  it('when it waits for a link which comes back while the service closes: it has an answer, or says that it is closed', async () => {
     for (const backAfterMs of [0, 1, 2, 5, 10, 50]) {
       const other = await engine.client(`other ${backAfterMs}`, { waitMs: WAIT_MS });
       const reader = new FencedZnodes({ locks: other.locks, root: '/data' });

@@ -88,11 +88,11 @@ describe('FencedZnodes over the lock service that Nest injects', () => {
     expect(await znodes.write('/base', 'x', beside)).toBe(0);
   });
 
-  describe('an update inside of an update', () => {
+  describe('in an update inside of an update', () => {
     const nested = (inner: string): Promise<unknown> =>
       codeOf(znodes.update(PATH, lock, async () => String(await znodes.update(inner, lock, () => 'inner'))));
 
-    it('is refused for the same path, which would wait for itself', async () => {
+    it('refuses the same path, which would wait for itself', async () => {
       expect(await nested(PATH)).toBe('LOCK_CONFIGURATION');
       const through = znodes.update(PATH, lock, async () =>
         String(await znodes.update('/b', lock, () => nested(PATH).then(String))),
@@ -102,7 +102,7 @@ describe('FencedZnodes over the lock service that Nest injects', () => {
       expect(await znodes.update(PATH, lock, () => 'after')).toBe(1);
     });
 
-    it('does not wait for one of another path that waits for it', async () => {
+    it('does not wait for the update of another path that waits for it', async () => {
       const inside = new Set<string>();
       let onBoth!: () => void;
       const both = new Promise<void>((resolve) => (onBoth = resolve));
@@ -118,7 +118,7 @@ describe('FencedZnodes over the lock service that Nest injects', () => {
       for (const path of ['/one', '/two']) expect(String((await znodes.read(path))?.data)).toBe('outer');
     });
 
-    it('is none any more when it comes after the outer one', async () => {
+    it('sees none any more when the outer one is over', async () => {
       let onOver!: () => void;
       const over = new Promise<void>((resolve) => (onOver = resolve));
       let later: Promise<number> | undefined;
@@ -155,7 +155,7 @@ describe('FencedZnodes over the lock service that Nest injects', () => {
     expect(await codeOf(znodes.write(PATH, 'x', forged))).toBe('INVALID_FENCING_TOKEN');
   });
 
-  describe('an unsigned ticket names a holder that may write:', () => {
+  describe('where a ticket is unsigned', () => {
     /** As somebody makes it who can list the queue. */
     async function ticketOfNode(find: (snapshot: LockSnapshot) => ContenderSnapshot | undefined): Promise<LockTicket> {
       const { nodePath, fencingToken } = find(await locks.inspect(KEY))!;
@@ -170,7 +170,7 @@ describe('FencedZnodes over the lock service that Nest injects', () => {
       return { ticket, turn };
     }
 
-    it('not one that waits, of this process or another, until it holds', async () => {
+    it('refuses one that waits, of this process or another, until it holds', async () => {
       const { ticket, turn } = await waiting();
       const write = (): Promise<unknown> => znodes.write(PATH, 'x', ticket);
       for (const call of [write, () => znodes.claim(PATH, ticket), () => znodes.remove(PATH, ticket)]) {
@@ -185,14 +185,14 @@ describe('FencedZnodes over the lock service that Nest injects', () => {
       expect(await znodes.write(PATH, 'x', ticket)).toBe(0);
     });
 
-    it('one whose predecessor in its own process has given back, and is not removed yet', async () => {
+    it('takes one whose predecessor in its own process has given back, and is not removed yet', async () => {
       const { ticket, turn } = await waiting();
       const writing = znodes.write(PATH, 'x', ticket);
       await Promise.all([lock.release(), turn]);
       expect(await writing).toBe(0);
     });
 
-    it('not a reader, and an upgradeable one only when it is upgraded', async () => {
+    it('refuses a reader, and an upgradeable one until it is upgraded', async () => {
       await lock.release();
       const reader = await locks.acquire(KEY, { mode: 'read' });
       const byReader = await ticketOfNode(({ holders }) => holders[0]);
@@ -209,7 +209,7 @@ describe('FencedZnodes over the lock service that Nest injects', () => {
       expect(await znodes.write(PATH, 'y', ticketOf(upgradeable))).toBe(1);
     });
 
-    it('and tells its token', async () => {
+    it('tells its token', async () => {
       const another = { ...ticketOf(lock), fencingToken: String(lock.fencingToken + 1n) };
       await expect(znodes.write(PATH, 'x', another)).rejects.toThrow(telling('is not that of the node'));
     });

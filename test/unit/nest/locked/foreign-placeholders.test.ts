@@ -48,7 +48,7 @@ const FOREIGN: readonly (readonly [path: string, found: string, cure: string])[]
 ];
 
 describe('a placeholder as other languages write it', () => {
-  it.each(FOREIGN)('%s is refused while the class is being defined', (path, found, cure) => {
+  it.each(FOREIGN)('is refused while the class is being defined: %s', (path, found, cure) => {
     expect(defineWith(path)).toThrow(LockConfigurationError);
     expect(defineWith(path)).toThrow(
       `@Locked('${path}') on Orders.pay: ${JSON.stringify(found)} is no placeholder but text, the same in every key. ` +
@@ -56,16 +56,16 @@ describe('a placeholder as other languages write it', () => {
     );
   });
 
-  it.each(FOREIGN)('%s is refused by lockKey', (path) => {
+  it.each(FOREIGN)('is refused by lockKey: %s', (path) => {
     expect(() => lockKey(path, { id: 1 })).toThrow(LockConfigurationError);
   });
 
-  it.each(FOREIGN)('%s may be a key that was computed: a value from outside can look so', (path) => {
+  it.each(FOREIGN)('may stand in a key that was computed, as a value from outside can look so: %s', (path) => {
     expect(() => checkKey(path)).not.toThrow();
   });
 });
 
-describe('a route is no key:', () => {
+describe('a route is refused as a key:', () => {
   it.each(['/locks/*', '/locks/**', '/locks/*rest', '/locks/*/x'])('%s has a wildcard', (path) => {
     expect(defineWith(path)).toThrow(
       /is no wildcard but text: a lock is for one key, and for nothing below it\. .*":id"$/,

@@ -43,7 +43,7 @@ describe('parameterNames', () => {
     ['m: function (id) {}', ['id']],
     ['m: async (id) => id', ['id']],
     ['m: (id = "=>") => id', ['id']],
-  ])('of %s', (source, expected) => {
+  ])('are read off %s', (source, expected) => {
     expect(namesOf(source)).toEqual(expected);
   });
 
@@ -54,7 +54,7 @@ describe('parameterNames', () => {
     // As a minifier leaves it.
     ['m({ orderId: e }) {}', ['orderId>orderId']],
     ['m({ order: { id } }, [{ id: other }], { ["x" + 1]: computed }) {}', []],
-  ])('of what is destructured one level deep: %s', (source, expected) => {
+  ])('are read off what is destructured one level deep: %s', (source, expected) => {
     expect(namesOf(source)).toEqual(expected);
   });
 
@@ -64,7 +64,7 @@ describe('parameterNames', () => {
     ['m(a = `${[`)`, 1].join(",")}`, id) {}', ['a', 'id']],
     ['m(a = 4 / 2, b = (4) / 2, c = x[0] / 2, id) {}', ['a', 'b', 'c', 'id']],
     ['m(a = (text) => { return /,[/(]/.test(text); }, id) {}', ['a', 'id']],
-  ])('of %s, whose default values take more reading', (source, expected) => {
+  ])('are read off %s, whose default values take more reading', (source, expected) => {
     expect(namesOf(source)).toEqual(expected);
   });
 

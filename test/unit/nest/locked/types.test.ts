@@ -198,7 +198,7 @@ describe('the types of @Locked', () => {
     ['a handle that is a token', '"@CurrentLock() fills a parameter of type LockHandle", bigint'],
     ['a pick of another parameter', "Type 'Order' is not assignable to type 'string'"],
     ['a pick of what may be missing, as if it were there', "'o' is possibly 'undefined'"],
-  ])('say why not %s', (name, text) => {
+  ])('say why they refuse %s', (name, text) => {
     expect(errors.get(name)?.join('\n')).toContain(text);
   });
 });

@@ -57,7 +57,7 @@ describe('a placeholder that binds to nothing, or to several things, throws whil
     );
   });
 
-  it('also with a path into what they hold', () => {
+  it('names of one letter are those of a minifier also with a path into what they hold', () => {
     const define = (): unknown => {
       class A {
         @Locked('/x/:o.a.b')
@@ -70,7 +70,7 @@ describe('a placeholder that binds to nothing, or to several things, throws whil
     expect(define).toThrow('The parameter\'s name "o" does not count');
   });
 
-  it('a path into what is a text or a number: a dot in the key, most likely', () => {
+  it('a path into what is a text or a number is taken for a dot in the key', () => {
     const define = (): unknown => {
       class A {
         @Locked('/files/:name.json')
