@@ -18,7 +18,7 @@ export type SimulatedClientOptions = Pick<
 >;
 
 /** The options that the simulator sets itself. */
-const ITS_OWN = ['connect', 'memory', 'tls', 'startup', 'serverTickMs'];
+const SET_BY_SIMULATOR = ['connect', 'memory', 'tls', 'startup', 'serverTickMs'];
 
 /** @throws LockConfigurationError that names the client, the option and what was expected */
 export function resolveClientOptions(name: string, options: SimulatedClientOptions, tickMs: number): ResolvedOptions {
@@ -26,7 +26,7 @@ export function resolveClientOptions(name: string, options: SimulatedClientOptio
   if (typeof options !== 'object' || (options as unknown) === null) {
     throw new LockConfigurationError(`${where}: the options must be an object such as { waitMs: 1_000 }`);
   }
-  const misplaced = ITS_OWN.find((option) => option in options);
+  const misplaced = SET_BY_SIMULATOR.find((option) => option in options);
   if (misplaced !== undefined) {
     throw new LockConfigurationError(
       `${where}: ${misplaced}: is not an option here, as the simulator itself is the server`,

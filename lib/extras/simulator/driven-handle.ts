@@ -1,7 +1,7 @@
 import type { CheckCall } from './driven-lock-service.js';
 
 /** The members of a handle that wait for the servers. */
-const WAITS: ReadonlySet<string | symbol> = new Set(['release', 'upgrade', 'whenSure', Symbol.asyncDispose]);
+const WAITING_MEMBERS: ReadonlySet<string | symbol> = new Set(['release', 'upgrade', 'whenSure', Symbol.asyncDispose]);
 
 /**
  * The same handle, except that it refuses calls that would wait for ever because simulated time stands still or the
@@ -14,7 +14,7 @@ export function drivenHandle<Handle extends object>(handle: Handle, check: Check
       // A handle on several locks has them in an array.
       if (Array.isArray(value)) return value.map((one: object) => drivenHandle(one, check));
       if (typeof value !== 'function') return value;
-      if (!WAITS.has(name)) return (...given: unknown[]): unknown => Reflect.apply(value, target, given);
+      if (!WAITING_MEMBERS.has(name)) return (...given: unknown[]): unknown => Reflect.apply(value, target, given);
       return async (...given: unknown[]): Promise<unknown> => {
         check(typeof name === 'symbol' ? 'release' : name);
         return Reflect.apply(value, target, given);

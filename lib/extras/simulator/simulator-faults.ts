@@ -1,5 +1,5 @@
 import { LockConfigurationError } from '../../lock/errors.js';
-import type { Ambush, Direction } from '../../session/simulator/network/client-network.js';
+import type { PlannedLoss, Direction } from '../../session/simulator/network/client-network.js';
 import type { Latency } from '../../session/simulator/network/latency.js';
 import type { PeerDirection } from '../../session/simulator/server/peer-link.js';
 import type { SimulatedProcess } from '../../session/simulator/simulated-process.js';
@@ -238,10 +238,10 @@ export class SimulatorFaults implements Readonly<Record<FaultName, (...given: ne
 
 const PEER_DIRECTIONS: readonly PeerDirection[] = ['to-leader', 'to-follower'];
 
-function lostMessage(ambush: Ambush): LostMessage {
+function lostMessage(loss: PlannedLoss): LostMessage {
   return {
     get hasHappened() {
-      return ambush.isSprung;
+      return loss.hasHappened;
     },
   };
 }

@@ -42,10 +42,10 @@ export interface ConnectionOwner {
   onAuthFailed(errorNumber: number): void;
 }
 
-type Phase = 'dialing' | 'shaking' | 'attached' | 'ended';
+type Phase = 'dialing' | 'handshaking' | 'attached' | 'ended';
 const ENDING_IN: Readonly<Record<Phase, Ending>> = {
   dialing: 'unreachable',
-  shaking: 'refused',
+  handshaking: 'refused',
   attached: 'dropped',
   ended: 'dropped',
 };
@@ -136,7 +136,7 @@ export class Connection implements LinkListener {
 
   /** What an attempt that is still under way is waiting for, for people; undefined once the attempt is over. */
   describeAttempt(): string | undefined {
-    if (this.#phase !== 'dialing' && this.#phase !== 'shaking') return undefined;
+    if (this.#phase !== 'dialing' && this.#phase !== 'handshaking') return undefined;
     return this.#silence(this.#clock.now() - (this.#phase === 'dialing' ? this.#startedAt : this.handshakeSentAt));
   }
 
@@ -158,7 +158,7 @@ export class Connection implements LinkListener {
   }
 
   onOpen(): void {
-    this.#phase = 'shaking';
+    this.#phase = 'handshaking';
     this.handshakeSentAt = this.#clock.now();
     this.#owner.onOffering(this);
     this.#link.handshake(this.offer);

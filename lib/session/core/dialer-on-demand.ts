@@ -15,12 +15,12 @@ export class DialerOnDemand implements Dialer {
   }
 
   dial(server: Server, listener: LinkListener, options?: DialOptions): Link {
-    return this.#loaded?.dial(server, listener, options) ?? new LinkToCome(this.#loading, server, listener, options);
+    return this.#loaded?.dial(server, listener, options) ?? new PendingLink(this.#loading, server, listener, options);
   }
 }
 
 /** A link that is dialled once the dialer is there. */
-class LinkToCome implements Link {
+class PendingLink implements Link {
   #link: Link | undefined;
   #isDestroyed = false;
 

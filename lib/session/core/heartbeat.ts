@@ -13,12 +13,12 @@ const NO_DATA = new Uint8Array(0);
  */
 const MAX_REPAIRS = 3;
 // How many proofs in a row may come too late for a prover before it is rejected.
-const MAX_DISAPPOINTMENTS = 5;
+const MAX_PROOFS_IN_VAIN = 5;
 /** A heartbeat that a busy server put off is sent again after S divided by this, at the earliest. */
 const SHORTEST_REST_PART = 20;
 
 /** What the heartbeat needs to know about the session that is up. */
-export interface Pulse {
+export interface LiveSession {
   readonly proof: ProofOfLife;
   readonly timeoutMs: number;
   /** The id that names the session's own node. */
@@ -29,7 +29,7 @@ interface Prover {
   /** How long beyond now the session must be certain. */
   readonly forMs: number;
   /** How many proofs have arrived that were not enough. */
-  disappointments: number;
+  proofsInVain: number;
   resolve(): void;
   reject(error: SessionError): void;
 }
@@ -46,7 +46,7 @@ export class Heartbeat {
   readonly #batch: (requests: Request[]) => Promise<(Reply | SessionError)[]>;
   readonly #provers = new Set<Prover>();
   #holders = 0;
-  #pulse: Pulse | undefined;
+  #live: LiveSession | undefined;
   #writtenAt = -Infinity;
   #inFlight = false;
   /** The session whose node is known to exist. */
@@ -78,8 +78,8 @@ export class Heartbeat {
   }
 
   /** The link is up: proofs can be made. */
-  start(pulse: Pulse): void {
-    this.#pulse = pulse;
+  start(live: LiveSession): void {
+    this.#live = live;
     this.#failures = 0;
     this.#refusal = undefined;
     this.#restUntil = -Infinity;
@@ -88,7 +88,7 @@ export class Heartbeat {
 
   /** The link is down or the session is over: nothing can be proved now. */
   stop(error: SessionError): void {
-    this.#pulse = undefined;
+    this.#live = undefined;
     this.#disarm();
     this.#rejectProvers(error);
   }
@@ -108,7 +108,7 @@ export class Heartbeat {
 
   prove(forMs: number): Promise<void> {
     return new Promise<void>((resolve, reject) => {
-      this.#provers.add({ forMs, disappointments: 0, resolve, reject });
+      this.#provers.add({ forMs, proofsInVain: 0, resolve, reject });
       this.#look();
     });
   }
@@ -122,18 +122,18 @@ export class Heartbeat {
 
   #look(): void {
     this.#disarm();
-    const pulse = this.#pulse;
-    if (pulse === undefined) return;
+    const live = this.#live;
+    if (live === undefined) return;
     const now = this.#clock.now();
     // Writes and syncs go one at a time: the answer to the one under way looks again.
-    this.#resolveProvers(pulse.proof.certainUntil - now);
+    this.#resolveProvers(live.proof.certainUntil - now);
     if (this.#inFlight || (this.#holders === 0 && this.#provers.size === 0)) return;
-    const { proof } = pulse;
+    const { proof } = live;
     const gainAt = proof.awaitsPassage ? -Infinity : proof.nextExtension();
-    const dueAt = Math.max(this.#restUntil, this.#provers.size > 0 ? gainAt : this.#heldDueAt(pulse, gainAt));
+    const dueAt = Math.max(this.#restUntil, this.#provers.size > 0 ? gainAt : this.#heldDueAt(live, gainAt));
     // A write that is due anyway also vouches for the one before it, so the sync is left out.
-    const isWriteDue = this.#holders > 0 && this.#writtenAt + pulse.timeoutMs / 4 <= now;
-    if (dueAt <= now) void (proof.awaitsPassage && !isWriteDue ? this.#pass(pulse) : this.#write(pulse));
+    const isWriteDue = this.#holders > 0 && this.#writtenAt + live.timeoutMs / 4 <= now;
+    if (dueAt <= now) void (proof.awaitsPassage && !isWriteDue ? this.#pass(live) : this.#write(live));
     else if (dueAt < Infinity) {
       this.#timer = this.#clock.setTimer(dueAt - now, () => this.#look());
       this.#looksForHolders = this.#provers.size === 0;
@@ -141,46 +141,46 @@ export class Heartbeat {
     this.#awaitsAnswer = gainAt === Infinity;
   }
 
-  #heldDueAt(pulse: Pulse, gainAt: number): number {
+  #heldDueAt(live: LiveSession, gainAt: number): number {
     // The last server may have shortened the session. Certainty is lowered until a write shows that it did not, so a
     // write pays at once.
-    if (pulse.proof.awaitsWrite) return -Infinity;
-    const quarterMs = pulse.timeoutMs / 4;
-    return Math.min(this.#writtenAt + quarterMs, Math.max(pulse.proof.certainUntil - quarterMs, gainAt));
+    if (live.proof.awaitsWrite) return -Infinity;
+    const quarterMs = live.timeoutMs / 4;
+    return Math.min(this.#writtenAt + quarterMs, Math.max(live.proof.certainUntil - quarterMs, gainAt));
   }
 
-  async #write(pulse: Pulse): Promise<void> {
+  async #write(live: LiveSession): Promise<void> {
     this.#inFlight = true;
     this.#writtenAt = this.#clock.now();
-    const outcomes = await this.#batch(this.#requests(pulse));
+    const outcomes = await this.#batch(this.#requests(live));
     this.#inFlight = false;
     // The creates of the parents may fail with impunity: only the last request touches the session's own node.
     const failure = isFailure(outcomes.at(-1)) ? outcomes.find(isFailure) : undefined;
-    this.#nodeOf = failure === undefined ? pulse.sessionId : undefined;
-    if (this.#pulse === pulse) this.#note(failure, pulse);
-    if (this.#pulse === pulse && pulse.proof.awaitsPassage) await this.#pass(pulse);
-    else this.#tell();
+    this.#nodeOf = failure === undefined ? live.sessionId : undefined;
+    if (this.#live === live) this.#note(failure, live);
+    if (this.#live === live && live.proof.awaitsPassage) await this.#pass(live);
+    else this.#afterAnswer();
   }
 
-  async #pass(pulse: Pulse): Promise<void> {
+  async #pass(live: LiveSession): Promise<void> {
     this.#inFlight = true;
     // A sync is the cheapest request that passes the leader: no quorum writes it to disk.
-    const [outcome] = await this.#batch([sync(this.#path(pulse))]);
+    const [outcome] = await this.#batch([sync(this.#path(live))]);
     this.#inFlight = false;
-    if (outcome instanceof SessionError && this.#pulse === pulse) this.#note(outcome, pulse);
-    this.#tell();
+    if (outcome instanceof SessionError && this.#live === live) this.#note(outcome, live);
+    this.#afterAnswer();
   }
 
-  #tell(): void {
+  #afterAnswer(): void {
     this.#look();
-    this.#disappoint();
+    this.#countProofsInVain();
   }
 
-  #disappoint(): void {
+  #countProofsInVain(): void {
     for (const prover of this.#provers) {
-      prover.disappointments += 1;
+      prover.proofsInVain += 1;
       // The way to the servers may take longer than the requested time leaves: then no write would ever be enough.
-      if (prover.disappointments <= MAX_DISAPPOINTMENTS) continue;
+      if (prover.proofsInVain <= MAX_PROOFS_IN_VAIN) continue;
       this.#provers.delete(prover);
       prover.reject(
         new SessionError(
@@ -191,17 +191,17 @@ export class Heartbeat {
     }
   }
 
-  #note(failure: SessionError | undefined, pulse: Pulse): void {
+  #note(failure: SessionError | undefined, live: LiveSession): void {
     this.#failures = failure === undefined ? 0 : this.#failures + 1;
     this.#refusal = failure === undefined || isAboutTheLink(failure) ? undefined : failure;
     // A vanished node or container is made again at once, but only so often: a refusal that lasts must not become a hot
     // loop.
     if (failure === undefined || (failure.code === 'NO_NODE' && this.#failures < MAX_REPAIRS)) return;
-    this.#restUntil = this.#clock.now() + this.#restMs(failure, pulse);
+    this.#restUntil = this.#clock.now() + this.#restMs(failure, live);
     this.#rejectProvers(failure);
   }
 
-  #restMs(failure: SessionError, { proof, timeoutMs }: Pulse): number {
+  #restMs(failure: SessionError, { proof, timeoutMs }: LiveSession): number {
     const quarterMs = timeoutMs / 4;
     const leftMs = proof.certainUntil - this.#clock.now();
     // A server that is too busy now may take the next write. While certainty is left it is asked again in time.
@@ -209,13 +209,13 @@ export class Heartbeat {
     return Math.max(timeoutMs / SHORTEST_REST_PART, Math.min(quarterMs, leftMs / 3));
   }
 
-  #requests(pulse: Pulse): Request[] {
-    const path = this.#path(pulse);
-    if (this.#nodeOf === pulse.sessionId) return [set(path, NO_DATA)];
+  #requests(live: LiveSession): Request[] {
+    const path = this.#path(live);
+    if (this.#nodeOf === live.sessionId) return [set(path, NO_DATA)];
     return [...ancestry(this.#root).map((parent) => create(parent, 'container')), create(path, 'ephemeral')];
   }
 
-  #path({ sessionId }: Pulse): string {
+  #path({ sessionId }: LiveSession): string {
     return `${this.#root}/${sessionIdText(sessionId)}`;
   }
 

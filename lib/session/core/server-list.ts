@@ -24,7 +24,7 @@ export class ServerList {
   readonly #random: () => number;
   readonly #failures = new Map<string, string>();
   /** For each server, the longest that an attempt at it waited in vain since the last success. */
-  readonly #ranOutAfterMs = new Map<Server, number>();
+  readonly #silentForMs = new Map<Server, number>();
   /** Since when each server has done nothing but hang up without a word when asked whether it serves. */
   readonly #wordlessSince = new Map<Server, number>();
   #round: Server[] = [];
@@ -45,7 +45,7 @@ export class ServerList {
   restart(lastChoice?: Server): void {
     this.#rounds = 0;
     this.#failures.clear();
-    this.#ranOutAfterMs.clear();
+    this.#silentForMs.clear();
     this.#wordlessSince.clear();
     this.#shuffle();
     // The server that failed last is tried last.
@@ -74,7 +74,7 @@ export class ServerList {
    * other servers can still be tried
    */
   patienceMs(server: Server, sessionTimeoutMs: number, certainMs = 0): number {
-    const wantedMs = Math.max(this.firstPatienceMs(sessionTimeoutMs), 2 * (this.#ranOutAfterMs.get(server) ?? 0));
+    const wantedMs = Math.max(this.firstPatienceMs(sessionTimeoutMs), 2 * (this.#silentForMs.get(server) ?? 0));
     const mostMs = certainMs > 0 ? Math.min(sessionTimeoutMs, certainMs / 3) : sessionTimeoutMs;
     return Math.max(MIN_PATIENCE_MS, Math.min(wantedMs, mostMs));
   }
@@ -93,8 +93,8 @@ export class ServerList {
   }
 
   /** An attempt at this server ended without an answer after this long. */
-  ranOut(server: Server, patienceMs: number): void {
-    this.#ranOutAfterMs.set(server, Math.max(patienceMs, this.#ranOutAfterMs.get(server) ?? 0));
+  wasSilent(server: Server, patienceMs: number): void {
+    this.#silentForMs.set(server, Math.max(patienceMs, this.#silentForMs.get(server) ?? 0));
   }
 
   /**

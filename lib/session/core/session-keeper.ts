@@ -119,7 +119,7 @@ export class SessionKeeper implements ConnectionOwner {
 
   onEnded(connection: Connection, ending: Ending, cause: Error): void {
     this.#servers.failed(connection.server, cause, this.#settings.clock.now());
-    if (ending === 'silent') this.#servers.ranOut(connection.server, connection.ageMs);
+    if (ending === 'silent') this.#servers.wasSilent(connection.server, connection.ageMs);
     // A probe that drops has done its work: the closing of its session goes on from there.
     if (this.#state === 'closed' || (ending === 'dropped' && this.#suspicion.isProbe(connection))) return;
     this.#connection = undefined;

@@ -17,7 +17,7 @@ export class WatchRegistry {
     children: new Map(),
   };
   /** Rounds of calls to watchers that are going on now. A watcher that is removed meanwhile is taken out of them. */
-  readonly #tellings = new Set<Watches>();
+  readonly #rounds = new Set<Watches>();
 
   add(kind: WatchKind, path: string, watcher: Watcher): void {
     const watches = this.#watches[kind];
@@ -34,8 +34,8 @@ export class WatchRegistry {
   /** @returns the watches that the server no longer has to keep for this client */
   // A watcher that was removed during a round of calls must not be called any more.
   remove(path: string, watcher: Watcher): RemovableWatch[] {
-    for (const telling of this.#tellings) telling.get(path)?.delete(watcher);
-    const gone = ALL_WATCHES.filter((kind) => this.#take(kind, path, watcher));
+    for (const round of this.#rounds) round.get(path)?.delete(watcher);
+    const gone = ALL_WATCHES.filter((kind) => this.#removeWatcher(kind, path, watcher));
     const unwanted: RemovableWatch[] = [];
     if (gone.includes('children')) unwanted.push('children');
     // The server keeps data and exists watches in one table, so that one may still be needed for the other.
@@ -45,53 +45,53 @@ export class WatchRegistry {
 
   /** Calls the watchers whom this event concerns. The event uses up their one-shot watches. */
   fire(event: WatchEvent): void {
-    const telling: Watches = new Map();
-    if (event.type === 'children') this.#use('children', event.path, telling);
+    const round: Watches = new Map();
+    if (event.type === 'children') this.#takeWatchers('children', event.path, round);
     else {
-      this.#use('data', event.path, telling);
-      this.#use('exists', event.path, telling);
-      if (event.type === 'deleted') this.#use('children', event.path, telling);
+      this.#takeWatchers('data', event.path, round);
+      this.#takeWatchers('exists', event.path, round);
+      if (event.type === 'deleted') this.#takeWatchers('children', event.path, round);
     }
-    // A watcher that watches a path in several ways is told of one event once.
-    const told = new Set<Watcher>();
-    this.#tell(telling, (watcher) => {
-      if (told.has(watcher)) return;
-      told.add(watcher);
+    // A watcher that watches a path in several ways is called once for one event.
+    const called = new Set<Watcher>();
+    this.#callWatchers(round, (watcher) => {
+      if (called.has(watcher)) return;
+      called.add(watcher);
       watcher.onWatchEvent(event);
     });
   }
 
   /** Tells every watcher that the session is over, and its watches with it. */
   tellLost(): void {
-    const telling: Watches = new Map();
+    const round: Watches = new Map();
     for (const kind of ALL_WATCHES) {
-      for (const [path, watchers] of this.#watches[kind]) collect(telling, path, watchers);
+      for (const [path, watchers] of this.#watches[kind]) collect(round, path, watchers);
       this.#watches[kind].clear();
     }
-    this.#tell(telling, (watcher, path) => watcher.onWatchEvent({ type: 'lost', path }));
+    this.#callWatchers(round, (watcher, path) => watcher.onWatchEvent({ type: 'lost', path }));
   }
 
   paths(kind: WatchKind): Iterable<string> {
     return this.#watches[kind].keys();
   }
 
-  #use(kind: WatchKind, path: string, telling: Watches): void {
+  #takeWatchers(kind: WatchKind, path: string, round: Watches): void {
     const watchers = this.#watches[kind].get(path);
     if (watchers === undefined) return;
     this.#watches[kind].delete(path);
-    collect(telling, path, watchers);
+    collect(round, path, watchers);
   }
 
-  #tell(telling: Watches, tellOne: (watcher: Watcher, path: string) => void): void {
-    this.#tellings.add(telling);
+  #callWatchers(round: Watches, callWatcher: (watcher: Watcher, path: string) => void): void {
+    this.#rounds.add(round);
     try {
-      for (const [path, watchers] of telling) for (const watcher of watchers) tellOne(watcher, path);
+      for (const [path, watchers] of round) for (const watcher of watchers) callWatcher(watcher, path);
     } finally {
-      this.#tellings.delete(telling);
+      this.#rounds.delete(round);
     }
   }
 
-  #take(kind: WatchKind, path: string, watcher: Watcher): boolean {
+  #removeWatcher(kind: WatchKind, path: string, watcher: Watcher): boolean {
     const watchers = this.#watches[kind].get(path);
     if (watchers?.delete(watcher) !== true) return false;
     if (watchers.size > 0) return false;
@@ -101,10 +101,10 @@ export class WatchRegistry {
 }
 
 /** Copies the watchers, so that watches set or removed during the calls change nothing in this round. */
-function collect(telling: Watches, path: string, watchers: Iterable<Watcher> = []): void {
-  const collected = telling.get(path) ?? new Set();
+function collect(round: Watches, path: string, watchers: Iterable<Watcher> = []): void {
+  const collected = round.get(path) ?? new Set();
   for (const watcher of watchers) collected.add(watcher);
-  if (collected.size > 0) telling.set(path, collected);
+  if (collected.size > 0) round.set(path, collected);
 }
 
 /**

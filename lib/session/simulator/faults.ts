@@ -1,4 +1,4 @@
-import { Ambush, type Direction, type Op } from './network/client-network.js';
+import { PlannedLoss, type Direction, type Op } from './network/client-network.js';
 import type { Latency } from './network/latency.js';
 import { clientEndpoint, serverEndpoint } from './network/partition.js';
 import type { Ensemble } from './server/ensemble.js';
@@ -46,13 +46,13 @@ export class Faults {
   }
 
   /** Lets the next request of this kind be carried out, and loses its reply and the connection. */
-  loseReplyOfNext(client: SimulatedProcess, op: Op): Ambush {
-    return client.network.lieInWait(new Ambush('lose-reply', op));
+  loseReplyOfNext(client: SimulatedProcess, op: Op): PlannedLoss {
+    return client.network.planLoss(new PlannedLoss('lose-reply', op));
   }
 
   /** Breaks the connection before the next request of this kind reaches the server. */
-  loseNextRequest(client: SimulatedProcess, op: Op): Ambush {
-    return client.network.lieInWait(new Ambush('lose-request', op));
+  loseNextRequest(client: SimulatedProcess, op: Op): PlannedLoss {
+    return client.network.planLoss(new PlannedLoss('lose-request', op));
   }
 
   /** Delays watch events by this much. Later messages of the server wait behind them, so the order stays. */

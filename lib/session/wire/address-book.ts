@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 
 /** An address with its family, 4 or 6, in front, so that sorting puts the families apart. */
-type Place = string;
+type FamilyAddress = string;
 
 /**
  * Chooses the address of a name to try. A name may stand for several servers (a headless service), so each dial begins
@@ -9,7 +9,7 @@ type Place = string;
  * family goes along as a spare.
  */
 export class AddressBook {
-  readonly #lasts = new Map<string, { readonly place: Place; readonly gaveSession: boolean }>();
+  readonly #lasts = new Map<string, { readonly address: FamilyAddress; readonly gaveSession: boolean }>();
   readonly #random: () => number;
 
   /** @param random in [0, 1): where the rotation begins, so that not all clients of a fleet begin at the same server */
@@ -21,12 +21,12 @@ export class AddressBook {
   choose(host: string, addresses: readonly string[]): readonly string[] {
     // Name servers shuffle their answers, so the addresses are sorted here. IPv4 comes first, as most servers listen
     // there.
-    const places = addresses.map(placeOf).sort();
-    const first = this.#begin(host, places);
+    const sorted = addresses.map(withFamily).sort();
+    const first = this.#begin(host, sorted);
     if (first === undefined) return [];
-    this.#lasts.set(host, { place: first, gaveSession: false });
-    const spare = places.find((place) => familyOf(place) !== familyOf(first));
-    return [first, spare].flatMap((place) => place?.slice(1) ?? []);
+    this.#lasts.set(host, { address: first, gaveSession: false });
+    const spare = sorted.find((address) => familyOf(address) !== familyOf(first));
+    return [first, spare].flatMap((address) => address?.slice(1) ?? []);
   }
 
   /**
@@ -34,28 +34,28 @@ export class AddressBook {
    * other one.
    */
   gaveSession(host: string, address: string): void {
-    this.#lasts.set(host, { place: placeOf(address), gaveSession: true });
+    this.#lasts.set(host, { address: withFamily(address), gaveSession: true });
   }
 
-  #begin(host: string, places: readonly Place[]): Place | undefined {
+  #begin(host: string, addresses: readonly FamilyAddress[]): FamilyAddress | undefined {
     const last = this.#lasts.get(host);
     // The last address gave no session, so the next one is tried, whatever its family.
-    if (last?.gaveSession === false) return following(places, last.place);
-    const family = familyOf(last?.place ?? places[0]);
-    const mates = places.filter((place) => familyOf(place) === family);
-    if (last === undefined) return mates[Math.floor(this.#random() * mates.length)];
-    return following(mates, last.place) ?? places[0];
+    if (last?.gaveSession === false) return following(addresses, last.address);
+    const family = familyOf(last?.address ?? addresses[0]);
+    const ofSameFamily = addresses.filter((address) => familyOf(address) === family);
+    if (last === undefined) return ofSameFamily[Math.floor(this.#random() * ofSameFamily.length)];
+    return following(ofSameFamily, last.address) ?? addresses[0];
   }
 }
 
-function placeOf(address: string): Place {
+function withFamily(address: string): FamilyAddress {
   return `${isIP(address)}${address}`;
 }
 
-function familyOf(place: Place | undefined): string | undefined {
-  return place?.[0];
+function familyOf(address: FamilyAddress | undefined): string | undefined {
+  return address?.[0];
 }
 
-function following(places: readonly Place[], last: Place): Place | undefined {
-  return places.find((place) => place > last) ?? places[0];
+function following(addresses: readonly FamilyAddress[], last: FamilyAddress): FamilyAddress | undefined {
+  return addresses.find((address) => address > last) ?? addresses[0];
 }

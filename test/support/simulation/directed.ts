@@ -266,9 +266,9 @@ async function unansweredReattachment(schedule: Schedule): Promise<void> {
   await schedule.runFor(scenario.sessionTimeoutMs + (scenario.seed % 40) * 63);
   holdFor(schedule, 'p1', 0);
   for (let id = 1; id <= scenario.servers; id += 1) world.faults.limitSessions(id, 2 * scenario.tickMs);
-  const ambush = world.faults.loseReplyOfNext(holder.machine, 'reattach');
+  const loss = world.faults.loseReplyOfNext(holder.machine, 'reattach');
   world.faults.suspend(holder.machine);
-  await schedule.runUntil(() => ambush.isSprung);
+  await schedule.runUntil(() => loss.hasHappened);
   // From now on every offer is sent, and none is read.
   const [follower] = world.followerIds;
   if (follower === undefined) return;
@@ -299,9 +299,9 @@ async function answeredByALeaderOfThePast(schedule: Schedule): Promise<void> {
   }
   const newLeader = (): boolean => world.leaderId !== past && world.leaderId !== undefined;
   if (!(await schedule.runUntil(newLeader, 4 * scenario.tickMs))) return;
-  const ambush = world.faults.loseReplyOfNext(holder.machine, 'reattach');
+  const loss = world.faults.loseReplyOfNext(holder.machine, 'reattach');
   world.faults.suspend(holder.machine);
-  await schedule.runUntil(() => ambush.isSprung, scenario.sessionTimeoutMs);
+  await schedule.runUntil(() => loss.hasHappened, scenario.sessionTimeoutMs);
   world.faults.isolate(past, [holder.machine]);
   await schedule.runFor(2 * scenario.sessionTimeoutMs);
 }

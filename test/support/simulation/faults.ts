@@ -57,12 +57,12 @@ const NETWORK: Readonly<Record<string, Fault>> = {
     return () => world.faults.pass(app.machine);
   }),
   loseReply: onApp(({ world, random }, app) => {
-    const ambush = world.faults.loseReplyOfNext(app.machine, pick(random, LOSABLE));
-    return () => (ambush.isSprung = true);
+    const loss = world.faults.loseReplyOfNext(app.machine, pick(random, LOSABLE));
+    return () => (loss.hasHappened = true);
   }),
   loseRequest: onApp(({ world, random }, app) => {
-    const ambush = world.faults.loseNextRequest(app.machine, pick(random, LOSABLE));
-    return () => (ambush.isSprung = true);
+    const loss = world.faults.loseNextRequest(app.machine, pick(random, LOSABLE));
+    return () => (loss.hasHappened = true);
   }),
   delayWatches: onApp(({ world, random, scenario }, app) => {
     world.faults.delayWatches(app.machine, scenario.sessionTimeoutMs * random.next());
@@ -109,10 +109,10 @@ const SERVERS: Readonly<Record<string, Fault>> = {
     const id = someServer(schedule);
     world.faults.limitSessions(id, scenario.tickMs * pick(random, [2, 3]));
     const client = someApp(schedule)?.machine;
-    const ambush = client === undefined ? undefined : world.faults.loseReplyOfNext(client, 'reattach');
+    const loss = client === undefined ? undefined : world.faults.loseReplyOfNext(client, 'reattach');
     return () => {
       world.faults.limitSessions(id, undefined);
-      if (ambush !== undefined) ambush.isSprung = true;
+      if (loss !== undefined) loss.hasHappened = true;
     };
   },
   holdCommits: ({ world }) => {

@@ -39,9 +39,9 @@ describe('The watch on a held node', () => {
 
   it('whose answer was lost with the link is set again with the next one', async () => {
     const lock = await hold();
-    const ambush = engine.faults.loseReplyOfNext(one.process, 'get');
+    const loss = engine.faults.loseReplyOfNext(one.process, 'get');
     await engine.runFor(WATCHED_AFTER_MS);
-    expect(ambush.isSprung).toBe(true);
+    expect(loss.hasHappened).toBe(true);
     await engine.runUntil(() => one.session.state === 'reconnected');
     await engine.runFor(100);
     await removeNode(lock.nodePath);
@@ -50,9 +50,9 @@ describe('The watch on a held node', () => {
 
   it('whose request was lost with the link is set again with the next one', async () => {
     const lock = await hold();
-    const ambush = engine.faults.loseNextRequest(one.process, 'get');
+    const loss = engine.faults.loseNextRequest(one.process, 'get');
     await engine.runFor(WATCHED_AFTER_MS);
-    expect(ambush.isSprung).toBe(true);
+    expect(loss.hasHappened).toBe(true);
     await engine.runUntil(() => one.session.state === 'reconnected');
     await engine.runFor(100);
     await removeNode(lock.nodePath);

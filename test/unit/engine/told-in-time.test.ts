@@ -51,7 +51,7 @@ describe('Loss is told first', () => {
     for (const id of [1, 2, 3]) engine.faults.limitSessions(id, 2 * TICK_MS);
     const lost = engine.faults.loseReplyOfNext(holder.process, 'reattach');
     engine.faults.suspend(holder.process);
-    await engine.runUntil(() => lost.isSprung);
+    await engine.runUntil(() => lost.hasHappened);
     engine.faults.refuse(holder.process);
     await engine.runUntil(() => grantedAt() < Infinity);
     expect(lostAt()).toBeLessThan(grantedAt());

@@ -8,8 +8,8 @@ export type Direction = 'to-server' | 'to-client';
 export type Op = LinkRequest['op'] | 'reattach';
 
 /** A loss that waits for its request or its reply. */
-export class Ambush {
-  isSprung = false;
+export class PlannedLoss {
+  hasHappened = false;
 
   constructor(
     readonly kind: 'lose-request' | 'lose-reply',
@@ -30,7 +30,7 @@ export class ClientNetwork {
   /** The latency of this client alone; undefined stands for the ensemble's own. */
   latencyMs: Latency | undefined;
   readonly #held = new Set<Direction>();
-  readonly #ambushes: Ambush[] = [];
+  readonly #plannedLosses: PlannedLoss[] = [];
 
   constructor(readonly clientName: string) {}
 
@@ -53,16 +53,18 @@ export class ClientNetwork {
     for (const link of [...this.links]) link.cut('the connection was reset');
   }
 
-  lieInWait(ambush: Ambush): Ambush {
-    this.#ambushes.push(ambush);
-    return ambush;
+  planLoss(loss: PlannedLoss): PlannedLoss {
+    this.#plannedLosses.push(loss);
+    return loss;
   }
 
   /** Whether this request or reply is to be lost. */
-  springs(kind: Ambush['kind'], op: Op): boolean {
-    const ambush = this.#ambushes.find((waiting) => !waiting.isSprung && waiting.kind === kind && waiting.op === op);
-    if (ambush === undefined) return false;
-    ambush.isSprung = true;
+  losesNow(kind: PlannedLoss['kind'], op: Op): boolean {
+    const loss = this.#plannedLosses.find(
+      (waiting) => !waiting.hasHappened && waiting.kind === kind && waiting.op === op,
+    );
+    if (loss === undefined) return false;
+    loss.hasHappened = true;
     return true;
   }
 }

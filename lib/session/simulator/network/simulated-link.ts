@@ -16,7 +16,7 @@ import { frameBytes, listBytes, MAX_FRAME_BYTES } from './frame-size.js';
 import { drawLatency } from './latency.js';
 import { clientEndpoint, serverEndpoint } from './partition.js';
 
-interface Told extends DialOptions {
+interface LinkSettings extends DialOptions {
   readonly listener: LinkListener;
 }
 
@@ -36,13 +36,13 @@ export class SimulatedLink implements Link, Holdable {
   #asksFirst: boolean;
   #isOver = false;
 
-  constructor(ensemble: Ensemble, host: Host, network: ClientNetwork, server: SimulatedServer, told: Told) {
+  constructor(ensemble: Ensemble, host: Host, network: ClientNetwork, server: SimulatedServer, settings: LinkSettings) {
     this.#ensemble = ensemble;
     this.#host = host;
     this.#network = network;
     this.#server = server;
-    this.#listener = told.listener;
-    this.#asksFirst = told.asksFirst ?? false;
+    this.#listener = settings.listener;
+    this.#asksFirst = settings.asksFirst ?? false;
     const { timeline } = ensemble;
     this.#toServer = new Channel(
       timeline,
@@ -77,7 +77,7 @@ export class SimulatedLink implements Link, Holdable {
     const request = requestUnder(chroot, this.#network.acl, asked);
     if (frameBytes(request) > MAX_FRAME_BYTES) return false;
     if (this.#isOver) return true;
-    if (this.#network.springs('lose-request', request.op)) this.cut('the connection was reset');
+    if (this.#network.losesNow('lose-request', request.op)) this.cut('the connection was reset');
     else this.#toServer.send({ kind: 'request', xid, request });
     return true;
   }
@@ -94,7 +94,7 @@ export class SimulatedLink implements Link, Holdable {
     this.#toServer.send({ kind: 'closed' });
   }
 
-  /** Breaks the connection. Messages under way are lost, and both ends are told. */
+  /** Breaks the connection. Messages under way are lost, and both ends are settings. */
   cut(cause: string): void {
     if (this.#isOver) return;
     this.#toServer.cut();
@@ -143,7 +143,7 @@ export class SimulatedLink implements Link, Holdable {
   #reply(message: ToClient): void {
     const op = message.kind === 'handshake' && this.#offersSession ? 'reattach' : undefined;
     const lost = message.kind === 'reply' ? message.op : op;
-    if (lost !== undefined && this.#network.springs('lose-reply', lost)) {
+    if (lost !== undefined && this.#network.losesNow('lose-reply', lost)) {
       this.cut('the connection was reset');
       return;
     }

@@ -165,7 +165,7 @@ export const MORE_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'lib/session/core/server-list.ts',
-        find: '2 * (this.#ranOutAfterMs.get(server) ?? 0)',
+        find: '2 * (this.#silentForMs.get(server) ?? 0)',
         replace: '(sessionTimeoutMs / (3 * this.#servers.length)) * 2 ** this.#rounds',
       },
       {

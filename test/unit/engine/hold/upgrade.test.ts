@@ -151,9 +151,9 @@ describe('upgrade()', () => {
 
   it('goes on over a lost reply of its intent, which it finds again', async () => {
     const upgrader = await engine.settle(one.locks.acquire(KEY, { mode: 'upgradeable' }));
-    const ambush = engine.faults.loseReplyOfNext(one.process, 'create');
+    const loss = engine.faults.loseReplyOfNext(one.process, 'create');
     await engine.settle(upgrader.upgrade());
-    expect([ambush.isSprung, upgrader.mode, engine.queue(KEY).length]).toEqual([true, 'write', 2]);
+    expect([loss.hasHappened, upgrader.mode, engine.queue(KEY).length]).toEqual([true, 'write', 2]);
   });
 
   it.each(['exclusive', 'write'] as const)('of %s does nothing', async (mode) => {

@@ -67,7 +67,7 @@ describe('the janitor', () => {
     const cuts = [1, 2, 3].map(() => engine.faults.loseNextRequest(one.process, 'multi'));
     engine.faults.accept(one.process);
     await engine.settle(removed);
-    expect(cuts.map(({ isSprung }) => isSprung)).toEqual([true, true, true]);
+    expect(cuts.map(({ hasHappened }) => hasHappened)).toEqual([true, true, true]);
     expect(engine.queue(QUEUE)).toEqual([]);
     await engine.end();
   });

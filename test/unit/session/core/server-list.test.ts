@@ -69,9 +69,9 @@ describe('The patience with one server', () => {
 
   it('doubles for a server whose own attempt ran out of it, and for no other', () => {
     const list = three();
-    list.ranOut(a, 1_000);
+    list.wasSilent(a, 1_000);
     expect([list.patienceMs(a, 9_000), list.patienceMs(b, 9_000)]).toEqual([2_000, 1_000]);
-    list.ranOut(a, 2_000);
+    list.wasSilent(a, 2_000);
     expect([list.patienceMs(a, 9_000), list.patienceMs(b, 9_000)]).toEqual([4_000, 1_000]);
     list.restart();
     expect(list.patienceMs(a, 9_000)).toBe(1_000);
@@ -85,7 +85,7 @@ describe('The patience with one server', () => {
 
   it('takes at most a third of the certainty that is left while something is held, however slow the server was', () => {
     const list = three();
-    list.ranOut(a, 4_000);
+    list.wasSilent(a, 4_000);
     expect(list.patienceMs(a, 9_000, 6_000)).toBe(2_000);
     expect(list.patienceMs(b, 9_000, 2_400)).toBe(800);
     expect(list.patienceMs(b, 9_000, 6_000)).toBe(1_000);
@@ -105,8 +105,8 @@ describe('The patience with one server', () => {
 
   it('forgets nothing of a slow server for an attempt that had to be short', () => {
     const list = three();
-    list.ranOut(a, 4_000);
-    list.ranOut(a, 300);
+    list.wasSilent(a, 4_000);
+    list.wasSilent(a, 300);
     expect(list.patienceMs(a, 9_000)).toBe(8_000);
   });
 
@@ -115,7 +115,7 @@ describe('The patience with one server', () => {
     list.restart();
     expect(list.patienceMs(a, 300)).toBe(250);
     expect(list.patienceMs(a, 300, 1)).toBe(250);
-    for (let times = 0; times < 2_000; times += 1) list.ranOut(a, list.patienceMs(a, 9_000));
+    for (let times = 0; times < 2_000; times += 1) list.wasSilent(a, list.patienceMs(a, 9_000));
     expect(list.patienceMs(a, 9_000)).toBe(9_000);
     expect(list.patienceMs(a, 100)).toBe(250);
   });

@@ -85,7 +85,7 @@ describe('a simulated link', () => {
     const loss = world.faults.loseReplyOfNext(process, 'create');
     await client.ask(exists('/'));
     await expect(client.ask(create('/done', 'persistent'))).rejects.toThrow('reset');
-    expect(loss.isSprung).toBe(true);
+    expect(loss.hasHappened).toBe(true);
     expect(world.stat('/done')).toBeDefined();
     const again = await RawClient.connect(world, 'a', 1, { session: client.granted! });
     expect(await again.errorOf(create('/next', 'persistent'))).toBe(0);
