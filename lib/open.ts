@@ -23,7 +23,7 @@ export { resolveOptions };
 export type ClosableLockService = LockService &
   AsyncDisposable & {
     /**
-     * Gives holders `graceMs` to finish, takes the locks of those that have not finished, and ends the session.
+     * Gives holders `graceMs` to finish, ends the locks of those that have not finished, and ends the session.
      * @default the option `shutdownGraceMs`
      */
     close(graceMs?: number): Promise<void>;

@@ -5,7 +5,7 @@ import { encodeContender } from '../queue/node-data.js';
 import type { Session } from '../session/session.js';
 import { Acquire } from './acquire/acquire.js';
 import { KeyQueues } from './acquire/key-queues.js';
-import { LockTaker } from './acquire/lock-taker.js';
+import { LockCalls } from './acquire/lock-calls.js';
 import { HolderInFront } from './acquire/obstacles.js';
 import { CallScopes } from './bounds/call-scope.js';
 import { Identifiers } from './bounds/owner-context.js';
@@ -60,7 +60,7 @@ export function buildEngine(
   session: Session,
   settings: EngineSettings,
   { events, exclusion }: SharedParts = { events: new LockEvents(), exclusion: undefined },
-  local?: { readonly taker: LockTaker; readonly shutdown: Shutdown },
+  local?: { readonly lockCalls: LockCalls; readonly shutdown: Shutdown },
 ) {
   const { namespace, scope, waitMs, connectTimeoutMs, lockDelayMs, random } = settings;
   const { clock } = session;
@@ -112,8 +112,8 @@ export function buildEngine(
       return hold;
     },
   });
-  const standIn = local && new LocalStandIn(local.taker, link, timers, events);
-  const taker = new LockTaker({
+  const standIn = local && new LocalStandIn(local.lockCalls, link, timers, events);
+  const lockCalls = new LockCalls({
     acquire,
     scopes,
     link,
@@ -126,7 +126,7 @@ export function buildEngine(
     connectTimeoutMs,
   });
   const shutdown: Shutdown = new Shutdown(
-    { session, link, timers, janitor, calls: scopes, holders, events, refuse: () => taker.refuse() },
+    { session, link, timers, janitor, calls: scopes, holders, events, refuse: () => lockCalls.refuse() },
     local?.shutdown,
   );
   return {
@@ -139,7 +139,7 @@ export function buildEngine(
     events,
     identifiers,
     history,
-    taker,
+    lockCalls,
     shutdown,
     waitMs,
     random,

@@ -24,8 +24,8 @@ export interface LockRequest {
   readonly askedAt: number;
 }
 
-/** How a contender leaves its queue: `lost` is also one whose lock was taken from it. */
-export type Leaving = 'given back' | 'lost';
+/** How a contender leaves its queue: in good order, or because its lock was lost. */
+export type Leaving = 'departed' | 'lost';
 
 /**
  * Nodes on whose presence somebody relies for as long as a removed node stands in front of them: the removal is carried out

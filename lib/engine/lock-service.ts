@@ -9,9 +9,9 @@ import type { ConnectionState } from '../session/connection-state.js';
 import type { Session } from '../session/session.js';
 import type { WriterStanding } from '../queue/writer-standing.js';
 
-/** What a transaction takes, one lock after the other; all are given back together when it ends. */
+/** What a transaction acquires, one lock after the other; all are released together when it ends. */
 export interface LockTransaction {
-  /** Waits for the lock, and keeps it until the transaction ends. A key it has already is not taken again. */
+  /** Waits for the lock, and keeps it until the transaction ends. A key that it holds already is not acquired again. */
   lock(key: string, mode?: LockMode): Promise<LockHandle>;
   /** Aborts when any of its locks is lost. */
   readonly signal: AbortSignal;
@@ -60,7 +60,7 @@ export abstract class LockService {
    */
   abstract acquire(key: string, options?: AcquireOptions): Promise<LockHandle>;
   /**
-   * Takes the lock if nobody is in the way; undefined when somebody is. A busy key costs no write.
+   * Acquires the lock if nobody is in the way; undefined when somebody is. A busy key costs no write.
    * @throws LockUnavailableError while there is no connection, or when no answer comes within a second (or `waitMs`)
    */
   abstract tryAcquire(key: string, options?: AcquireOptions): Promise<LockHandle | undefined>;
@@ -81,7 +81,7 @@ export abstract class LockService {
   abstract acquireAll(keys: readonly KeyWithMode[], options?: AcquireAllOptions): Promise<MultiLockHandle>;
   /**
    * Strict two-phase locking over keys that are chosen as it goes. When its locks and those of others wait for each
-   * other, it gives all back and `work` runs again from the start: it must be safe to repeat up to that point.
+   * other, it releases all and `work` runs again from the start: it must be safe to repeat up to that point.
    */
   abstract transaction<T>(work: (tx: LockTransaction) => T | PromiseLike<T>): Promise<T>;
   /**
@@ -105,7 +105,7 @@ export abstract class LockService {
    */
   abstract readonly connectionState$: Observable<ConnectionState>;
   /**
-   * What happens to the locks of this process, as it happens: taken, given back, lost, failed. For metrics and logs. Completes
+   * What happens to the locks of this process, as it happens: acquired, released, lost, failed. For metrics and logs. Completes
    * when the service is closed; in a Nest application when the last holder is done, or its grace is over.
    */
   abstract readonly events$: Observable<LockEvent>;

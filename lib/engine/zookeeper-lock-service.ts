@@ -9,7 +9,7 @@ import { writerStanding } from '../queue/writer-standing.js';
 import type { ConnectionState } from '../session/connection-state.js';
 import { sessionIdText } from '../session/session-id.js';
 import type { Session } from '../session/session.js';
-import type { Call, TakenLock } from './acquire/lock-taker.js';
+import type { Call, AcquiredLock } from './acquire/lock-calls.js';
 import { Busy } from './acquire/obstacles.js';
 import { LockEvents } from './bounds/lock-events.js';
 import { callerOf, frameFor, runInFrame } from './bounds/owner-context.js';
@@ -68,12 +68,12 @@ export class ZookeeperLockService extends LockService implements AsyncDisposable
   }
 
   async acquire(key: string, options: AcquireOptions = {}): Promise<LockHandle> {
-    return lastLook(await this.#engine.taker.take(key, options, this.#call(options, key)));
+    return lastLook(await this.#engine.lockCalls.acquire(key, options, this.#call(options, key)));
   }
 
   async tryAcquire(key: string, options: AcquireOptions = {}): Promise<LockHandle | undefined> {
-    const taken = await this.#engine.taker.tryTake(key, options, this.#call(options, key, 0));
-    return taken instanceof Busy ? undefined : lastLook(taken);
+    const acquired = await this.#engine.lockCalls.tryAcquire(key, options, this.#call(options, key, 0));
+    return acquired instanceof Busy ? undefined : lastLook(acquired);
   }
 
   async withLock<T>(
@@ -82,7 +82,7 @@ export class ZookeeperLockService extends LockService implements AsyncDisposable
     options: AcquireOptions = {},
   ): Promise<T> {
     checkFunction('work', work, WITH_LOCK, key);
-    const lock = await this.#engine.taker.take(key, options, this.#call(options, key));
+    const lock = await this.#engine.lockCalls.acquire(key, options, this.#call(options, key));
     try {
       const held = lastLook(lock);
       const running = runInFrame(frameFor(this, this.#engine.identifiers, [lock]), () => work(held));
@@ -96,7 +96,7 @@ export class ZookeeperLockService extends LockService implements AsyncDisposable
 
   async acquireAll(keys: readonly KeyWithMode[], options: AcquireAllOptions = {}): Promise<MultiLockHandle> {
     const call = { ...this.#call(options), owner: callerOf(this.#engine.identifiers) };
-    return acquireAll(this.#engine, this.#engine.taker, keys, options, call);
+    return acquireAll(this.#engine, this.#engine.lockCalls, keys, options, call);
   }
 
   async transaction<T>(work: TransactionWork<T>, ...more: never[]): Promise<T> {
@@ -109,15 +109,15 @@ export class ZookeeperLockService extends LockService implements AsyncDisposable
   }
 
   watch(key: string): Observable<LockSnapshot> {
-    const queuePath = this.#engine.taker.check(key, {});
+    const queuePath = this.#engine.lockCalls.check(key, {});
     return watchKey(this.#engine, queuePath, () => this.#look(key, 'behind a sync'));
   }
 
   async #look(key: string, freshness: Freshness): Promise<LockSnapshot> {
-    const { taker, scopes } = this.#engine;
-    const queuePath = taker.check(key, {});
+    const { lockCalls, scopes } = this.#engine;
+    const queuePath = lockCalls.check(key, {});
     const call = this.#call();
-    await taker.firstConnection(key, {}, call);
+    await lockCalls.firstConnection(key, {}, call);
     return scopes.run(key, call.deadline, {}, (scope) => inspectKey(this.#engine, key, queuePath, scope, freshness));
   }
 
@@ -126,13 +126,13 @@ export class ZookeeperLockService extends LockService implements AsyncDisposable
     this.#engine.shutdown.refuseNewRequests();
   }
 
-  /** Gives holders `graceMs` to finish, and takes the locks of those that do not. The session goes on until `close`. */
+  /** Gives holders `graceMs` to finish, and ends the locks of those that do not. The session goes on until `close`. */
   endHolders(graceMs: number): Promise<void> {
     return this.#engine.shutdown.endHolders(graceMs);
   }
 
   /**
-   * Gives holders `graceMs` to finish, takes the locks of those that do not, and ends the session. A grace that
+   * Gives holders `graceMs` to finish, ends the locks of those that do not, and ends the session. A grace that
    * `endHolders` began counts.
    * @default the module's `shutdownGraceMs`
    */
@@ -159,8 +159,8 @@ export class ZookeeperLockService extends LockService implements AsyncDisposable
   }
 }
 
-/** Between the grant and its caller lie turns of promises, in which somebody else may have blocked the event loop. */
-function lastLook({ hold, handle }: TakenLock): LockHandle {
+/** Between the begin of a hold and its caller lie turns of promises, in which somebody else may have blocked the event loop. */
+function lastLook({ hold, handle }: AcquiredLock): LockHandle {
   const loss = hold.lossError();
   if (loss !== undefined) throw loss;
   return handle;

@@ -182,7 +182,7 @@ export class ConnectionMonitor {
     countAsLogged(error);
     if (this.#hasToldOfFailures) return;
     this.#hasToldOfFailures = true;
-    const more = 'Further failures like this are not logged until a lock is taken again: each is an event "failed"';
+    const more = 'Further failures like this are not logged until a lock is acquired again: each is an event "failed"';
     this.#logger.warn(`${this.#connection}: ${error.details}${by(label)}. ${more}`);
   }
 

@@ -58,7 +58,7 @@ const { ConfigurableModuleClass } = new ConfigurableModuleBuilder<DistributedLoc
 
 /**
  * One connection to ZooKeeper and the locks over it. Import it once in the root module, or once for each connection, each
- * with its `name`. Locks are given back at shutdown; SIGTERM does so only with `app.enableShutdownHooks()`.
+ * with its `name`. Locks are released at shutdown; SIGTERM does so only with `app.enableShutdownHooks()`.
  */
 @Module({ imports: [DiscoveryModule], providers: [IdleConnections] })
 export class DistributedLockModule extends ConfigurableModuleClass implements OnModuleInit {

@@ -29,7 +29,7 @@ type End = 'busy' | 'removed' | 'session ended';
 
 const NOTHING: readonly MultiPart[] = [];
 
-/** The way of a call to its hold: a place in the queue, its turn, proof that the session lives. Whatever ends it early leaves nothing behind. */
+/** The way of a call to its hold: it enqueues a contender, waits for its turn, and enters. What ends it early leaves nothing behind. */
 export class Acquire {
   readonly #parts: AcquireParts;
 
@@ -39,12 +39,12 @@ export class Acquire {
 
   /** Waits for the lock. */
   async acquire(request: LockRequest, scope: CallScope): Promise<Hold> {
-    const taken = await this.#queueUp(request, scope, 'waits');
+    const end = await this.#untilHeld(request, scope, 'waits');
     // One that waits is never told that it is busy.
-    return taken as Hold;
+    return end as Hold;
   }
 
-  /** Takes the lock only if nobody is in the way: a strong read first, so that a busy key costs no write. */
+  /** Acquires the lock only if nobody is in the way: a strong read first, so that a busy key costs no write. */
   async tryAcquire(request: LockRequest, scope: CallScope): Promise<Hold | Busy> {
     const { session, link } = this.#parts;
     // The first connection is only being made: that is no trouble yet.
@@ -53,13 +53,13 @@ export class Acquire {
       const text = `The lock ${request.key} cannot be tried: there is no connection to ZooKeeper`;
       throw new LockUnavailableError(text, request.key);
     }
-    return (await this.#busyNow(request, scope)) ?? this.#queueUp(request, scope, 'tries');
+    return (await this.#busyNow(request, scope)) ?? this.#untilHeld(request, scope, 'tries');
   }
 
-  async #queueUp(request: LockRequest, scope: CallScope, patience: Patience): Promise<Hold | Busy> {
+  async #untilHeld(request: LockRequest, scope: CallScope, patience: Patience): Promise<Hold | Busy> {
     for (;;) {
       const enqueued = await enqueue(this.#parts, request, scope, patience === 'tries' ? 'lists' : undefined);
-      const end = await this.#holdOrLeave(enqueued, scope, patience);
+      const end = await this.#enterOrLeave(enqueued, scope, patience);
       if (end !== 'removed' && end !== 'session ended') return end;
       if (patience === 'tries') {
         if (end === 'removed') return this.tryAcquire(request, scope);
@@ -70,7 +70,7 @@ export class Acquire {
     }
   }
 
-  async #holdOrLeave(
+  async #enterOrLeave(
     { contender, listed, joined }: Enqueued,
     scope: CallScope,
     patience: Patience,
@@ -101,7 +101,7 @@ export class Acquire {
       for (; end === undefined; turn = undefined) {
         if (turn === undefined && readsHead === undefined) readsHead = holderInFront.lookBeforeEnd(queue, scope);
         turn ??= await scope.guard(member.turn());
-        end = await this.#takeTurn(turn, contender, scope, patience);
+        end = await this.#onTurn(turn, contender, scope, patience);
         if (end === undefined) queue.lookAgain(member);
       }
       if (end === 'busy') return new Busy(holderInFront.describeBlocking(request, queue.inFrontOf(member)));
@@ -109,12 +109,12 @@ export class Acquire {
     } finally {
       readsHead?.cancel();
       if (typeof end !== 'object')
-        void janitor.remove([contender.path], contender.lockDelay.onGiveUp, contender.leave('given back'));
+        void janitor.remove([contender.path], contender.lockDelay.onGiveUp, contender.leave('departed'));
     }
   }
 
   /** @returns undefined: look again */
-  async #takeTurn(
+  async #onTurn(
     turn: Turn,
     contender: Contender,
     scope: CallScope,
@@ -151,7 +151,7 @@ export class Acquire {
     if (!(await this.#proveCertain(contender, scope))) return undefined;
     const onOrderlyRelease = rules.takesTime ? await rules.pass(contender, scope, patience) : NOTHING;
     if (onOrderlyRelease === undefined) return undefined;
-    if (onOrderlyRelease === 'held back') return 'busy';
+    if (onOrderlyRelease === 'kept out') return 'busy';
     if (!(await this.#proveCertain(contender, scope))) return undefined;
     return this.#enter(contender, scope, onOrderlyRelease);
   }
@@ -233,7 +233,7 @@ export class Acquire {
     const blocking = inTheWayOf(queue, mode);
     if (blocking.length > 0) return new Busy(holderInFront.describeBlocking(request, blocking));
     // Read before the queue, so that a holder that it names and that is not in there has vanished.
-    return rules.readsKeyNode && rules.holdsBack(request, parent as Outcome<GetRequest>, queue)
+    return rules.readsKeyNode && rules.keepsOut(request, parent as Outcome<GetRequest>, queue)
       ? new Busy(undefined)
       : undefined;
   }

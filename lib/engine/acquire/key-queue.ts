@@ -194,7 +194,7 @@ export class KeyQueue {
     this.#members.splice(index, 1);
     this.#turns.unconfirmed.delete(member);
     // A contender that lost its lock is in the way until its node is gone, as a node of another process is.
-    const isDeparted = leaving === 'given back' && this.#handsOver;
+    const isDeparted = leaving === 'departed' && this.#handsOver;
     if (isDeparted) this.known.departed(member.contender.name);
     this.#turns.decide(isDeparted && member.excludesAll ? 'a hand-over' : 'no news');
     this.#tidy();

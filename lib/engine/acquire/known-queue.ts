@@ -44,7 +44,7 @@ export class KnownQueue {
     if (czxid > this.#seenUpTo) this.#seenUpTo = czxid;
   }
 
-  /** A contender of this process gives its place back: its node is about to be removed. */
+  /** A contender of this process leaves in good order: its node is about to be removed. */
   departed(name: string): void {
     this.#departed.add(name);
     this.removed(name);

@@ -32,17 +32,17 @@ export interface EntryRules {
   /** Whether something is to be found out, or waited for, before anybody enters. */
   readonly takesTime: boolean;
   /**
-   * @returns what belongs into the transaction that gives the lock back; undefined when the queue must be looked at again;
-   * 'held back' to one that only tries
+   * @returns what belongs into the transaction that releases the lock; undefined when the queue must be looked at again;
+   * 'kept out' to one that only tries
    */
   pass(
     contender: Contender,
     scope: CallScope,
     patience: Patience,
-  ): Promise<readonly MultiPart[] | 'held back' | undefined>;
-  /** For a try that finds nobody in the queue: whether it would be held back. `data`: that of the key's node. */
+  ): Promise<readonly MultiPart[] | 'kept out' | undefined>;
+  /** For a try that finds nobody in the queue: whether it would be kept out. `data`: that of the key's node. */
   readonly readsKeyNode: boolean;
-  holdsBack(request: LockRequest, parent: Outcome<GetRequest>, queue: readonly QueueNode[]): boolean;
+  keepsOut(request: LockRequest, parent: Outcome<GetRequest>, queue: readonly QueueNode[]): boolean;
 }
 
 /** The error for one that cannot stand in a queue with what is in there. */

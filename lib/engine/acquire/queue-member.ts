@@ -5,7 +5,7 @@ import type { Hold } from '../hold/hold.js';
 
 /** What its queue tells a contender. */
 export type Turn =
-  /** It holds: the lock was handed over, or the newest list let it in. */
+  /** It has entered: the lock was handed over, or the newest list let it hold. */
   | { readonly kind: 'holds'; readonly hold: Hold }
   /** Nobody is in its way any more, but it could not enter at once: it has to prove its life, or to wait for something else. */
   | { readonly kind: 'first' }
@@ -27,7 +27,7 @@ export interface Entrant {
 /**
  * - `waits`: its queue says when its turn comes
  * - `called`: its turn has come; it may ask to be looked for again
- * - `holds`: it was granted the lock
+ * - `holds`: it has entered
  */
 type State = 'waits' | 'called' | 'holds';
 

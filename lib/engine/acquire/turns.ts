@@ -12,7 +12,7 @@ export type Basis =
   | 'a new list'
   /** The nearest one in the way was removed. */
   | 'a removal'
-  /** A member has left that excluded everybody, by giving its lock or its place back: its node is still there. */
+  /** A member has left that excluded everybody, by releasing its lock or giving up its wait: its node is still there. */
   | 'a hand-over'
   | 'no news';
 
@@ -71,7 +71,7 @@ export class Turns {
 
   /** Goes through the members in their order, as far as anybody's turn can have come. */
   decide(basis: Basis, covered: readonly QueueMember[] = []): void {
-    // A member that enters is told of in an event, and the listener may give another lock of this queue back at once.
+    // A member that enters is told of in an event, and the listener may release another lock of this queue at once.
     if (this.#isDeciding) {
       if (this.#nextBasis !== 'a hand-over') this.#nextBasis = basis;
       return;
@@ -139,7 +139,7 @@ export class Turns {
         else member.isSeen = false;
         return undefined;
       case 'hold':
-        this.#letIn(member, basis);
+        this.#letEnter(member, basis);
         return undefined;
     }
   }
@@ -160,7 +160,7 @@ export class Turns {
   }
 
   /** Nobody ahead is in the member's way. Before it enters, it must be sure that its own node is there. */
-  #letIn(member: QueueMember, basis: Basis): void {
+  #letEnter(member: QueueMember, basis: Basis): void {
     // A new list shows the node, and so does the watch on it, which has not fired.
     const isShown = basis === 'a new list' || (member.excludesAll && member.contender.node.isWatched);
     // The transaction that removes the node of the one before it will find it in its place.

@@ -1,7 +1,7 @@
 import type { Deadline } from '../../lock/deadline.js';
 import { LockAbortedError, type LockError, LockTimeoutError, LockUnavailableError } from '../../lock/errors.js';
 import type { ConnectionState } from '../../session/connection-state.js';
-import { type Member, Roster } from '../roster.js';
+import { type Member, IndexedSet } from '../indexed-set.js';
 import type { Timers } from '../timers.js';
 import { Wait } from '../wait.js';
 
@@ -29,7 +29,7 @@ interface LinkFacts {
  * The scope also knows what a time-out means: the lock was busy, or ZooKeeper was away.
  */
 export class CallScope extends Wait implements Member {
-  rosterIndex = -1;
+  setIndex = -1;
   readonly openedAt: number;
   #describeHolder: (() => string | undefined) | undefined;
   #isBehindOthers = false;
@@ -78,7 +78,7 @@ export class CallScope extends Wait implements Member {
 export class CallScopes {
   readonly #timers: Timers;
   readonly #link: LinkFacts;
-  readonly #open = new Roster<CallScope>();
+  readonly #open = new IndexedSet<CallScope>();
   #onEmpty: (() => void) | undefined;
 
   constructor(timers: Timers, link: LinkFacts) {

@@ -10,8 +10,8 @@ import { contenderId } from '../../queue/node-name.js';
 export interface OwnedHold {
   readonly mode: LockMode;
   readonly isReleased: boolean;
-  /** Who took it, and how long ago, as a clause. */
-  readonly takenBy: string;
+  /** Who acquired it, and how long ago, as a clause. */
+  readonly acquiredBy: string;
 }
 
 /** One lock around the code that runs now. */
@@ -29,7 +29,7 @@ export interface OwnerFrame {
   readonly service: object;
   /** The logical caller, the same for all frames inside each other. */
   readonly owner: string;
-  /** The locks in the order in which they were taken; empty once the frame is closed. */
+  /** The locks in the order in which they were acquired; empty once the frame is closed. */
   locks: OwnedLock[];
   parent: OwnerFrame | undefined;
   isClosed: boolean;
@@ -123,7 +123,7 @@ export function findReentry<H extends OwnedHold>(
     if (owned.service !== service || owned.handle.key !== key) continue;
     if (!reentrant) {
       throw new LockConfigurationError(
-        `${key} is already held by this same call (${owned.hold.takenBy}), and reentrant: false does not let it be shared: it ` +
+        `${key} is already held by this same call (${owned.hold.acquiredBy}), and reentrant: false does not let it be shared: it ` +
           'would wait for itself',
         key,
       );
@@ -135,7 +135,7 @@ export function findReentry<H extends OwnedHold>(
         ? 'call upgrade() on the handle instead'
         : "acquire it with mode 'upgradeable' in the first place, and call upgrade() on the handle";
     throw new LockConfigurationError(
-      `${key} is already held as ${owned.hold.mode} by this same call (${owned.hold.takenBy}), which now asks for ${mode}: it would ` +
+      `${key} is already held as ${owned.hold.mode} by this same call (${owned.hold.acquiredBy}), which now asks for ${mode}: it would ` +
         `wait for itself; ${advice}`,
       key,
     );

@@ -81,7 +81,7 @@ function describeLoss(reason: LossReason, key: string, heldMs: number): string {
     case 'closed':
       return `${after}the lock service was closed`;
     case 'sibling-lost':
-      return `${after}another lock that was taken together with it was lost`;
+      return `${after}another lock that was acquired together with it was lost`;
   }
 }
 
@@ -105,10 +105,10 @@ export function describeOther(path: string, { data, stat }: NodeData): string {
 export function describeOwn(hold: Hold, owner: string | undefined): string {
   // Calls side by side in one lock have the same owner, so the one that holds it may still be about to release it.
   if (hold.contender.request.owner === owner) {
-    return `A call inside the same lock holds it (${hold.takenBy}): if that one waits for this one, it waits for itself`;
+    return `A call inside the same lock holds it (${hold.acquiredBy}): if that one waits for this one, it waits for itself`;
   }
   return (
-    `This process itself holds it (${hold.takenBy}). If the same flow of calls took it, that flow waited for itself: pass ` +
+    `This process itself holds it (${hold.acquiredBy}). If the same flow of calls acquired it, that flow waited for itself: pass ` +
     'its handle on, or use withLock, whose lock the calls inside share'
   );
 }

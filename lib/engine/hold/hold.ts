@@ -6,7 +6,7 @@ import { fencingToken } from '../../lock/token.js';
 import type { MultiPart } from '../../session/requests.js';
 import { detached, type OwnedHold } from '../bounds/owner-context.js';
 import type { Contender } from '../contender.js';
-import type { Member } from '../roster.js';
+import type { Member } from '../indexed-set.js';
 import type { PendingTimer } from '../timers.js';
 import { lossError, lossEvidence } from './describe-hold.js';
 import { type Footing, HeldLock } from './held-lock.js';
@@ -16,14 +16,14 @@ import { UpgradeTurns } from './upgrade-turns.js';
 type State =
   { readonly name: 'held' } | { readonly name: 'lost'; readonly error: LockLostError } | { readonly name: 'released' };
 
-/** One lock that was granted, with the state that all handles on it share. Nobody else decides whether the lock is lost. */
+/** One lock that is held, with the state that all handles on it share. Nobody else decides whether the lock is lost. */
 export class Hold implements Member, Footing, OwnedHold {
-  rosterIndex = -1;
+  setIndex = -1;
   /** Set and cancelled by `Holders`. */
   watchTimer: PendingTimer | undefined;
   readonly contender: Contender;
   readonly token: bigint;
-  readonly grantedAt: number;
+  readonly heldSince: number;
   readonly upgrades = new UpgradeTurns();
   readonly #parts: HoldParts;
   readonly #nodes: HoldNodes;
@@ -43,12 +43,12 @@ export class Hold implements Member, Footing, OwnedHold {
     this.#nodes = new HoldNodes(parts, contender, () => this.lose('removed'));
     this.contender = contender;
     this.token = fencingToken(contender.czxid);
-    this.grantedAt = parts.session.clock.now();
+    this.heldSince = parts.session.clock.now();
     this.#mode = request.mode;
     this.#onOrderlyRelease = onOrderlyRelease;
     parts.holders.add(this);
     if (request.options.leaseMs !== undefined) this.lease(this, request.options.leaseMs);
-    const waitedMs = Math.round(this.grantedAt - request.askedAt);
+    const waitedMs = Math.round(this.heldSince - request.askedAt);
     if (parts.events.observed) parts.events.next({ ...this.facts(), type: 'acquired', waitedMs });
     // An operator may have removed the node before this hold listened to it.
     if (contender.node.isGone) this.lose('removed');
@@ -66,14 +66,14 @@ export class Hold implements Member, Footing, OwnedHold {
     return this.#mode;
   }
 
-  /** Who took it, and how long ago, as a clause. */
-  get takenBy(): string {
+  /** Who acquired it, and how long ago, as a clause. */
+  get acquiredBy(): string {
     const { label } = this.request.options;
-    return `taken${label === undefined ? '' : ` by ${label}`} ${Math.round(this.ageMs)} ms ago`;
+    return `acquired${label === undefined ? '' : ` by ${label}`} ${Math.round(this.ageMs)} ms ago`;
   }
 
   get ageMs(): number {
-    return this.#parts.session.clock.now() - this.grantedAt;
+    return this.#parts.session.clock.now() - this.heldSince;
   }
 
   get isLost(): boolean {
@@ -135,7 +135,7 @@ export class Hold implements Member, Footing, OwnedHold {
   }
 
   /** Makes another handle on the same hold. */
-  share(): LockHandle {
+  newHandle(): LockHandle {
     return new HeldLock(this.#parts, this);
   }
 
@@ -143,7 +143,7 @@ export class Hold implements Member, Footing, OwnedHold {
     this.#handles += 1;
   }
 
-  /** Called when a lock that was taken together with this one is lost. */
+  /** Called when a lock that was acquired together with this one is lost. */
   loseWithSiblings(): void {
     // A second handle belongs to a caller that knows nothing of the other locks, and keeps its own.
     if (this.#handles === 1) this.lose('sibling-lost');
@@ -160,17 +160,17 @@ export class Hold implements Member, Footing, OwnedHold {
     for (const listener of [...this.#releaseListeners]) listener(this.#releasedError());
     history.record(this.request.key, heldMs);
     if (events.observed) events.next({ ...this.facts(), type: 'released', heldMs: Math.round(heldMs) });
-    return this.#nodes.remove('given back', this.#onOrderlyRelease);
+    return this.#nodes.remove('departed', this.#onOrderlyRelease);
   }
 
-  /** Sets the lease of a handle, or of the call that took the lock, which the hold itself stands for. */
+  /** Sets the lease of a handle, or of the call that acquired the lock, which the hold itself stands for. */
   lease(owner: Hold | LockHandle, leaseMs: number): void {
     if (this.#state.name !== 'held') return;
     this.#leases ??= new Leases(this.#parts.timers, () => this.lose('lease-ended'));
     this.#leases.set(owner, this.#parts.session.clock.now() + leaseMs);
   }
 
-  /** Extends the lease of the handle or, if the handle has none, that of the call which took the lock. */
+  /** Extends the lease of the handle or, if the handle has none, that of the call which acquired the lock. */
   extend(handle: LockHandle, leaseMs: number): void {
     const owner = [handle, this].find((one) => this.#leases?.has(one));
     if (owner === undefined) {
@@ -226,8 +226,8 @@ export class Hold implements Member, Footing, OwnedHold {
     const { session } = this.#parts;
     if (session.identity !== this.contender.session) return 'session-ended';
     const now = session.clock.now();
-    // Certainty that began after the grant had a gap before it. The gap was a loss, even if the session has survived it.
-    if (now >= session.certainUntil() || session.certainSince() > this.grantedAt) return 'uncertain';
+    // Certainty that began after the hold had a gap before it. The gap was a loss, even if the session has survived it.
+    if (now >= session.certainUntil() || session.certainSince() > this.heldSince) return 'uncertain';
     return now >= this.#leaseEndsAt() ? 'lease-ended' : undefined;
   }
 

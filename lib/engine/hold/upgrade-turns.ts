@@ -18,7 +18,7 @@ export class UpgradeTurns {
    * Waits for the turn.
    * @returns how to end it; `whenRemoved` resolves when the servers have removed the failed upgrade's intent
    */
-  async take(wait: Wait): Promise<(whenRemoved: Promise<void> | undefined) => void> {
+  async begin(wait: Wait): Promise<(whenRemoved: Promise<void> | undefined) => void> {
     this.#under += 1;
     try {
       if (this.#isBusy) await this.#turn(wait);

@@ -23,7 +23,7 @@ export async function upgradeHold(parts: HoldParts, hold: Hold, scope: CallScope
   if (patience === 'tries' && (hold.upgrades.isTaken || !parts.link.isUp)) throw busy(scope);
   const stopListening = hold.onEnd((error) => scope.end(error));
   try {
-    const leave = await hold.upgrades.take(scope);
+    const leave = await hold.upgrades.begin(scope);
     let removed: Promise<void> | undefined;
     let intent: Intent | undefined;
     try {

@@ -55,13 +55,13 @@ export class Entry implements EntryRules, UpgradeRules {
     contender: Contender,
     scope: CallScope,
     patience: Patience,
-  ): Promise<readonly MultiPart[] | 'held back' | undefined> {
+  ): Promise<readonly MultiPart[] | 'kept out' | undefined> {
     const { mode } = contender.request;
     return this.#lockDelay?.pass(contender, mode === 'exclusive' || mode === 'write', scope, patience) ?? [];
   }
 
-  holdsBack(request: LockRequest, parent: Outcome<GetRequest>, queue: readonly QueueNode[]): boolean {
-    return this.#lockDelay?.holdsBack(request, parent, queue) ?? false;
+  keepsOut(request: LockRequest, parent: Outcome<GetRequest>, queue: readonly QueueNode[]): boolean {
+    return this.#lockDelay?.keepsOut(request, parent, queue) ?? false;
   }
 
   async passAsWriter(hold: Hold, scope: CallScope): Promise<void> {

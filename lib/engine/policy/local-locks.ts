@@ -1,7 +1,7 @@
 import type { AcquireOptions } from '../../lock/acquire-options.js';
 import type { LockMode } from '../../lock/mode.js';
 import { blocks } from '../../queue/decide.js';
-import type { Call, LockTaker, StandIn, TakenLock } from '../acquire/lock-taker.js';
+import type { Call, LockCalls, StandIn, AcquiredLock } from '../acquire/lock-calls.js';
 import type { Busy } from '../acquire/obstacles.js';
 import type { CallScope } from '../bounds/call-scope.js';
 import type { LockEvents } from '../bounds/lock-events.js';
@@ -31,7 +31,7 @@ export class LocalExclusion {
     return undefined;
   }
 
-  /** From now on, and until it is given back or lost. */
+  /** From now on, and until it is released or lost. */
   enter(hold: Hold): void {
     const { key } = hold.request;
     const inside = this.#inside.get(key) ?? new Set();
@@ -63,14 +63,14 @@ export class LocalExclusion {
 
 /** `whenUnavailable: 'local'`: locks of this process alone, loud, while ZooKeeper is away. */
 export class LocalStandIn implements StandIn {
-  readonly #taker: LockTaker;
+  readonly #lockCalls: LockCalls;
   readonly #link: LinkState;
   readonly #timers: Timers;
   readonly #events: LockEvents;
 
-  /** @param taker of the lock service of this process alone */
-  constructor(taker: LockTaker, link: LinkState, timers: Timers, events: LockEvents) {
-    this.#taker = taker;
+  /** @param lockCalls of the lock service of this process alone */
+  constructor(lockCalls: LockCalls, link: LinkState, timers: Timers, events: LockEvents) {
+    this.#lockCalls = lockCalls;
     this.#link = link;
     this.#timers = timers;
     this.#events = events;
@@ -94,14 +94,14 @@ export class LocalStandIn implements StandIn {
     look();
   }
 
-  take(key: string, options: AcquireOptions, call: Call): Promise<TakenLock> {
+  acquire(key: string, options: AcquireOptions, call: Call): Promise<AcquiredLock> {
     this.#tell(key, options);
-    return this.#taker.take(key, options, call);
+    return this.#lockCalls.acquire(key, options, call);
   }
 
-  tryTake(key: string, options: AcquireOptions, call: Call): Promise<TakenLock | Busy> {
+  tryAcquire(key: string, options: AcquireOptions, call: Call): Promise<AcquiredLock | Busy> {
     this.#tell(key, options);
-    return this.#taker.tryTake(key, options, call);
+    return this.#lockCalls.tryAcquire(key, options, call);
   }
 
   #tell(key: string, { mode = 'exclusive', label }: AcquireOptions): void {

@@ -24,8 +24,8 @@ const NO_DATA = new Uint8Array(0);
 
 /**
  * For stores that cannot check tokens: after a holder that vanished, the next one waits before it enters. The deletion of
- * a node does not say whether its holder vanished or gave it back, so a holder that may write leaves its name in the
- * parent's data, and takes it out in the transaction that gives the lock back.
+ * a node does not say whether its holder vanished or released the lock, so a holder that may write leaves its name in the
+ * parent's data, and takes it out in the transaction that releases the lock.
  */
 export class LockDelay {
   readonly #session: Session;
@@ -42,7 +42,7 @@ export class LockDelay {
 
   /**
    * @param writes whether it enters as a writer
-   * @returns what belongs into the transaction that gives the lock back; undefined when the contender must look again; 'held
+   * @returns what belongs into the transaction that releases the lock; undefined when the contender must look again; 'held
    * back' to one that only tries, until the delay is over
    */
   async pass(
@@ -50,7 +50,7 @@ export class LockDelay {
     writes: boolean,
     scope: CallScope,
     patience: Patience,
-  ): Promise<readonly MultiPart[] | 'held back' | undefined> {
+  ): Promise<readonly MultiPart[] | 'kept out' | undefined> {
     const { queuePath, key } = contender.request;
     const own: HolderRecord = { nodeName: contender.name, lockDelayMs: this.#lockDelayMs };
     const sent = this.#session.batch(writes ? [get(queuePath), set(queuePath, encodeRecord(own))] : [get(queuePath)]);
@@ -68,7 +68,7 @@ export class LockDelay {
     const before = predecessorIn(read, contender);
     if (before !== undefined) {
       if (patience === 'tries') {
-        if (!this.#isOver(queuePath, before)) return 'held back';
+        if (!this.#isOver(queuePath, before)) return 'kept out';
       } else {
         scope.standsBehind();
         if (writes) await this.#putBack(contender, scope);
@@ -87,7 +87,7 @@ export class LockDelay {
   }
 
   /** Whether the delay after a holder that is not in the queue any more still keeps out everybody who only tries. */
-  holdsBack({ key, queuePath }: LockRequest, parent: Outcome<GetRequest>, queue: readonly QueueNode[]): boolean {
+  keepsOut({ key, queuePath }: LockRequest, parent: Outcome<GetRequest>, queue: readonly QueueNode[]): boolean {
     throwRefusal(parent, key);
     if (parent instanceof SessionError) return false;
     const record = parseRecord(parent.data);

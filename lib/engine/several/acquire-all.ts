@@ -9,7 +9,7 @@ import {
 import { type LockHandle, MultiLockHandle } from '../../lock/handle.js';
 import { type LockMode, strongest } from '../../lock/mode.js';
 import { shown } from '../../lock/shown.js';
-import type { Call, LockTaker, TakenLock } from '../acquire/lock-taker.js';
+import type { Call, LockCalls, AcquiredLock } from '../acquire/lock-calls.js';
 import type { Hold } from '../hold/hold.js';
 import { checkKey } from '../key.js';
 import type { AcquireAllOptions, KeyWithMode } from '../lock-service.js';
@@ -19,7 +19,7 @@ import type { Outbox } from '../upkeep/outbox.js';
 /** Acquires all locks or none, one after the other, by one deadline. The loss of one ends the wait for the rest. */
 export async function acquireAll(
   { timers, outbox }: { readonly timers: Timers; readonly outbox: Outbox },
-  taker: LockTaker,
+  lockCalls: LockCalls,
   keys: readonly KeyWithMode[],
   options: AcquireAllOptions,
   facts: Call,
@@ -27,22 +27,22 @@ export async function acquireAll(
   const loss = new AbortController();
   const fate = new SharedFate((error) => loss.abort(error));
   const call = { ...facts, end: loss.signal };
-  const taken: TakenLock[] = [];
+  const acquired: AcquiredLock[] = [];
   const ordered = canonicalOrder(keys, options.mode ?? 'exclusive');
-  // A bad key or option is an error before any lock is taken.
-  for (const { key, mode } of ordered) taker.check(key, { ...options, mode });
+  // A bad key or option is an error before any lock is acquired.
+  for (const { key, mode } of ordered) lockCalls.check(key, { ...options, mode });
   try {
     for (const { key, mode } of ordered) {
-      const lock = await taker.take(key, { ...options, mode }, call);
-      taken.push(lock);
+      const lock = await lockCalls.acquire(key, { ...options, mode }, call);
+      acquired.push(lock);
       fate.join(lock.hold);
     }
-    const locks = new HeldLocks(taken);
-    // The promises since the last grant took turns, in which another caller may have blocked the event loop.
+    const locks = new HeldLocks(acquired);
+    // The promises since the last lock began took turns, in which another caller may have blocked the event loop.
     locks.assertHeld();
     return locks;
   } catch (error) {
-    const released = Promise.all(taken.map(({ handle }) => handle.release()));
+    const released = Promise.all(acquired.map(({ handle }) => handle.release()));
     if (!isInterruption(error)) await timers.atMost(call.deadline.remainingMs(), released);
     // The caller may end the process once it has this error, so the removals must have left the process by then.
     await outbox.emptied();
@@ -99,12 +99,12 @@ export class SharedFate {
 /** Locks that were acquired together, and are lost and released together. */
 export class HeldLocks extends MultiLockHandle {
   readonly locks: readonly LockHandle[];
-  readonly #owned: readonly TakenLock[];
+  readonly #owned: readonly AcquiredLock[];
   readonly #controller = new AbortController();
   readonly #fate = new SharedFate((error) => this.#lose(error));
   #released: Promise<void> | undefined;
 
-  constructor(owned: readonly TakenLock[]) {
+  constructor(owned: readonly AcquiredLock[]) {
     super();
     this.#owned = owned;
     this.locks = owned.map(({ handle }) => handle);

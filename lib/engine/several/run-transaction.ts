@@ -1,7 +1,7 @@
 import type { Clock } from '../../lock/clock.js';
 import { answerWithinMs, Deadline } from '../../lock/deadline.js';
 import { DeadlockError, LockConfigurationError } from '../../lock/errors.js';
-import type { Call, LockTaker, TakenLock } from '../acquire/lock-taker.js';
+import type { Call, LockCalls, AcquiredLock } from '../acquire/lock-calls.js';
 import type { CallScope } from '../bounds/call-scope.js';
 import type { LockEvents } from '../bounds/lock-events.js';
 import { frameFor, type Identifiers, runInFrame } from '../bounds/owner-context.js';
@@ -23,7 +23,7 @@ export interface TransactionParts {
   readonly outbox: Outbox;
   readonly events: LockEvents;
   readonly identifiers: Identifiers;
-  readonly taker: LockTaker;
+  readonly lockCalls: LockCalls;
   readonly waitMs: number;
   /** Returns a number in [0, 1). */
   readonly random: () => number;
@@ -48,22 +48,22 @@ export async function runTransaction<T>(parts: TransactionParts, work: Transacti
 }
 
 async function runOnce<T>(parts: TransactionParts, work: TransactionWork<T>, { service, deadline }: Call): Promise<T> {
-  const { clock, waitMs, identifiers, outbox, events, taker } = parts;
-  const locks: TakenLock[] = [];
+  const { clock, waitMs, identifiers, outbox, events, lockCalls } = parts;
+  const locks: AcquiredLock[] = [];
   const frame = frameFor(service, identifiers, locks);
   const { owner } = frame;
   const tx = new GrowingTransaction(
     locks,
     deadline,
-    // An `async` function would put more turns of promises between the last check of a grant and its caller.
+    // An `async` function would put more turns of promises between the last check of a lock and its caller.
     (key, mode, end, suspicion) => {
-      const take = (): Promise<TakenLock> => {
+      const acquire = (): Promise<AcquiredLock> => {
         // With a `waitMs` of 0 each lock has the time of one answer, counted anew, as the work in between may take longer.
         const rest = Deadline.after(clock, waitMs === 0 ? answerWithinMs(0) : deadline.remainingMs());
         const limit = suspicion && ((scope: CallScope): void => suspectDeadlock(parts, suspicion, scope));
-        return taker.take(key, { mode }, { service, deadline: rest, owner, end, limit });
+        return lockCalls.acquire(key, { mode }, { service, deadline: rest, owner, end, limit });
       };
-      return taker.firstConnectionToTake(key, { mode }, { service, deadline, end })?.then(take) ?? take();
+      return lockCalls.firstConnectionToAcquire(key, { mode }, { service, deadline, end })?.then(acquire) ?? acquire();
     },
     parts.random,
   );

@@ -2,7 +2,7 @@ import type { Deadline } from '../../lock/deadline.js';
 import { DeadlockError, LockAbortedError, type LockError, type LockLostError } from '../../lock/errors.js';
 import type { LockHandle } from '../../lock/handle.js';
 import { covers, type LockMode } from '../../lock/mode.js';
-import type { TakenLock } from '../acquire/lock-taker.js';
+import type { AcquiredLock } from '../acquire/lock-calls.js';
 import { onAbort } from '../bounds/call-scope.js';
 import type { Footing } from '../hold/held-lock.js';
 import type { Hold } from '../hold/hold.js';
@@ -23,7 +23,7 @@ export interface Suspicion {
 }
 
 /** Acquires one lock for the transaction. The reason of `end` is the error that ends the wait. */
-export type TakeLock = (
+export type AcquireLock = (
   key: string,
   mode: LockMode,
   end: AbortSignal,
@@ -35,22 +35,22 @@ export type TakeLock = (
  * `locks`, a frame's list, so that code inside can re-enter them. Releasing them is up to whoever made the list.
  */
 export class GrowingTransaction implements LockTransaction, Footing {
-  readonly #locks: TakenLock[];
+  readonly #locks: AcquiredLock[];
   readonly #deadline: Deadline;
-  readonly #take: TakeLock;
+  readonly #acquire: AcquireLock;
   readonly #random: () => number;
   readonly #controller = new AbortController();
   readonly #fate = new SharedFate((error) => this.#lose(error));
   #isOver = false;
   #lostHold: Hold | undefined;
   #last: Promise<unknown> = Promise.resolve();
-  /** Ends the wait for the lock that is being taken. */
+  /** Ends the wait for the lock that is being acquired. */
   #endWait: (loss?: LockLostError) => void = () => undefined;
 
-  constructor(locks: TakenLock[], deadline: Deadline, take: TakeLock, random: () => number) {
+  constructor(locks: AcquiredLock[], deadline: Deadline, acquire: AcquireLock, random: () => number) {
     this.#locks = locks;
     this.#deadline = deadline;
-    this.#take = take;
+    this.#acquire = acquire;
     this.#random = random;
   }
 
@@ -79,7 +79,7 @@ export class GrowingTransaction implements LockTransaction, Footing {
     const locked = this.#last.then(() => this.#lock(key, mode));
     this.#last = locked.catch(() => undefined);
     return locked.then((handle) => {
-      // Another caller may have blocked the event loop since the grant.
+      // Another caller may have blocked the event loop since the hold began.
       const loss = this.lossError();
       if (loss !== undefined) throw loss;
       return handle;
@@ -98,16 +98,16 @@ export class GrowingTransaction implements LockTransaction, Footing {
     }
     const controller = new AbortController();
     this.#endWait = (loss) => controller.abort(loss ?? endedError(key));
-    const taken = await this.#take(key, mode, controller.signal, this.#suspicion(key));
-    // The end or the loss came after the grant, too late to end the wait.
+    const acquired = await this.#acquire(key, mode, controller.signal, this.#suspicion(key));
+    // The end or the loss came after the hold began, too late to end the wait.
     if (this.#isOver || this.signal.aborted) {
-      void taken.handle.release();
+      void acquired.handle.release();
       this.signal.throwIfAborted();
       throw endedError(key);
     }
-    this.#locks.push(taken);
-    this.#fate.join(taken.hold);
-    return taken.handle;
+    this.#locks.push(acquired);
+    this.#fate.join(acquired.hold);
+    return acquired.handle;
   }
 
   /** Ends the growing phase: no lock is added from now on, and a wait for one ends. */
@@ -140,5 +140,5 @@ export class GrowingTransaction implements LockTransaction, Footing {
 }
 
 function endedError(key: string): LockAbortedError {
-  return new LockAbortedError(`The transaction has ended, and cannot take the lock ${key}`, key);
+  return new LockAbortedError(`The transaction has ended, and cannot acquire the lock ${key}`, key);
 }

@@ -3,7 +3,7 @@ import type { LossReason } from '../../lock/events.js';
 import { certaintyMarginMs } from '../../session/certainty.js';
 import { type ConnectionState, isUp } from '../../session/connection-state.js';
 import type { Session, SessionIdentity } from '../../session/session.js';
-import { type Member, Roster } from '../roster.js';
+import { type Member, IndexedSet } from '../indexed-set.js';
 import type { PendingTimer, Timers } from '../timers.js';
 import type { LinkState } from './link-state.js';
 
@@ -13,7 +13,7 @@ const WATCH_OWN_AFTER_MS = 250;
 /** A held lock, as far as `Holders` deals with it. */
 export interface Held extends Member {
   readonly session: SessionIdentity;
-  readonly grantedAt: number;
+  readonly heldSince: number;
   /** Set and cancelled by `Holders`. */
   watchTimer: PendingTimer | undefined;
   /** Watches its node for removal by others. */
@@ -30,7 +30,7 @@ export class Holders<H extends Held> {
   readonly #clock: Clock;
   readonly #timers: Timers;
   readonly #onSuspended: 'continue' | 'stop';
-  readonly #holds = new Roster<H>();
+  readonly #holds = new IndexedSet<H>();
   #letGo: (() => void) | undefined;
   #onEmpty: (() => void) | undefined;
   #certaintyTimer: PendingTimer | undefined;
@@ -80,7 +80,7 @@ export class Holders<H extends Held> {
       // The session may be a new one already, under which the old holds must not pass for held.
       if (hold.session !== this.#session.identity) hold.lose(state === 'closed' ? 'closed' : 'session-ended');
       else if (state === 'suspended' && this.#onSuspended === 'stop') hold.lose('suspended');
-      else if (isUp(state) && this.#clock.now() - hold.grantedAt >= WATCH_OWN_AFTER_MS) hold.watchOwn();
+      else if (isUp(state) && this.#clock.now() - hold.heldSince >= WATCH_OWN_AFTER_MS) hold.watchOwn();
     }
   }
 

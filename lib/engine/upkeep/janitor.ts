@@ -8,7 +8,7 @@ import { failedWith, isAboutTheLink, SessionError } from '../../session/errors.j
 import { check, exists, multi, type MultiPart, remove, type Stat } from '../../session/requests.js';
 import type { Session } from '../../session/session.js';
 import type { Guard } from '../contender.js';
-import { type Member, Roster } from '../roster.js';
+import { type Member, IndexedSet } from '../indexed-set.js';
 import type { LinkState } from './link-state.js';
 import { useUnusedContainer } from './parents.js';
 import type { ListsBehindWrites } from './queue-lists.js';
@@ -58,7 +58,7 @@ export class Janitor {
   readonly #session: Session;
   readonly #lists: ListsBehindWrites;
   readonly #onRefused: (path: string, error: SessionError) => void;
-  readonly #tasks = new Roster<Task>();
+  readonly #tasks = new IndexedSet<Task>();
   #idlers: (() => void)[] = [];
 
   constructor(
@@ -128,7 +128,7 @@ export class Janitor {
   #add(attempt: () => Promise<Result>): Removal {
     // The nodes end with the session, and there will be no other link.
     if (this.#session.state === 'closed') return { done: Promise.resolve(), forget: nobodyWaits };
-    const task: Task = { attempt, done: nobodyWaits, refusals: 0, retry: undefined, rosterIndex: -1 };
+    const task: Task = { attempt, done: nobodyWaits, refusals: 0, retry: undefined, setIndex: -1 };
     // The removal may outlive the call that asks for it, so its promise must not keep that call's async context.
     const done = outsideCalls(() => new Promise<void>((resolve) => (task.done = resolve)));
     this.#tasks.add(task);

@@ -74,7 +74,7 @@ function explain(state: Exclude<ConnectionState, 'connected' | 'reconnected'>): 
     case 'connecting':
       return 'There is no ZooKeeper session yet';
     case 'suspended':
-      return 'The link to ZooKeeper is down; held locks are valid until their certainty ends, new ones cannot be taken';
+      return 'The link to ZooKeeper is down; held locks are valid until their certainty ends, new ones cannot be acquired';
     case 'lost':
       return 'There is no ZooKeeper session, or it may have ended: its locks are lost. It is resumed, or a new one is opened, as soon as a server answers';
     case 'closed':

@@ -107,7 +107,7 @@ function ofName(named: NamedParameter, known: KnownParameters): Source {
   return { index, shown, read: withDefault(read, defaultValue, shown), isArgument: false };
 }
 
-/** Reads what the method itself will read: its default values are made when the lock is taken already. */
+/** Reads what the method itself will read: its default values are made when the lock is held already. */
 function withDefault(read: ArgumentReader, defaultValue: DefaultValue | undefined, shown: string): ArgumentReader {
   if (defaultValue === undefined) return read;
   return (args) => {
@@ -115,7 +115,7 @@ function withDefault(read: ArgumentReader, defaultValue: DefaultValue | undefine
     if (value !== undefined) return value;
     if (defaultValue.kind === 'literal') return defaultValue.value;
     throw new InvalidLockKeyError(
-      `The call gives no value for ${shown}, and the lock is taken before the method computes its default value. Give the ` +
+      `The call gives no value for ${shown}, and the lock is acquired before the method computes its default value. Give the ` +
         'value, make the default a plain text or number, or compute the key: @Locked((...args) => key)',
     );
   };

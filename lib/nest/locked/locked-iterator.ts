@@ -1,5 +1,5 @@
 import { clearTimeout, setTimeout } from 'node:timers';
-import { NotAskedForError } from './given-back.js';
+import { NotAskedForError } from './released-early.js';
 import type { LockedPlan } from './locked-call.js';
 
 type Steps = AsyncGenerator<unknown, unknown, unknown>;
@@ -35,18 +35,18 @@ export class LockedIterator implements Steps {
   }
 
   next(...sent: [] | [unknown]): Step {
-    return this.#take(() => this.#steps.next(...sent));
+    return this.#run(() => this.#steps.next(...sent));
   }
 
   return(value: unknown): Step {
     this.#stage.leaving.abort();
     this.#forgotten = undefined;
-    return this.#take(() => this.#steps.return(value));
+    return this.#run(() => this.#steps.return(value));
   }
 
   throw(error: unknown): Step {
     this.#stage.leaving.abort();
-    return this.#take(() => this.#steps.throw(error));
+    return this.#run(() => this.#steps.throw(error));
   }
 
   [Symbol.asyncIterator](): this {
@@ -57,7 +57,7 @@ export class LockedIterator implements Steps {
     await this.return(undefined);
   }
 
-  async #take(step: () => Step): Step {
+  async #run(step: () => Step): Step {
     clearTimeout(this.#timer);
     const forgotten = this.#forgotten;
     this.#forgotten = undefined;

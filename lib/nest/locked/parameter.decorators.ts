@@ -38,7 +38,7 @@ export function LockKey(name: string, pick?: (argument: never) => KeyValue, plac
 }
 
 /**
- * The fencing token of the lock that `@Locked` took, for the store that the lock protects:
+ * The fencing token of the lock that `@Locked` acquired, for the store that the lock protects:
  * `save(file: File, @Fence() token: bigint = injected())`. What the caller sends in its place is overwritten.
  */
 export function Fence(): FillingDecorator<bigint, '@Fence() fills a parameter of type bigint'>;
@@ -47,7 +47,7 @@ export function Fence(...bare: unknown[]): UntypedDecorator {
   return (target, method, index) => addParameterNote('@Fence()', target, method, { kind: 'fence', index });
 }
 
-/** The handle of the lock that `@Locked` took: `@CurrentLock() lock: LockHandle = injected()`. */
+/** The handle of the lock that `@Locked` acquired: `@CurrentLock() lock: LockHandle = injected()`. */
 export function CurrentLock(): FillingDecorator<LockHandle, '@CurrentLock() fills a parameter of type LockHandle'>;
 export function CurrentLock(...bare: unknown[]): UntypedDecorator {
   refuseMissingParentheses('@CurrentLock', bare, 'it would fill nothing. Write @CurrentLock()');

@@ -26,7 +26,7 @@ class IterationLock {
   #running: Promise<void | BusyInstead> = Promise.resolve();
 
   /** @param leaving ends the wait, not the hold */
-  take(
+  acquire(
     plan: LockedPlan,
     instance: unknown,
     args: readonly unknown[],
@@ -81,7 +81,7 @@ class IterationLock {
   }
 }
 
-/** The lock is taken at the first `next()` and held until the iteration ends; `for await` ends it however it is left. */
+/** The lock is acquired at the first `next()` and held until the iteration ends; `for await` ends it however it is left. */
 export function wrapAsyncIterable(plan: LockedPlan): (...args: unknown[]) => AsyncGenerator<unknown> {
   const iterate = iteration(plan);
   return function (this: unknown, ...args) {
@@ -97,7 +97,7 @@ function iteration(
   return async function* (stage, args) {
     const leaving = stage.leaving.signal;
     const lock = new IterationLock();
-    const inside = await lock.take(plan, this, args, leaving).catch((error: unknown) => {
+    const inside = await lock.acquire(plan, this, args, leaving).catch((error: unknown) => {
       if (leaving.aborted) return undefined;
       throw error;
     });

@@ -3,7 +3,7 @@ import { clearTimeout, setTimeout } from 'node:timers';
 import { isObservable, Observable } from 'rxjs';
 import { LockConfigurationError } from '../../lock/errors.js';
 import type { LockHandle } from '../../lock/handle.js';
-import { NotSubscribedError } from './given-back.js';
+import { NotSubscribedError } from './released-early.js';
 import { BusyInstead, type LockedPlan, runLocked, settleAs } from './locked-call.js';
 import { subscribeInside } from './subscribe-inside.js';
 

@@ -180,12 +180,12 @@ describe('@Locked on an async generator', () => {
     expect(tooLate).toBeInstanceOf(LockAbortedError);
     expect(tooLate).toMatchObject({ name: 'LockAbortedError', code: 'LOCK_ABORTED', key: '/locks/watched' });
     expect(String(tooLate)).toBe(
-      'LockAbortedError: The lock was given back, because the next value under it was not asked for in time',
+      'LockAbortedError: The lock was released, because the next value under it was not asked for in time',
     );
     expect(tooLate).toEqual(
       telling(
         'Nobody asked for the next value of what Rows.watched returned within 50 ms of the one before, so its lock ' +
-          '/locks/watched was given back. A loop that takes longer than that for one value needs a higher subscribeWithinMs',
+          '/locks/watched was released. A loop that takes longer than that for one value needs a higher subscribeWithinMs',
       ),
     );
     expect(await rows.next()).toEqual({ done: true, value: undefined });

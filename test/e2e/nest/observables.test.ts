@@ -355,11 +355,11 @@ describe('@Locked on an async method that brings an Observable', () => {
     expect(tooLate).toBeInstanceOf(LockAbortedError);
     expect(tooLate).toMatchObject({ name: 'LockAbortedError', code: 'LOCK_ABORTED', key: '/locks/promised' });
     expect(String(tooLate)).toBe(
-      'LockAbortedError: The lock was given back, because nobody subscribed to its stream in time',
+      'LockAbortedError: The lock was released, because nobody subscribed to its stream in time',
     );
     expect(tooLate).toEqual(
       telling(
-        'Nobody subscribed within 50 ms to what Streams.promised returned, so its lock /locks/promised was given back. ' +
+        'Nobody subscribed within 50 ms to what Streams.promised returned, so its lock /locks/promised was released. ' +
           'Subscribe to it at once, or raise subscribeWithinMs in @Locked',
       ),
     );

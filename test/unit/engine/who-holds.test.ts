@@ -8,7 +8,7 @@ import { useEngine } from './support/use-engine.js';
 
 const KEY = '/locks/orders';
 const INSIDE_THE_SAME =
-  /A call inside the same lock holds it \(taken by first [34]\d\d ms ago\): if that one waits for this one, it waits for itself$/;
+  /A call inside the same lock holds it \(acquired by first [34]\d\d ms ago\): if that one waits for this one, it waits for itself$/;
 const ISO = '\\d{4}-\\d\\d-\\d\\dT[\\d:.]+Z';
 
 /** The reads of single nodes that a client sends, and which may still set no watch. */
@@ -117,7 +117,7 @@ describe('a LOCK_TIMEOUT', () => {
     await engine.settle(one.locks.acquire(KEY, { label: 'Orders.pay' }));
     await engine.runFor(1_234);
     const WHO =
-      /This process itself holds it \(taken by Orders\.pay 1\d{3} ms ago\)\. If .* same flow of calls took it, that flow waited for itself/;
+      /This process itself holds it \(acquired by Orders\.pay 1\d{3} ms ago\)\. If .* same flow of calls acquired it, that flow waited for itself/;
 
     expect((await engine.failure(one.locks.acquire(KEY, { waitMs: 0 }))).details).toMatch(WHO);
     const error = await engine.failure(one.locks.acquire(KEY, { waitMs: 100 }));
@@ -175,7 +175,7 @@ describe('a LOCK_TIMEOUT', () => {
     const lock = await engine.settle(one.locks.acquire(KEY, { mode: 'upgradeable', label: 'Orders.pay' }));
     await engine.settle(lock.upgrade());
     const error = await engine.failure(one.locks.acquire(KEY, { mode: 'read', waitMs: 0 }));
-    expect(error.details).toContain('This process itself holds it (taken by Orders.pay ');
+    expect(error.details).toContain('This process itself holds it (acquired by Orders.pay ');
   });
 
   it('names the own lock to who only tries that stood in for ZooKeeper, and is still there', async () => {
@@ -186,7 +186,7 @@ describe('a LOCK_TIMEOUT', () => {
     engine.faults.accept(local.process);
     await engine.runUntil(() => local.locks.connectionState.endsWith('connected'));
     const error = await engine.failure(local.locks.acquire(KEY, { waitMs: 0 }));
-    expect(error.details).toContain('This process itself holds it (taken by standing in ');
+    expect(error.details).toContain('This process itself holds it (acquired by standing in ');
   });
 
   it('says who took the lock around a call that may not share it, and when', async () => {
@@ -197,7 +197,9 @@ describe('a LOCK_TIMEOUT', () => {
       };
       const error = await engine.settle(one.locks.withLock(KEY, work, { mode: 'read', label: 'Orders.pay' }));
       expect(error).toBeInstanceOf(LockConfigurationError);
-      expect(error.details).toMatch(/already held (as read )?by this same call \(taken by Orders\.pay 3\d\d ms ago\)/);
+      expect(error.details).toMatch(
+        /already held (as read )?by this same call \(acquired by Orders\.pay 3\d\d ms ago\)/,
+      );
     }
   });
 

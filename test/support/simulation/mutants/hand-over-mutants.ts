@@ -12,7 +12,7 @@ export const HAND_OVER_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: KEY_QUEUE,
-        find: "const isDeparted = leaving === 'given back' && this.#handsOver;",
+        find: "const isDeparted = leaving === 'departed' && this.#handsOver;",
         replace: 'const isDeparted = this.#handsOver;',
       },
     ],
@@ -40,7 +40,7 @@ export const HAND_OVER_MUTANTS: readonly Mutant[] = [
         file: TURNS,
         find: 'return this.#waitsFor(member, decision, basis);',
         replace:
-          "if (basis === 'a hand-over') { this.#letIn(member, basis); return undefined; }\n" +
+          "if (basis === 'a hand-over') { this.#letEnter(member, basis); return undefined; }\n" +
           'return this.#waitsFor(member, decision, basis);',
       },
     ],

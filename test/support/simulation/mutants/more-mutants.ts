@@ -71,7 +71,7 @@ export const MORE_MUTANTS: readonly Mutant[] = [
   {
     name: 'a hold that comes back with the link',
     edits: [
-      { file: 'lib/engine/hold/hold.ts', find: ' || session.certainSince() > this.grantedAt', replace: '' },
+      { file: 'lib/engine/hold/hold.ts', find: ' || session.certainSince() > this.heldSince', replace: '' },
       {
         file: 'lib/engine/upkeep/holders.ts',
         find: "for (const hold of this.all) hold.lose('uncertain');",
@@ -127,7 +127,7 @@ export const MORE_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'lib/engine/upkeep/holders.ts',
-        find: 'else if (isUp(state) && this.#clock.now() - hold.grantedAt >= WATCH_OWN_AFTER_MS) hold.watchOwn();',
+        find: 'else if (isUp(state) && this.#clock.now() - hold.heldSince >= WATCH_OWN_AFTER_MS) hold.watchOwn();',
         replace: '',
       },
     ],

@@ -64,8 +64,8 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'lib/engine/acquire/acquire.ts',
-        find: "void janitor.remove([contender.path], contender.lockDelay.onGiveUp, contender.leave('given back'));",
-        replace: "contender.leave('given back');",
+        find: "void janitor.remove([contender.path], contender.lockDelay.onGiveUp, contender.leave('departed'));",
+        replace: "contender.leave('departed');",
       },
     ],
     breaks: ['no litter', 'liveness'],
@@ -196,7 +196,7 @@ export const MUTANTS: readonly Mutant[] = [
         file: 'lib/engine/acquire/turns.ts',
         find: "if (basis === 'a removal' && !blockers.has(watch.name)) {",
         replace:
-          "if (basis === 'a removal' && watch.mode === 'read') { this.#letIn(member, 'a new list'); return undefined; }\nif (basis === 'a removal' && !blockers.has(watch.name)) {",
+          "if (basis === 'a removal' && watch.mode === 'read') { this.#letEnter(member, 'a new list'); return undefined; }\nif (basis === 'a removal' && !blockers.has(watch.name)) {",
       },
     ],
     breaks: ['first come, first served', 'one holder'],

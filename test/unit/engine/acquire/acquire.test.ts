@@ -205,7 +205,7 @@ describe('whenSure()', () => {
     const { session, engine } = given();
     session.certainUntilMs = Number.MAX_SAFE_INTEGER;
     const { hold, handle } = await take(engine, KEY);
-    const [lock, other] = [handle, hold.share()];
+    const [lock, other] = [handle, hold.newHandle()];
     session.state$.next('suspended');
     const [sure, others] = [rejection(lock.whenSure()), rejection(other.whenSure())];
     let othersEnded = false;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { getEventListeners } from 'node:events';
-import type { TakenLock } from '../../../../lib/engine/acquire/lock-taker.js';
+import type { AcquiredLock } from '../../../../lib/engine/acquire/lock-calls.js';
 import type { Hold } from '../../../../lib/engine/hold/hold.js';
 import { canonicalOrder, HeldLocks, SharedFate } from '../../../../lib/engine/several/acquire-all.js';
 import { GrowingTransaction } from '../../../../lib/engine/several/transaction.js';
@@ -208,7 +208,7 @@ describe('acquireAll()', () => {
 class SharedLock {
   readonly listeners = new Set<(error: LockLostError) => void>();
   readonly #controller = new AbortController();
-  readonly owned: TakenLock;
+  readonly owned: AcquiredLock;
   releases = 0;
   #error: LockLostError | undefined;
 
@@ -309,11 +309,11 @@ describe('a transaction that has ended', () => {
     ['the loss of another of its locks', true],
   ])('keeps no lock that is granted in the very turn of %s', async (_what, isLost) => {
     const [a, b] = locks();
-    let grant: (owned: TakenLock) => void = () => undefined;
-    const granted = new Promise<TakenLock>((resolve) => (grant = resolve));
-    const kept: TakenLock[] = [];
+    let grant: (owned: AcquiredLock) => void = () => undefined;
+    const granted = new Promise<AcquiredLock>((resolve) => (grant = resolve));
+    const kept: AcquiredLock[] = [];
     const deadline = Deadline.after(new ManualClock(), 1_000);
-    const take = (key: string): Promise<TakenLock> => (key === '/a' ? Promise.resolve(a.owned) : granted);
+    const take = (key: string): Promise<AcquiredLock> => (key === '/a' ? Promise.resolve(a.owned) : granted);
     const tx = new GrowingTransaction(kept, deadline, take, Math.random);
     await tx.lock('/a');
     const late = tx.lock('/b').catch(({ details }: LockError) => details);
@@ -321,7 +321,7 @@ describe('a transaction that has ended', () => {
     grant(b.owned);
     if (isLost) a.lose();
     else tx.end();
-    expect(await late).toBe(isLost ? '/a was lost' : 'The transaction has ended, and cannot take the lock /b');
+    expect(await late).toBe(isLost ? '/a was lost' : 'The transaction has ended, and cannot acquire the lock /b');
     expect([kept, b.releases]).toEqual([[a.owned], 1]);
   });
 });

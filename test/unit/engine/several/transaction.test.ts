@@ -138,7 +138,7 @@ describe('transaction()', () => {
     expect(engine.world.watchCount).toBe(watches);
     for (const error of await engine.settle(Promise.all(waits), 1)) {
       expect(error).toBeInstanceOf(LockAbortedError);
-      expect(error.details).toMatch(/^The transaction has ended, and cannot take the lock \/l\/(busy|next)$/);
+      expect(error.details).toMatch(/^The transaction has ended, and cannot acquire the lock \/l\/(busy|next)$/);
     }
   });
 

@@ -1,4 +1,4 @@
-import type { TakenLock } from '../../../../lib/engine/acquire/lock-taker.js';
+import type { AcquiredLock } from '../../../../lib/engine/acquire/lock-calls.js';
 import { CallScope } from '../../../../lib/engine/bounds/call-scope.js';
 import { buildEngine, type Engine } from '../../../../lib/engine/build-engine.js';
 import { Janitor } from '../../../../lib/engine/upkeep/janitor.js';
@@ -17,8 +17,11 @@ export function scriptedEngine(session: ScriptedSession): Engine {
 }
 
 /** Takes a lock as `acquire` does, and shows the hold behind the handle. */
-export function take(engine: Engine, key: string, options: AcquireOptions = {}): Promise<TakenLock> {
-  return engine.taker.take(key, options, { service: engine, deadline: Deadline.after(engine.clock, engine.waitMs) });
+export function take(engine: Engine, key: string, options: AcquireOptions = {}): Promise<AcquiredLock> {
+  return engine.lockCalls.acquire(key, options, {
+    service: engine,
+    deadline: Deadline.after(engine.clock, engine.waitMs),
+  });
 }
 
 /** The bounds of a call that nothing ends but the test. */

@@ -195,7 +195,7 @@ describe('a parameter with a default value', () => {
     for (const call of [() => service.computed(), () => service.destructured()]) {
       const error = await call().catch((thrown: unknown) => thrown);
       expect(error).toBeInstanceOf(InvalidLockKeyError);
-      expect(error).toEqual(telling('the lock is taken before the method computes its default value'));
+      expect(error).toEqual(telling('the lock is acquired before the method computes its default value'));
     }
     await expect(service.plain(null as unknown as string)).rejects.toThrow(InvalidLockKeyError);
     expect(recorded.keys).toEqual([]);

@@ -13,7 +13,7 @@ import type { Outbox } from '../upkeep/outbox.js';
 import type { Acquire } from './acquire.js';
 import { Busy } from './obstacles.js';
 
-export type TakenLock = OwnedLock<Hold>;
+export type AcquiredLock = OwnedLock<Hold>;
 
 /** What is known of a call besides its key and its options. */
 export interface Call {
@@ -28,15 +28,15 @@ export interface Call {
   readonly limit?: ((scope: CallScope) => void) | undefined;
 }
 
-/** Gives out locks of this process where ZooKeeper is away. */
+/** Locks of this process alone, for calls that find ZooKeeper away. */
 export interface StandIn {
   /** Ends a wait for ZooKeeper while there is still time for the lock that stands in. */
   limit(scope: CallScope): void;
-  take(key: string, options: AcquireOptions, call: Call): Promise<TakenLock>;
-  tryTake(key: string, options: AcquireOptions, call: Call): Promise<TakenLock | Busy>;
+  acquire(key: string, options: AcquireOptions, call: Call): Promise<AcquiredLock>;
+  tryAcquire(key: string, options: AcquireOptions, call: Call): Promise<AcquiredLock | Busy>;
 }
 
-export interface TakerParts {
+export interface LockCallsParts {
   readonly acquire: Acquire;
   readonly scopes: CallScopes;
   readonly link: LinkState;
@@ -49,56 +49,56 @@ export interface TakerParts {
   readonly connectTimeoutMs: number;
 }
 
-/** Takes locks for callers: what can be checked before any I/O, re-entry, the deadline, the lock that stands in. */
-export class LockTaker {
-  readonly #parts: TakerParts;
+/** The calls of an application for a lock: what can be checked before any I/O, re-entry, the deadline, the lock that stands in. */
+export class LockCalls {
+  readonly #parts: LockCallsParts;
   #isRefusing = false;
 
-  constructor(parts: TakerParts) {
+  constructor(parts: LockCallsParts) {
     this.#parts = parts;
   }
 
-  /** Waits for the lock, or shares the one around the caller. */
-  async take(key: string, options: AcquireOptions, call: Call): Promise<TakenLock> {
+  /** Waits for the lock, or re-enters the one around the caller. */
+  async acquire(key: string, options: AcquireOptions, call: Call): Promise<AcquiredLock> {
     const { waitMs, acquire, standIn } = this.#parts;
     // To wait for no time at all is to try once: the deadline is for ZooKeeper's answer then.
     if ((options.waitMs ?? waitMs) === 0) {
-      const taken = await this.tryTake(key, options, call);
-      if (!(taken instanceof Busy)) return taken;
-      const error = busyError(key, call.deadline, taken.holder);
+      const acquired = await this.tryAcquire(key, options, call);
+      if (!(acquired instanceof Busy)) return acquired;
+      const error = busyError(key, call.deadline, acquired.holder);
       this.#report(key, options, error, call.deadline);
       throw error;
     }
     const around = this.#around(key, options, call);
-    if (around !== undefined) return this.#share(around, call, options);
+    if (around !== undefined) return this.#reenter(around, call, options);
     const request = this.#build(key, options, call);
-    const connected = this.firstConnectionToTake(key, options, call);
+    const connected = this.firstConnectionToAcquire(key, options, call);
     if (connected !== undefined) await connected;
     try {
       const hold = await this.#inScope(key, options, call, (scope) => acquire.acquire(request, scope));
-      return { hold, handle: hold.share() };
+      return { hold, handle: hold.newHandle() };
     } catch (error) {
       await this.#failed(key, options, error as Error, call);
       if (standIn === undefined || !(error instanceof LockUnavailableError)) throw error;
-      return standIn.take(key, options, call);
+      return standIn.acquire(key, options, call);
     }
   }
 
   /** @returns Busy when somebody is in the way */
-  async tryTake(key: string, options: AcquireOptions, call: Call): Promise<TakenLock | Busy> {
+  async tryAcquire(key: string, options: AcquireOptions, call: Call): Promise<AcquiredLock | Busy> {
     const { acquire, standIn, outbox } = this.#parts;
     const around = this.#around(key, options, call);
-    if (around !== undefined) return this.#share(around, call, options);
+    if (around !== undefined) return this.#reenter(around, call, options);
     const request = this.#build(key, options, call);
     try {
       const hold = await this.#inScope(key, options, call, (scope) => acquire.tryAcquire(request, scope));
-      if (!(hold instanceof Busy)) return { hold, handle: hold.share() };
+      if (!(hold instanceof Busy)) return { hold, handle: hold.newHandle() };
       await outbox.emptied();
       return hold;
     } catch (error) {
       await this.#failed(key, options, error as Error, call);
       if (standIn === undefined || !(error instanceof LockUnavailableError)) throw error;
-      return standIn.tryTake(key, options, call);
+      return standIn.tryAcquire(key, options, call);
     }
   }
 
@@ -123,8 +123,8 @@ export class LockTaker {
     call.deadline.putOff(deadline.startedAt);
   }
 
-  /** The same for a call that is to take a lock: that it fails is an event. */
-  firstConnectionToTake(key: string, options: AcquireOptions, call: Call): Promise<void> | undefined {
+  /** As `firstConnection`, for a call that is to acquire a lock: that it fails is an event. */
+  firstConnectionToAcquire(key: string, options: AcquireOptions, call: Call): Promise<void> | undefined {
     const askedAt = Deadline.after(call.deadline.clock, 0);
     return this.firstConnection(key, options, call)?.catch((error: unknown) => {
       this.#report(key, options, error as Error, askedAt);
@@ -173,17 +173,17 @@ export class LockTaker {
     };
   }
 
-  /** The lock around the caller. It may be shared to the end, also while the service refuses new requests. */
-  #around(key: string, options: AcquireOptions, { service }: Call): TakenLock | undefined {
+  /** The lock around the caller. It may be re-entered to the end, also while the service refuses new requests. */
+  #around(key: string, options: AcquireOptions, { service }: Call): AcquiredLock | undefined {
     checkKey(key);
     checkAcquireOptions(options, key);
     return findReentry<Hold>(service, key, options.mode ?? 'exclusive', options);
   }
 
   /** Another handle on a lock the caller has around it; waits for proof while the link is down. */
-  async #share({ hold }: TakenLock, call: Call, options: AcquireOptions): Promise<TakenLock> {
+  async #reenter({ hold }: AcquiredLock, call: Call, options: AcquireOptions): Promise<AcquiredLock> {
     const { signal, leaseMs } = options;
-    const handle: LockHandle = hold.share();
+    const handle: LockHandle = hold.newHandle();
     const { scopes } = this.#parts;
     try {
       await scopes.run(handle.key, call.deadline, { signal, end: call.end }, (scope) => scope.guard(handle.whenSure()));

