@@ -18,7 +18,7 @@ function settings(properties: string, replacements: Readonly<Record<string, stri
   return Object.fromEntries(kept.map(([name, value]) => [name, replacements[value] ?? value]));
 }
 
-describe('the page about production', () => {
+describe('On the page about production,', () => {
   describe('the zoo.cfg', () => {
     let server: StandaloneServer;
 

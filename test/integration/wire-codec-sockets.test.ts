@@ -54,15 +54,15 @@ class LinkEndedByHandshake extends OpenLink {
   }
 }
 
-describe('why a connection failed', () => {
-  it('refused', async () => {
+describe('The reason why a connection failed', () => {
+  it('is told when it was refused', async () => {
     const port = await unusedPort();
     const { message } = await new OpenLink(dialer, '127.0.0.1', port).closed;
 
     expect(message).toBe(`127.0.0.1:${port} refused the connection (ECONNREFUSED)`);
   });
 
-  it('a name that cannot be resolved', async () => {
+  it('is told of a name that cannot be resolved', async () => {
     const resolver = new HeldResolver();
     const client = new OpenLink(new SocketDialer({ acl: [], resolver }), 'zk1', 2181);
     await turn();
@@ -71,7 +71,7 @@ describe('why a connection failed', () => {
     expect((await client.closed).message).toBe('zk1:2181: the name cannot be resolved (ENOTFOUND)');
   });
 
-  it('the address is named where the name is another word', async () => {
+  it('is told with the address where the name is another word', async () => {
     const port = await unusedPort();
     const resolver = new HeldResolver();
     const client = new OpenLink(new SocketDialer({ acl: [], resolver }), 'zk1', port);
@@ -81,19 +81,19 @@ describe('why a connection failed', () => {
     expect((await client.closed).message).toBe(`zk1:${port} (127.0.0.1) refused the connection (ECONNREFUSED)`);
   });
 
-  it('a port that is none', async () => {
+  it('is told of a port that is none', async () => {
     const { message } = await new OpenLink(dialer, '127.0.0.1', 99_999).closed;
 
     expect(message).toMatch(/127\.0\.0\.1:99999 failed: .*ERR_SOCKET_BAD_PORT/);
   });
 
-  it('a server that hangs up at once', async () => {
+  it('is told of a server that hangs up at once', async () => {
     const port = await listen((socket) => socket.end());
 
     expect((await new OpenLink(dialer, '127.0.0.1', port).closed).message).toMatch(/may not be serving now/);
   });
 
-  it('a server that hangs up on TLS, which we speak already', async () => {
+  it('is told of a server that hangs up on TLS, which we speak already', async () => {
     const port = await listen((socket) => socket.once('data', () => socket.end()));
     const { message } = await new OpenLink(secureDialer, '127.0.0.1', port).closed;
 
@@ -103,7 +103,7 @@ describe('why a connection failed', () => {
     );
   });
 
-  it('a server that answers TLS with something else: the reason, without what OpenSSL knows of itself', async () => {
+  it('is told of a server that answers TLS with something else, without what OpenSSL knows of itself', async () => {
     const port = await listen((socket) => socket.resume().write('HTTP/1.1 400 Bad Request\r\n\r\n'));
     const { message, cause } = await new OpenLink(secureDialer, '127.0.0.1', port).closed;
 
@@ -113,7 +113,7 @@ describe('why a connection failed', () => {
     expect(cause).toMatchObject({ code: 'ERR_SSL_WRONG_VERSION_NUMBER' });
   });
 
-  it('a server that speaks something else', async () => {
+  it('is told of a server that speaks something else', async () => {
     const port = await listen((socket) => socket.resume().write('HTTP/1.1 400 Bad Request\r\n\r\n'));
     const client = new OpenLink(dialer, '127.0.0.1', port);
     const cause = await client.closed;
@@ -125,8 +125,8 @@ describe('why a connection failed', () => {
   });
 });
 
-describe('what a link is busy with', () => {
-  it('the name, the connection, TLS, and then nothing that it could tell', async () => {
+describe('What a link is busy with', () => {
+  it('is the name, the connection, TLS, and then nothing that it could tell', async () => {
     const port = await listen((socket) => socket.resume());
     const resolver = new HeldResolver();
     const client = new OpenLink(new SocketDialer({ acl: [], tls: {}, resolver }), 'zk1', port);
@@ -145,7 +145,7 @@ describe('what a link is busy with', () => {
   });
 });
 
-describe('addresses', () => {
+describe('a link', () => {
   it.each(['127.0.0.1', '::1'])('reaches localhost in one attempt when it listens on %s alone', async (address) => {
     const port = await listen((socket) => socket.end(), address);
     const client = new OpenLink(dialer, 'localhost', port);
@@ -193,7 +193,7 @@ describe('addresses', () => {
   });
 });
 
-describe('destroy', () => {
+describe('destroy()', () => {
   it('lets what was queued leave, then ends the connection', async () => {
     const received: Buffer[] = [];
     const ended = new Promise<void>((resolve) => {

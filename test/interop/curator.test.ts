@@ -19,7 +19,7 @@ describe('With Curator on the same key,', () => {
     ['its mutex and our exclusive locks', 'exclusive'],
     ['its write lock and ours', 'write'],
   ] as const)(
-    '%s: one holder, FIFO, over 200 hand-overs each way',
+    '%s have one holder, FIFO, over 200 hand-overs each way',
     async (_which, mode) => {
       const key = `/hand-overs/${mode}`;
       const cycles = [world.cycle(mode, key), curator.cycle(mode, key)];

@@ -19,7 +19,7 @@ describe('With kazoo on the same key,', () => {
     ['its Lock and our exclusive locks', 'exclusive'],
     ['its WriteLock and our write locks', 'write'],
   ] as const)(
-    '%s: one holder, FIFO, over 200 hand-overs each way',
+    '%s have one holder, FIFO, over 200 hand-overs each way',
     async (_which, mode) => {
       const key = `/hand-overs/${mode}`;
       const cycles = [world.cycle(mode, key), kazoo.cycle(mode, key)];

@@ -18,7 +18,7 @@ describe.each([
   });
 
   it.each(['exclusive', 'write'] as const)(
-    '(%s) and ours: one holder, FIFO, over 1 000 hand-overs each way',
+    '(%s) and ours have one holder, FIFO, over 1 000 hand-overs each way',
     async (mode) => {
       const key = `/hand-overs/${mode}`;
       const cycles = [world.cycle(mode, key), neighbour.cycle(mode, key)];

@@ -97,7 +97,7 @@ describe('locks in the tests of an application', () => {
     );
   });
 
-  it('overrideLocks() asks the application for no option: there may be no address where tests run', async () => {
+  it('take no option of the application with overrideLocks(): there may be no address where tests run', async () => {
     const unset = DistributedLockModule.forRoot({ connect: process.env['NO_SUCH_VARIABLE'] as string });
     const builder = Test.createTestingModule({ imports: [unset], providers: [Orders] });
     const module = await overrideLocks(builder).compile();

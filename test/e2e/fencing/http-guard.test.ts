@@ -107,7 +107,7 @@ describe('@RequireFence', () => {
     expect(service.saved).toEqual([]);
   });
 
-  it('is not let through to the handler when the marks cannot be asked: 503', async () => {
+  it('lets nobody through to the handler when the marks cannot be asked, and answers 503', async () => {
     using refusals = recordRefusals();
     const down = {
       claim: (resource: string, fence: Fence) =>
@@ -126,7 +126,7 @@ describe('@RequireFence', () => {
     expect(service.saved).toEqual([]);
   });
 
-  it("is not let through when the marks' store says so itself", async () => {
+  it("lets nobody through when the marks' store says so itself", async () => {
     await using marks = await sharedMarks();
     const store = await marks.open();
     await using service = await startDocumentsService({ marks: store });

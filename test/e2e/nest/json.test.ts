@@ -74,7 +74,7 @@ class OperationsController {
 describe.each([
   ['Express', () => new ExpressAdapter()],
   ['Fastify', () => new FastifyAdapter()],
-])('what an application on %s answers of its locks, as they are', (_name, adapter) => {
+])('what an application on %s answers of its locks, as they are,', (_name, adapter) => {
   let app: NestFastifyApplication;
   let url: string;
   let locks: LockService;
@@ -111,7 +111,7 @@ describe.each([
     return { lock, waiting };
   }
 
-  it('inspect: who holds and who waits', async () => {
+  it('shows by inspect() who holds and who waits', async () => {
     const { lock, waiting } = await held();
     const snapshot = await answer(`inspect?key=${KEY}`);
 
@@ -139,7 +139,7 @@ describe.each([
     await (await waiting).release();
   });
 
-  it('watch and events$: that somebody holds, waits, lost it, and what late work came to', async () => {
+  it('shows by watch() and events$ that somebody holds, waits, lost it, and what late work came to', async () => {
     await using snapshots = new EventStream(`${url}/watch?key=${KEY}`);
     await using events = new EventStream(`${url}/events`);
     await using states = new EventStream(`${url}/states`);
@@ -189,7 +189,7 @@ describe.each([
     expect((await event('released')).data).toMatchObject({ token: expect.stringMatching(DIGITS) });
   });
 
-  it('an error: what it was, and no key or server', async () => {
+  it('shows of an error what it was, and no key or server', async () => {
     const { lock, waiting } = await held();
     expect(await answer('error')).toEqual({
       error: {
@@ -203,7 +203,7 @@ describe.each([
     await (await waiting).release();
   });
 
-  it('handles, states and the service itself', async () => {
+  it('may be handles, states and the service itself', async () => {
     const { service, ...rest } = await answer('handles');
     expect(rest).toMatchObject({ lock: {}, state: 'connected', session: expect.stringMatching(SESSION) });
     expect(typeof service).toBe('object');

@@ -156,7 +156,7 @@ describe('@Locked on message handlers', () => {
     expect(await lastValueFrom(tcp.send('stream', { id: 'c' }).pipe(toArray()))).toEqual(['c', '/locks/c']);
   });
 
-  it('over TCP: for events', async () => {
+  it('over TCP: locks the handlers of events', async () => {
     eventHandled = new Gate();
     tcp.emit('edited', { id: 'd' });
     await eventHandled.reached;
@@ -164,7 +164,7 @@ describe('@Locked on message handlers', () => {
     expect(heldByEvent).toBe('d /locks/d');
   });
 
-  it('over TCP: the filter tells the client what it was', async () => {
+  it('over TCP: lets the filter tell the client what it was', async () => {
     await using held = await application.locks.acquire('/locks/held');
 
     await expect(firstValueFrom(tcp.send('busy', {}))).rejects.toEqual({
@@ -185,7 +185,7 @@ describe('@Locked on message handlers', () => {
     ['invalid', 'INVALID_ARGUMENT', 3, 'INVALID_LOCK_KEY: A value in the name of the lock'],
     ['aborted', 'CANCELLED', 1, 'LOCK_ABORTED: The wait for the lock was cancelled'],
     ['configuration', 'INTERNAL', 13, 'LOCK_CONFIGURATION: Internal server error'],
-  ])('over gRPC: the filter of /grpc answers what is %s with %s', async (id, _name, code, details) => {
+  ])('over gRPC: lets the filter of /grpc answer what is %s with %s', async (id, _name, code, details) => {
     await using held = await application.locks.acquire('/locks/held');
     const documents = grpcClient.getService<{ fail(request: Edit): Observable<object> }>('Documents');
     const error: unknown = await firstValueFrom(documents.fail({ id })).catch((failure: unknown) => failure);
@@ -194,7 +194,7 @@ describe('@Locked on message handlers', () => {
     expect(error).toMatchObject({ code, details: expect.stringContaining(details) });
   });
 
-  it('over gRPC: unary and streaming', async () => {
+  it('over gRPC: locks unary and streaming calls', async () => {
     const documents = grpcClient.getService<{
       edit(request: Edit): Observable<object>;
       watch(request: Edit): Observable<object>;

@@ -180,7 +180,7 @@ describe('the start of the application', () => {
     await expect(module.get(LockService).acquire('/a')).rejects.toThrow(LockClosedError);
   });
 
-  it('that was never used closes, too', async () => {
+  it('is followed by a close, too, where nothing was used', async () => {
     const module = await boot([DistributedLockModule.forRoot({ connect: memory(), startup: 'lazy' })]);
     await module.close();
 

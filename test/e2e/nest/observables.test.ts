@@ -233,24 +233,27 @@ describe('who consumes a decorated Observable', () => {
   const open = async (kind: string, source: Observable<string>): Promise<Observable<string>> =>
     kind === 'declared' ? streams.from('promised', source) : await streams.promised(source);
 
-  it.each(['declared', 'promised'])('%s: runs in its own context, and the source in that of the lock', async (kind) => {
-    const contexts = new Contexts();
-    const stream = await open(kind, contexts.observable());
-    await application.locks.withLock(
-      '/locks/own',
-      () => new Promise<void>((end) => stream.subscribe(contexts.consumer(end))),
-    );
+  it.each(['declared', 'promised'])(
+    '(%s) runs in its own context, and the source in that of the lock',
+    async (kind) => {
+      const contexts = new Contexts();
+      const stream = await open(kind, contexts.observable());
+      await application.locks.withLock(
+        '/locks/own',
+        () => new Promise<void>((end) => stream.subscribe(contexts.consumer(end))),
+      );
 
-    expect(contexts.seen).toEqual([
-      ...['source /locks/promised', 'operator /locks/promised', 'at once /locks/own'],
-      ...['operator /locks/promised', 'later /locks/own', 'teardown /locks/promised', 'complete /locks/own'].sort(
-        (left, right) => contexts.seen.indexOf(left) - contexts.seen.indexOf(right),
-      ),
-    ]);
-    await untilFree(application.locks, '/locks/promised');
-  });
+      expect(contexts.seen).toEqual([
+        ...['source /locks/promised', 'operator /locks/promised', 'at once /locks/own'],
+        ...['operator /locks/promised', 'later /locks/own', 'teardown /locks/promised', 'complete /locks/own'].sort(
+          (left, right) => contexts.seen.indexOf(left) - contexts.seen.indexOf(right),
+        ),
+      ]);
+      await untilFree(application.locks, '/locks/promised');
+    },
+  );
 
-  it.each(['declared', 'promised'])('%s: leaves the source in the context of the lock', async (kind) => {
+  it.each(['declared', 'promised'])('(%s) leaves the source in the context of the lock', async (kind) => {
     const contexts = new Contexts();
     const stream = await open(kind, contexts.observable());
     await firstValueFrom(stream);
@@ -258,7 +261,7 @@ describe('who consumes a decorated Observable', () => {
     await untilFree(application.locks, '/locks/promised');
   });
 
-  it.each(['declared', 'promised'])('%s: is told of an error in its own context', async (kind) => {
+  it.each(['declared', 'promised'])('(%s) is told of an error in its own context', async (kind) => {
     const contexts = new Contexts();
     const stream = await open(
       kind,
@@ -279,7 +282,7 @@ describe('who consumes a decorated Observable', () => {
     expect(contexts.seen).toEqual(['LockLostError outside']);
   });
 
-  it.each(['declared', 'promised'])('%s: is told of the end when the lock has gone back', async (kind) => {
+  it.each(['declared', 'promised'])('(%s) is told of the end when the lock has gone back', async (kind) => {
     const seen: string[] = [];
     const events = application.locks.events$.subscribe(({ type }) => void (type === 'released' && seen.push(type)));
     const ends: Observable<string>[] = [of('x'), throwError(() => new Error('of its own'))];
@@ -296,7 +299,7 @@ describe('who consumes a decorated Observable', () => {
     expect(seen).toEqual(['released', 'complete', 'released', 'of its own']);
   });
 
-  it.each(['declared', 'promised'])('%s: does not share the lock with the others who consume', async (kind) => {
+  it.each(['declared', 'promised'])('(%s) does not share the lock with the others who consume', async (kind) => {
     // It gives its values from within the lock, and goes on for long enough for all to be inside at once.
     const source = concat(of('a', 'b', 'c', 'd'), timer(30).pipe(ignoreElements()));
     const inside: string[] = [];

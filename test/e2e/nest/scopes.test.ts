@@ -238,7 +238,7 @@ describe('an injected parameter', () => {
   });
 });
 
-describe('without the module', () => {
+describe('without the module,', () => {
   it('the application does not start, and says what is missing', async () => {
     const starting = Test.createTestingModule({ providers: [Singleton] }).compile();
 
@@ -247,7 +247,7 @@ describe('without the module', () => {
     );
   });
 
-  it('of that name, it says which name', async () => {
+  it('an application that names one does not start, and says which name', async () => {
     @Injectable()
     class Service {
       @Locked('/locks/a', { name: 'orders' })

@@ -77,7 +77,7 @@ async function openStream(port: number, path: string, agent: Agent): Promise<{ r
 }
 
 describe('what an application is told of its locks while it closes', () => {
-  it('of the link and the keys no more, of events until the last holder is done', async () => {
+  it('is nothing more of the link and the keys, and events until the last holder is done', async () => {
     const { app, locks } = await startApplication({});
     const told: string[] = [];
     locks.connectionState$.subscribe({
@@ -111,7 +111,7 @@ describe('what an application is told of its locks while it closes', () => {
     expect(await firstValueFrom(locks.connectionState$)).toBe('closed');
   });
 
-  it('of a lock that is taken from its holder, before the events end', async () => {
+  it('is that a lock was taken from its holder, before the events end', async () => {
     const { app, locks } = await startApplication({}, { shutdownGraceMs: 20 });
     const told: string[] = [];
     locks.events$.subscribe({ next: ({ type }) => told.push(type), complete: () => told.push('no more events') });

@@ -27,7 +27,7 @@ describe('@Locked on an SSE handler', () => {
     }
   }
 
-  it.each(['typed', 'untyped'])('%s: holds while the client listens, gives back when it leaves', async (kind) => {
+  it.each(['typed', 'untyped'])('(%s) holds while the client listens, and gives back when it leaves', async (kind) => {
     await using application = await startApplication({ controllers: [EventsController] });
     const request = get(`${application.url}/${kind}/${kind}`);
     await eventually('the handler runs', () => source.observed);
@@ -37,7 +37,7 @@ describe('@Locked on an SSE handler', () => {
     await untilFree(application.locks, `/locks/${kind}`);
   });
 
-  it.each(['typed', 'untyped'])('%s: a client that leaves while it waits holds nothing for ever', async (kind) => {
+  it.each(['typed', 'untyped'])('(%s) holds nothing for ever for a client that leaves while it waits', async (kind) => {
     await using application = await startApplication({ controllers: [EventsController] });
     const held = await application.locks.acquire(`/locks/${kind}`);
     const request = get(`${application.url}/${kind}/${kind}`);

@@ -15,7 +15,7 @@ describe('PostgresFence', () => {
     ({ pool, fence } = scene());
   });
 
-  describe('guarded', () => {
+  describe('guarded()', () => {
     it('gives a connection back that was cut, so that the pool does not use it again', async () => {
       const cut = fence.guarded(R, 5n, async (client) => {
         const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
@@ -32,7 +32,7 @@ describe('PostgresFence', () => {
       await fence.guarded(R, 5n, () => fence.guarded('another', 1n, settle));
     });
 
-    it('on one connection: one after the other, and statements of others do not slip into the transaction', async () => {
+    it('runs one after the other on one connection, and no statement of others slips into the transaction', async () => {
       const client = new pg.Client({ connectionString: scene().server.url });
       await client.connect();
       try {
@@ -57,7 +57,7 @@ describe('PostgresFence', () => {
       }
     });
 
-    it('on one connection: refuses to run in a transaction of the caller, and leaves that as it is', async () => {
+    it('refuses to run in a transaction of the caller on one connection, and leaves that as it is', async () => {
       const client = new pg.Client({ connectionString: scene().server.url });
       await client.connect();
       try {
@@ -94,7 +94,7 @@ describe('PostgresFence', () => {
       expect(await scene().order()).toMatchObject({ state: 'updated' });
     });
 
-    it('on one connection: what it left running takes its turn, and is not in a later transaction', async () => {
+    it('lets what it left running on one connection take its turn, and not in a later transaction', async () => {
       const client = new pg.Client({ connectionString: scene().server.url });
       await client.connect();
       try {
@@ -119,7 +119,7 @@ describe('PostgresFence', () => {
       }
     });
 
-    it('what it left running may claim the same resource when it is over', async () => {
+    it('lets what it left running claim the same resource when it is over', async () => {
       let go: () => void = () => undefined;
       const gone = new Promise<void>((resolve) => (go = resolve));
       let later: Promise<unknown> | undefined;
@@ -134,7 +134,7 @@ describe('PostgresFence', () => {
       expect(await fence.highest(R)).toBe(6n);
     });
 
-    it('inside of another, without a connection left for it: ends when the server ends the outer one', async () => {
+    it('inside of another, without a connection left for it, ends when the server ends the outer one', async () => {
       const small = scene().newPool({ max: 1 });
       try {
         const impatient = new PostgresFence({ pool: small, idleTimeoutMs: 100 });

@@ -17,7 +17,7 @@ describe('PostgresFence', () => {
     ({ pool, fence } = scene());
   });
 
-  describe('guarded', () => {
+  describe('guarded()', () => {
     it('writes what the work writes, and refuses the work of a stale holder before it begins', async () => {
       await fence.guarded(R, 5n, settle);
       expect(await scene().order()).toMatchObject({ state: 'settled' });
@@ -106,7 +106,7 @@ describe('PostgresFence', () => {
     });
 
     it.each(['repeatable read', 'serializable'])(
-      'under %s: the failure to serialize comes out, and again works',
+      'lets the failure to serialize under %s come out, and works again',
       async (level) => {
         const strict = scene().newPool({ options: `-c default_transaction_isolation=${level.replace(' ', '\\ ')}` });
         try {

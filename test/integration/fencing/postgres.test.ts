@@ -19,7 +19,7 @@ describe('PostgresFence', () => {
     ({ pool, fence } = scene());
   });
 
-  describe('claim', () => {
+  describe('claim()', () => {
     it('says which name is too long for its index, where a name of that length fits only when it can be compressed', async () => {
       const long = randomBytes(2_048).toString('hex');
       await expect(fence.claim(long, 5n)).rejects.toMatchObject({
@@ -57,7 +57,7 @@ describe('PostgresFence', () => {
       expect([...refusals]).toEqual(['STALE_FENCING_TOKEN']);
     });
 
-    it('from eight connections at once: who was refused was below the mark, and the highest one stands', async () => {
+    it('refuses from eight connections at once only who is below the mark, and the highest one stands', async () => {
       const tokens = shuffledTokens(400, 7);
       const codes = await Promise.all(tokens.map((token) => codeOf(fence.claim(R, token))));
       expect(new Set(codes)).toEqual(new Set(['accepted', 'STALE_FENCING_TOKEN']));
@@ -88,7 +88,7 @@ describe('PostgresFence', () => {
     });
   });
 
-  describe('update', () => {
+  describe('update()', () => {
     const to = (state: unknown): { table: string; set: Record<string, unknown>; where: Record<string, unknown> } => ({
       table: 'orders',
       set: { state },
@@ -163,7 +163,7 @@ describe('PostgresFence', () => {
     });
   });
 
-  it('reads never raise the mark', async () => {
+  it('never raises the mark by a read', async () => {
     await fence.claim(R, 5n);
     await fence.highest(R);
     await fence.claim(R, 5n);
@@ -171,7 +171,7 @@ describe('PostgresFence', () => {
     expect((await pool.query('SELECT * FROM fencing_marks')).rows).toHaveLength(1);
   });
 
-  it('the mark outlives a crash of the server', async () => {
+  it('keeps the mark over a crash of the server', async () => {
     await fence.claim(R, 5n);
     await scene().server.crash();
     await scene().server.start();

@@ -20,7 +20,7 @@ describe('RedisFence', () => {
     ({ server, client, fence } = scene());
   });
 
-  describe('update', () => {
+  describe('update()', () => {
     it('is done once when its answer was lost and the client sends it again', async () => {
       const proxy = await startProxy({ target: server.port, raw: true });
       const cut = connect(proxy.port);
@@ -47,7 +47,7 @@ describe('RedisFence', () => {
     });
   });
 
-  describe('a change that the client sends again, as its answer was lost', () => {
+  describe('where the client sends a change again, as its answer was lost:', () => {
     const plusOne = (current: Buffer | undefined): string => String(Number(current) + 1);
     const changes: [string, (fenced: RedisFence) => Promise<void>, string | undefined][] = [
       ['write', (fenced) => fenced.write(R, '1', 5n), '1'],
@@ -74,7 +74,7 @@ describe('RedisFence', () => {
 
     beforeEach(() => fence.write(R, '0', 5n));
 
-    it.each(changes)('%s: a newer holder has read it, so it is not refused as stale', async (_, change, changed) => {
+    it.each(changes)('a %s that a newer holder has read is not refused as stale', async (_, change, changed) => {
       let seen: string | undefined;
       const fenced = resending(async () => {
         await fence.claim(R, 6n);
@@ -86,7 +86,7 @@ describe('RedisFence', () => {
       expect(await codeOf(change(fence))).toBe('STALE_FENCING_TOKEN');
     });
 
-    it.each(changes)('%s: does not undo what the same holder wrote in between', async (_, change) => {
+    it.each(changes)('a %s does not undo what the same holder wrote in between', async (_, change) => {
       const fenced = resending(async () => {
         for (let times = 0; times < 30; times += 1) await fence.write(R, String(times), 5n);
         await fence.update(R, 5n, plusOne);
@@ -95,7 +95,7 @@ describe('RedisFence', () => {
       expect(await textOf(fence, R)).toBe('30');
     });
 
-    it('behind more writes than are remembered: an update says that it cannot know, and is not done twice', async () => {
+    it('behind more writes than are remembered, an update says that it cannot know, and is not done twice', async () => {
       const fenced = resending(async () => {
         for (let times = 0; times < 32; times += 1) await fence.update(R, 5n, plusOne);
       });
@@ -106,7 +106,7 @@ describe('RedisFence', () => {
     });
 
     it.each(['write', 'remove', 'update'] as const)(
-      'behind more than are remembered (%s), of a key that nobody had written: an update says that it cannot know',
+      'behind more than are remembered (%s), an update of a key that nobody had written says that it cannot know',
       async (by) => {
         await client.del(fence.keyOf(R));
         const appended = (current: Buffer | undefined): string => `${current?.toString() ?? ''}.`;
@@ -130,7 +130,7 @@ describe('RedisFence', () => {
       },
     );
 
-    it('of a key that nobody had written, behind as many as are remembered with it, is known: it is done once', async () => {
+    it('a change of a key that nobody had written, behind as many as are remembered with it, is known, and done once', async () => {
       await client.del(fence.keyOf(R));
       const fenced = resending(async () => {
         for (let times = 0; times < 31; times += 1) await fence.update(R, 5n, plusOne);
@@ -139,7 +139,7 @@ describe('RedisFence', () => {
       expect(await textOf(fence, R)).toBe('32');
     });
 
-    it('of a key that nobody had written, and that others have written since the look, is made anew from theirs', async () => {
+    it('a change of a key that nobody had written, and that others have written since the look, is made anew from theirs', async () => {
       await client.del(fence.keyOf(R));
       const seen: (string | undefined)[] = [];
       await fence.update(R, 5n, async (current) => {
@@ -158,12 +158,12 @@ describe('RedisFence', () => {
       await expect(fence.claim(R, 5n)).rejects.toThrow(telling('Nothing was written. Take'));
     });
 
-    it('keeps no more than it needs', async () => {
+    it('no more is remembered than is needed', async () => {
       for (let times = 0; times < 100; times += 1) await fence.write(R, 'x', 5n);
       expect(await client.hstrlen(fence.keyOf(R), 'revisions')).toBe(32 * 17);
     });
 
-    it('is what ioredis does', async () => {
+    it('this is what ioredis does', async () => {
       const proxy = await startProxy({ target: server.port, raw: true });
       const cut = connect(proxy.port);
       try {

@@ -50,7 +50,7 @@ describe('RedisFence', () => {
     expect([...refusals]).toEqual(['STALE_FENCING_TOKEN']);
   });
 
-  it('from two connections at once: the highest stands', async () => {
+  it('lets the highest stand of what comes from two connections at once', async () => {
     const other = connect(server.port);
     const fences = [fence, new RedisFence({ client: other })];
     const tokens = shuffledTokens(400, 7);
@@ -81,7 +81,7 @@ describe('RedisFence', () => {
     expect(await textOf(fence, R)).toBe('again');
   });
 
-  it('reads never raise the mark, and make no key', async () => {
+  it('never raises the mark by a read, nor makes a key', async () => {
     expect(await fence.read(R)).toBeUndefined();
     expect(await client.keys('*')).toEqual([]);
     await fence.write(R, 'x', 5n);
@@ -152,7 +152,7 @@ describe('RedisFence', () => {
     }
   });
 
-  describe('update', () => {
+  describe('update()', () => {
     it('makes a new value of the old one, and loses none when one holder does many at once', async () => {
       await Promise.all(Array.from({ length: 20 }, () => fence.update(R, 5n, add('x'))));
       expect(await textOf(fence, R)).toBe('x'.repeat(20));
@@ -219,7 +219,7 @@ describe('RedisFence', () => {
       }
     });
 
-    it('with appendonly and appendfsync always the mark outlives a kill', async () => {
+    it('is there with appendonly and appendfsync always: the mark outlives a kill', async () => {
       await fence.write(R, 'x', 5n);
       await server.kill();
       await server.start();

@@ -3,7 +3,7 @@ import { LockStage } from '../../support/locks/lock-stage.js';
 import { SESSION_MS } from '../../support/locks/times.js';
 import { untilPassed } from '../../support/locks/witness.js';
 
-describe('Cost', () => {
+describe('Cost:', () => {
   const stage = new LockStage();
 
   it('an uncontended acquire is one round trip, create and list together, and a release one request', async () => {

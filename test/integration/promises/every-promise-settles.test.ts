@@ -94,7 +94,7 @@ describe('Every promise settles', () => {
     await second.release();
   });
 
-  it('release at once while the link is down, and the removal goes on', async () => {
+  it('as release() does at once while the link is down, and the removal goes on', async () => {
     const client = await stage.open({ waitMs: LONG_MS, shutdownGraceMs: 0 });
     const key = stage.freshKey();
     const [lock, other] = [await client.service.acquire(key), await client.service.acquire(`${key}/other`)];
@@ -121,7 +121,7 @@ describe('Every promise settles', () => {
     }
   });
 
-  it('release as soon as the link goes down while it waits for the answer', async () => {
+  it('as release() does as soon as the link goes down while it waits for the answer', async () => {
     const client = await stage.open({ waitMs: LONG_MS });
     const key = stage.freshKey();
     const lock = await client.service.acquire(key);
@@ -135,7 +135,7 @@ describe('Every promise settles', () => {
     await stage.untilQueueHas(key, 0);
   });
 
-  it('close, which waits within its grace for the link, so that what was given back is removed', async () => {
+  it('as close() does, which waits within its grace for the link, so that what was given back is removed', async () => {
     const client = await stage.open({ waitMs: LONG_MS, shutdownGraceMs: LONG_MS });
     const key = stage.freshKey();
     const lock = await client.service.acquire(key);
@@ -155,7 +155,7 @@ describe('Every promise settles', () => {
     );
   });
 
-  it('one that tries once, within the second that an answer may take', async () => {
+  it('as that of a try does, within the second that an answer may take', async () => {
     const client = await stage.open({ waitMs: LONG_MS });
     const key = stage.freshKey();
     const reader = await client.service.acquire(`${key}/upgradeable`, { mode: 'read' });
@@ -181,7 +181,7 @@ describe('Every promise settles', () => {
     await reader.release();
   });
 
-  it('the first one of a service that connects lazily, within that second where it tries once', async () => {
+  it('as the first one of a service that connects lazily does, within that second where it tries once', async () => {
     const connect = `127.0.0.1:${await freePort()}`;
     await using locks = await createLockService({ connect, startup: 'lazy', waitMs: LONG_MS });
     for (const call of [locks.acquire('/a', { waitMs: 0 }), locks.tryAcquire('/a')]) {
@@ -190,7 +190,7 @@ describe('Every promise settles', () => {
     }
   });
 
-  it('whenSure waits while the link is down, and rejects when the lock is lost', async () => {
+  it('as whenSure() does, which waits while the link is down, and rejects when the lock is lost', async () => {
     const client = await stage.open({ sessionTimeoutMs: SESSION_MS });
     const lock = await client.service.acquire(stage.freshKey());
     await lock.whenSure();

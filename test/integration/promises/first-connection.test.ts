@@ -12,7 +12,7 @@ const AWAY_MS = 3_000;
 /** For the answer of a server that has only just begun to serve, on a busy machine. */
 const WAIT_MS = 1_500;
 
-describe('The first connection has a time of its own: while ZooKeeper is away for a moment', () => {
+describe('The first connection has a time of its own: while ZooKeeper is away for a moment,', () => {
   let server: StandaloneServer;
   let serving: Promise<void>;
   beforeEach(async () => {

@@ -8,7 +8,7 @@ import { replyTo } from '../../support/sessions/reply-to.js';
 
 const ALL = 31;
 
-describe('Honest errors', () => {
+describe('Honest errors:', () => {
   const stage = new LockStage();
 
   it('busy, aborted, closed and wrong differ', async () => {

@@ -4,7 +4,7 @@ import { HAND_OVER_MS, lossIsToldBeforeHandOver } from '../../support/locks/loss
 import { SESSION_MS, TICK_MS } from '../../support/locks/times.js';
 import type { ZooKeeperServer } from '../../support/zookeeper/server.js';
 
-describe('Loss is told first: three servers', () => {
+describe('Loss is told first, with three servers,', () => {
   const stage = new LockStage(3);
 
   // With the longer S several pings are answered between two heartbeats, also by a server that nobody else hears.

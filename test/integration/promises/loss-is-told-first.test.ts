@@ -10,7 +10,7 @@ import { ofType, startNodeChild } from '../../support/process/node-child.js';
 const JUMPS_MS = [3_600_000, -3_600_000];
 const JUMPED_WAIT_MS = 2_000;
 
-describe('Loss is told first: one server', () => {
+describe('Loss is told first, with one server,', () => {
   const stage = new LockStage(1, { maxSessionTimeoutMs: SESSION_MS });
 
   it('in a black hole, by the time-out that was granted and not the one that was asked for', async () => {
@@ -63,7 +63,7 @@ describe('Loss is told first: one server', () => {
   });
 });
 
-describe('Loss is told first: one server, and a session that outlives any stall', () => {
+describe('Loss is told first, with one server and a session that outlives any stall,', () => {
   const stage = new LockStage();
 
   it('and not at all because the wall clock jumps an hour either way', async () => {

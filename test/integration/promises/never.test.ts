@@ -22,7 +22,7 @@ interface Scene {
 }
 
 /** Never process.exit, console, or an unhandled rejection: the process ends by itself, and has printed our report only. */
-describe('Never', () => {
+describe('Never process.exit, console, or an unhandled rejection,', () => {
   const stage = new LockStage();
 
   it('when closed while connecting', async () => {
@@ -58,7 +58,7 @@ describe('Never', () => {
     await lock.release();
   });
 
-  it('when closed while holding: the next one has the lock at once', async () => {
+  it('when closed while holding, and the next one has the lock at once', async () => {
     const other = await stage.open();
     await using scene = await start('holding');
     await scene.child.next('ready', ofType('ready'));
@@ -70,7 +70,7 @@ describe('Never', () => {
     await next.release();
   });
 
-  it('when closed while suspended: the nodes go with the session', async () => {
+  it('when closed while suspended, and the nodes go with the session', async () => {
     await using scene = await start('suspended', { sessionMs: SHORTEST_SESSION_MS });
     await scene.child.next('ready', ofType('ready'));
     await scene.proxy.refuse();

@@ -6,7 +6,7 @@ import { noteAbort, untilPassed } from '../../support/locks/witness.js';
 import { eventually, within } from '../../support/process/eventually.js';
 import { Stalls } from '../../support/process/stalls.js';
 
-describe('No resurrection: three servers', () => {
+describe('No resurrection, with three servers,', () => {
   const stage = new LockStage(3);
 
   it('when the quorum is away for three times S and the session survives', async () => {

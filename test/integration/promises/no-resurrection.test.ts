@@ -3,7 +3,7 @@ import { LockStage } from '../../support/locks/lock-stage.js';
 import { SESSION_MS, SLACK_MS } from '../../support/locks/times.js';
 import { eventually, within } from '../../support/process/eventually.js';
 
-describe('No resurrection: one server', () => {
+describe('No resurrection, with one server,', () => {
   const stage = new LockStage();
 
   it('of a holder whose session expired: its handle stays lost, and the next one of its own is a new one', async () => {

@@ -16,7 +16,7 @@ async function isSettled(client: LockClient, promise: Promise<unknown>): Promise
   return settled;
 }
 
-describe('One holder: one server', () => {
+describe('One holder, with one server,', () => {
   const stage = new LockStage();
 
   flakyLink(stage, 7_000);
@@ -114,12 +114,12 @@ describe('One holder: one server', () => {
   });
 });
 
-describe('One holder: three servers', () => {
+describe('One holder, with three servers,', () => {
   const stage = new LockStage(3, SOON_ELECTED);
   killedLeaders(stage, 3);
 });
 
-describe('One holder: parents that are reaped every 50 ms', () => {
+describe('One holder, with parents that are reaped every 50 ms:', () => {
   const stage = new LockStage(1, { containerCheckIntervalMs: 50 });
 
   it('whoever finds its parent gone makes it again, and nobody is told', async () => {

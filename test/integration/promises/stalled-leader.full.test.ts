@@ -1,4 +1,4 @@
 import { describe } from '@jest/globals';
 import { oneHolderWhenTheLeaderStalls } from '../../support/locks/stalled-leader.js';
 
-describe('One holder: three servers, many times', () => oneHolderWhenTheLeaderStalls(20));
+describe('One holder, with three servers, many times', () => oneHolderWhenTheLeaderStalls(20));

@@ -1,4 +1,4 @@
 import { describe } from '@jest/globals';
 import { oneHolderWhenTheLeaderStalls } from '../../support/locks/stalled-leader.js';
 
-describe('One holder: three servers', () => oneHolderWhenTheLeaderStalls(3));
+describe('One holder, with three servers,', () => oneHolderWhenTheLeaderStalls(3));

@@ -96,7 +96,7 @@ describe("whenUnavailable: 'local'", () => {
     await again.release();
   });
 
-  it('is not what a busy key gets', async () => {
+  it('gives no lock of this process to who finds the key busy', async () => {
     const [holder, client] = [await stage.open(), await stage.open({ whenUnavailable: 'local' })];
     const key = stage.freshKey();
     const lock = await holder.service.acquire(key);

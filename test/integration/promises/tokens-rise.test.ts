@@ -5,7 +5,7 @@ import { Witness } from '../../support/locks/witness.js';
 import { eventually } from '../../support/process/eventually.js';
 import { replyTo } from '../../support/sessions/reply-to.js';
 
-describe('Tokens rise: one server', () => {
+describe('Tokens rise, with one server,', () => {
   const stage = new LockStage(1, { containerCheckIntervalMs: 50 });
 
   it('across parents that are made again, sessions, and restarts of the server', async () => {
@@ -43,7 +43,7 @@ describe('Tokens rise: one server', () => {
     expect(witness.grants).toHaveLength(6);
   }, 60_000);
 
-  it('is the transaction that made the node, whatever mode and upgrade', async () => {
+  it('as each is the transaction that made the node, whatever mode and upgrade', async () => {
     const client = await stage.open();
     const key = stage.freshKey();
     const tokens: bigint[] = [];
@@ -67,7 +67,7 @@ describe('Tokens rise: one server', () => {
   }
 });
 
-describe('Tokens rise: three servers', () => {
+describe('Tokens rise, with three servers,', () => {
   const stage = new LockStage(3);
 
   it('across leaders, and a restart of every server', async () => {

@@ -81,7 +81,7 @@ describe('A server without a quorum that is asked first whether it serves', () =
   }, 60_000);
 });
 
-describe('What else may listen where a server is asked first', () => {
+describe('Where something else may listen, and is asked first,', () => {
   const servers: Server[] = [];
   const sockets: Socket[] = [];
 
@@ -108,7 +108,7 @@ describe('What else may listen where a server is asked first', () => {
     expect((await ask(port).closed).message).toMatch(/serves nobody now/);
   });
 
-  it('one that may not answer is offered the session', async () => {
+  it('a server that may not answer is offered the session', async () => {
     const refusal = 'srvr is not executed because it is not in the whitelist.\n';
     const port = await listening((socket, question) => question === 'srvr' && socket.end(refusal));
     const link = ask(port);
@@ -131,14 +131,14 @@ describe('What else may listen where a server is asked first', () => {
     link.link.destroy();
   });
 
-  it('one that hangs up without a word is offered nothing', async () => {
+  it('a server that hangs up without a word is offered nothing', async () => {
     const port = await listening((socket) => socket.end());
     const link = ask(port);
     expect((await link.closed).message).toMatch(/closed the connection instead of saying whether it serves/);
     expect(link.told).toEqual(['closed']);
   });
 
-  it('one that says nothing is waited for, and given up without a trace', async () => {
+  it('a server that says nothing is waited for, and given up without a trace', async () => {
     let asked = 0;
     const port = await listening(() => (asked += 1));
     const link = ask(port);

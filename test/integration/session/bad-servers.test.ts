@@ -91,7 +91,7 @@ describe('a list in which only the last server is good', () => {
     await session.close();
   });
 
-  it('a name look-up that never answers holds nobody up but its own turn, and close not at all', async () => {
+  it('is gone through although a name look-up never answers, which holds up nobody but its own turn, and close not at all', async () => {
     const hanging = new HeldResolver();
     const servers = [
       { host: 'hangs.invalid', port: 2181 },

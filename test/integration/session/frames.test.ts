@@ -17,7 +17,7 @@ import { replyTo } from '../../support/sessions/reply-to.js';
 
 const DATA = Buffer.from('data');
 
-describe('frames', () => {
+describe('Of the frames of a connection,', () => {
   let server: StandaloneServer;
   beforeAll(async () => {
     server = await startZooKeeper({ tickTimeMs: 500 });
@@ -37,7 +37,7 @@ describe('frames', () => {
   it.each<[string, (proxy: FaultProxy) => void]>([
     ['split into single bytes', (proxy) => proxy.dribble('both')],
     ['merged into few', (proxy) => proxy.coalesce(60, 'toClient')],
-  ])('that arrive %s are read all the same', async (_how, trouble) => {
+  ])('those that arrive %s are read all the same', async (_how, trouble) => {
     await through(trouble, async (proxy) => {
       const session = openWire([proxy.port], { sessionTimeoutMs: 10_000 });
       const states = new StateLog(session);
@@ -126,7 +126,7 @@ describe('frames', () => {
     await session.close();
   });
 
-  it('of one batch leave in one write, with nothing in between', async () => {
+  it('those of one batch leave in one write, with nothing in between', async () => {
     const chunks: Buffer[] = [];
     await using relay = await startFakeServer((client: Socket) => {
       const upstream = connect(server.port, '127.0.0.1');

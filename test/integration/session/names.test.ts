@@ -26,7 +26,7 @@ async function ask(host: string, answerTo: (name: string) => NameServerAnswer, d
   return { outcome, asked: [...server.asked].sort() };
 }
 
-describe('Whether name servers speak, before the system is asked for a name', () => {
+describe('That name servers speak, before the system is asked for a name,', () => {
   it('is so when they know the name', async () => {
     expect(await ask('zk1.test', () => '127.0.0.1')).toEqual({ outcome: 'they speak', asked: ['zk1.test'] });
   });

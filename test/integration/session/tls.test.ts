@@ -69,7 +69,7 @@ describe('TLS', () => {
     await session.close();
   });
 
-  it('of both sides: the certificate is the identity an ACL may name', async () => {
+  it('of both sides makes the certificate the identity that an ACL may name', async () => {
     const connect = `127.0.0.1:${mutual.securePort}`;
     const { ca, client, otherClient } = certificates;
     const acl = [{ permissions: 31, scheme: 'x509', id: client.x509Id }];
