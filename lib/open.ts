@@ -37,12 +37,14 @@ export type ClosableLockService = LockService &
 export async function createLockService(options: DistributedLockOptions): Promise<ClosableLockService> {
   const resolved = resolveOptions(options);
   const { service, session } = openLockService(resolved);
+  // A lazy service connects in the background, and its first calls wait for it.
   if (resolved.startup === 'lazy') return service;
   try {
     await whenUp(session, resolved.connectTimeoutMs);
   } catch (error) {
     // Locks of this process alone serve until ZooKeeper answers.
     if (resolved.whenUnavailable === 'local' && error instanceof LockUnavailableError) return service;
+    // The start has failed, so no holder needs a grace.
     await service.close(0);
     throw error;
   }
@@ -122,6 +124,7 @@ function openSessionAlone(around: Surroundings): SessionClient {
   const alone = around.alone();
   const options = resolveOptions({ connect: 'memory:', memory: { allowInProduction: true } });
   const session = buildSession(options, alone);
+  // The stream completes when the session is closed, and nobody needs its ensemble then.
   session.state$.subscribe({ complete: () => alone.stop() });
   return session;
 }
@@ -171,6 +174,7 @@ const ON_THIS_MACHINE: Pick<Surroundings, 'random' | 'randomUuid' | 'alone'> = {
 /** Resolves when the session is up. It rejects when the time is over, and leaves the session as it is. */
 export function whenUp(session: SessionClient, withinMs: number): Promise<void> {
   return new Promise((resolve, reject) => {
+    // The state is replayed during `subscribe`, so the subscription must exist before that.
     const subscription = new Subscription();
     const timer = systemClock.setTimer(withinMs, () => {
       subscription.unsubscribe();

@@ -73,6 +73,7 @@ export function resolveOptions(options: DistributedLockOptions): ResolvedOptions
   };
   const tlsMistake = options.tls === undefined ? undefined : mistakeInTls(options.tls);
   if (tlsMistake !== undefined) refuse('tls', tlsMistake);
+  // `defineProperties` makes members that are not enumerable, so no log or error shows the credentials.
   return Object.freeze(
     Object.defineProperties(resolved, { auth: { value: auth }, tls: { value: options.tls } }) as ResolvedOptions,
   );
@@ -136,6 +137,7 @@ function isPermissions(permissions: unknown): boolean {
 }
 
 function readNamespace(namespace = ''): string {
+  // The root is no prefix: a key already begins with a slash.
   const path = namespace === '/' ? '' : namespace;
   if (typeof path !== 'string' || (path !== '' && checkPath(path) !== undefined)) {
     refuse('namespace', `must be an absolute path such as '/my-service', not ${shown(namespace)}`);

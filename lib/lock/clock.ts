@@ -88,6 +88,7 @@ export const restingClock: Clock = {
   now: () => performance.now(),
   setTimer: (delayMs, callback) => outsideCalls(() => new SystemTimer(delayMs, callback, true)),
   keepAwake: () => {
+    // An interval without work keeps the event loop alive, and nothing else.
     const handle = outsideCalls(() => setInterval(() => undefined, MAX_DELAY_MS));
     return { cancel: () => clearInterval(handle) };
   },

@@ -45,6 +45,7 @@ export abstract class LockError extends IntrinsicException {
     options?: ErrorOptions,
   ) {
     const details = inOneLine(text);
+    // Details may be the message only where they name no key, since the message leaves the process.
     super(new.target.tellsDetails && !names(details, key) ? details : new.target.outward, options);
     this.details = details;
     // A logger that prints an error's members would otherwise print the same sentence twice.

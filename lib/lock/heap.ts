@@ -19,6 +19,7 @@ export class Heap<T> {
     const items = this.#items;
     let index = items.length;
     items.push(item);
+    // The new item rises until its parent precedes it.
     while (index > 0) {
       const parent = (index - 1) >> 1;
       if (!this.#precedes(item, items[parent]!)) break;
@@ -33,6 +34,7 @@ export class Heap<T> {
     const items = this.#items;
     const last = items.pop();
     if (last === undefined || items.length === 0) return;
+    // The last item takes the free place at the top, and sinks until it precedes its children.
     let index = 0;
     for (;;) {
       let child = 2 * index + 1;

@@ -46,6 +46,7 @@ export function withJson<Facts extends object, Value = JsonOf<Facts>>(
 export function jsonOf<Facts extends object>(facts: Facts): JsonOf<Facts> {
   return Object.fromEntries(
     Object.entries(facts).map(([name, value]) => {
+      // An error's own members may hold a key, an address or a secret.
       if (name === 'error' && value !== undefined) return [name, errorJson(value)];
       if (typeof value === 'bigint') return [name, String(value)];
       return [name, value instanceof Date ? value.toJSON() : value];

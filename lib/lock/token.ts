@@ -17,6 +17,7 @@ export function fencingToken(czxid: bigint, mapEpoch = 0n): bigint {
       `The number in front of a token must be from 0 to ${MAX_MAP_EPOCH}, not ${mapEpoch}`,
     );
   }
+  // A larger number would overlap the bits above it, and tokens would no longer rise.
   if (czxid <= 0n || czxid > MAX_TRANSACTION) {
     throw new LockConfigurationError(
       `ZooKeeper gave a lock the transaction number ${hexadecimal(czxid)}, and a fencing token must lie between 0x1 and ` +

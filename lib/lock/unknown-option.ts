@@ -13,6 +13,7 @@ function nearestName(name: string, known: readonly string[]): string | undefined
   const most = written.length < 5 ? 1 : 2;
   const near = (slips: number): string | undefined => known.find((one) => isNear(written, one.toLowerCase(), slips));
   const beginsSo = (one: string): boolean => written.length >= MIN_BEGINNING && one.toLowerCase().startsWith(written);
+  // Another case is the likeliest mistake, then a beginning of the name, then slips of the pen.
   return near(0) ?? known.find(beginsSo) ?? near(1) ?? near(most);
 }
 

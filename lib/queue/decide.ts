@@ -30,6 +30,7 @@ export function readQueue(children: readonly string[]): QueueNode[] {
     const node = parseNodeName(name);
     if (node !== undefined) nodes.push(node);
   }
+  // The names begin differently, so they sort by number and never as text.
   return nodes.sort((left, right) => left.sequence - right.sequence);
 }
 
@@ -57,6 +58,7 @@ export function decide(children: readonly string[], ownName: string): Decision {
  * blocking node ahead.
  */
 export function decideIn(queue: readonly QueueNode[], own: QueueNode): Decision {
+  // At its ceiling the counter gives every later node the same number, so no order can be trusted.
   if (isSpent(own.sequence)) return { kind: 'refuse', reason: { because: 'counter spent', node: own } };
   const reason = refusalIn(queue, own.mode, own.name);
   if (reason !== undefined) return { kind: 'refuse', reason };
@@ -64,6 +66,7 @@ export function decideIn(queue: readonly QueueNode[], own: QueueNode): Decision 
   const ownIndex = queue.findIndex(({ name }) => name === own.name);
   if (ownIndex === -1) return { kind: 'gone' };
   const ahead = queue.slice(0, ownIndex);
+  // Only the nearest blocker is watched, so that a release wakes one contender and not all.
   const blocker = ahead.findLast(({ mode }) => blocks(mode, own.mode));
   if (blocker !== undefined) {
     const onlyOneAhead = ahead.length === 1 && (own.mode === 'exclusive' || own.mode === 'write');
@@ -103,6 +106,7 @@ export function readersInside(children: readonly string[], intentName: string): 
   const queue = readQueue(children);
   const readers: QueueNode[] = [];
   for (const node of queue) {
+    // A reader behind a writer waits for it, so it cannot be inside.
     if (node.name === intentName || node.mode === 'exclusive' || node.mode === 'write') break;
     if (node.mode === 'read') readers.push(node);
   }

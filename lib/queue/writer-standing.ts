@@ -14,6 +14,7 @@ export function writerStanding(names: readonly string[], name: string): WriterSt
   if (own === undefined || own.mode === 'read') return { kind: 'is no writer' };
   const decision = decide(names, name);
   if (decision.kind === 'wait') return { kind: 'waits', behind: decision.watch.name };
+  // An upgradeable holder may write only once its upgrade has put an intent into the queue.
   const mayWrite = decision.kind === 'hold' && (own.mode !== 'upgradeable' || hasIntent(names, own.id));
   return { kind: mayWrite ? 'holds' : 'is no writer' };
 }

@@ -49,6 +49,7 @@ export class LockSimulator implements AsyncDisposable {
     const known = this.#clients.get(name);
     if (known !== undefined) {
       if (options === undefined) return known;
+      // Other options than those of the first call would silently have no effect.
       throw new LockConfigurationError(
         `LockSimulator: client '${name}' has its options already: give them in the first call`,
       );
@@ -163,6 +164,7 @@ export class LockSimulator implements AsyncDisposable {
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.faults.endAll();
+    // A killed client answers nothing, so its close would never settle.
     const living = [...this.#clients.values()].filter(({ state }) => state !== 'killed');
     try {
       await this.run(() => Promise.all(living.map(({ locks }) => locks.close(0))));
@@ -179,6 +181,7 @@ export class LockSimulator implements AsyncDisposable {
   #after(delayMs: number, act: () => void): void {
     const { timeline } = this.#simulation;
     timeline.after(delayMs, () => {
+      // What `act` does may let promises go on, and these come before the next event.
       timeline.noteOutsideCall();
       act();
     });

@@ -108,6 +108,7 @@ export class Runs {
       settle = () => waiter.reject(error);
     }
     if (settle === undefined) return false;
+    // The waiter leaves the set first, so that nothing it starts can settle it again.
     this.#waiters.delete(waiter);
     settle();
     return true;

@@ -77,5 +77,6 @@ function surroundingsOf(simulation: Simulation, process: SimulatedProcess): Surr
 
 function uuid(random: () => number): string {
   const hex = Array.from({ length: 32 }, () => Math.floor(random() * 16).toString(16)).join('');
+  // The digits 4 and a mark a random UUID, as randomUUID() makes them.
   return [hex.slice(0, 8), hex.slice(8, 12), `4${hex.slice(13, 16)}`, `a${hex.slice(17, 20)}`, hex.slice(20)].join('-');
 }

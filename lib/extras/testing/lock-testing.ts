@@ -82,6 +82,7 @@ export class LockTesting {
    * application cannot know it, and is told after `resume`.
    */
   async endSession(): Promise<void> {
+    // The wait begins before the fault, or the state could pass unseen.
     const isTold = isUp(this.#locks.connectionState) ? this.untilState('lost') : undefined;
     this.#world.entrance.expire();
     await isTold;
@@ -89,6 +90,7 @@ export class LockTesting {
 
   /** Takes the link down until `resume`. Held locks last for most of the session time-out, and are lost after that. */
   async suspend(): Promise<void> {
+    // The wait begins before the fault, or the state could pass unseen.
     const isTold = isUp(this.#locks.connectionState) ? this.untilState('suspended') : undefined;
     this.#world.entrance.refuse();
     await isTold;

@@ -51,6 +51,7 @@ export class TestingWorld {
       lockDelayMs,
       waitMs: WAIT_MS,
     });
+    // The second entrance keeps faults at the first one away from the other process.
     return openLockService(itsOptions, surroundingsInMemory(Promise.resolve(this.entrance.secondEntrance())));
   }
 }

@@ -28,6 +28,7 @@ export class EmbeddedEnsemble {
 
   /** The sessions that came in through this entrance and have not ended. */
   get sessionIds(): bigint[] {
+    // A network remembers its last session also after its end, so the leader's list decides.
     const living = this.#ensemble.leader?.tree.sessions;
     return [...this.#networks].flatMap(({ sessionId }) => (living?.has(sessionId) === true ? [sessionId] : []));
   }

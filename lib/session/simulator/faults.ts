@@ -183,6 +183,7 @@ export class Faults {
 
   /** Stops every server, empties its disk and starts it again. The transaction numbers begin anew. */
   wipe(): void {
+    // All disks are emptied before any server starts: one with data would pass it on to the others.
     for (const server of this.#ensemble.servers) {
       server.kill();
       server.wipe();

@@ -68,6 +68,7 @@ export class SimulatedProcess {
   /** SIGKILL: none of its code runs again, and the servers see its connections close. */
   kill(): void {
     this.#host.kill();
+    // Destroying a link takes it out of the set, so the loop runs over a copy.
     for (const link of [...this.network.links]) link.destroy();
   }
 }

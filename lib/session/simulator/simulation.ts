@@ -36,6 +36,7 @@ export class Simulation {
   /** On the virtual clock the ensemble has elected its leader already, and time has hardly begun. */
   constructor({ clock = 'virtual', seed, trace, ...settings }: SimulationSettings = {}) {
     const random = new SeededRandom(seed ?? 0);
+    // Each user of chance has a fork of its own, so that none changes what another draws.
     const chance = seed === undefined ? undefined : random.fork('schedule');
     const time = clock === 'real' ? new RealTime() : new VirtualTime(chance);
     this.random = random.fork('caller');

@@ -61,6 +61,7 @@ export class Channel<T> {
 
   #arrive(): void {
     this.#armed = false;
+    // The hold may have begun after this arrival was scheduled.
     if (this.#held) return;
     const arrived = this.#underWay.splice(0, this.#segmentLength());
     this.#arm();
@@ -72,6 +73,7 @@ export class Channel<T> {
     let length = 0;
     while ((this.#underWay[length]?.arrivesAt ?? Infinity) <= nowMs) length += 1;
     const chance = this.#timeline.chance;
+    // A seeded run splits one segment in four, because TCP may split anywhere.
     if (chance === undefined || length < 2 || chance.integer(4) > 0) return length;
     return 1 + chance.integer(length);
   }

@@ -60,6 +60,7 @@ export class ClientNetwork {
 
   /** Whether this request or reply is to be lost. */
   losesNow(kind: PlannedLoss['kind'], op: Op): boolean {
+    // A planned loss happens once, to the first message of its kind.
     const loss = this.#plannedLosses.find(
       (waiting) => !waiting.hasHappened && waiting.kind === kind && waiting.op === op,
     );

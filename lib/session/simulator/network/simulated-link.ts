@@ -240,6 +240,7 @@ function readChildren({ children, stat }: Children, { path, numberedAfter }: Lis
 
 function readReply(message: ReplyMessage, request: LinkRequest): ReplyMessage['reply'] {
   const culprit = message.partErrors?.find((errorNumber) => errorNumber !== OK && errorNumber !== ROLLED_BACK);
+  // One part caused the failure. The parts around it are only rolled back, which tells nothing.
   if (culprit === undefined)
     return request.op === 'list' ? readChildren(message.reply as Children, request) : message.reply;
   const index = message.partErrors?.indexOf(culprit) ?? -1;

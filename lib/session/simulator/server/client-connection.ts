@@ -118,6 +118,7 @@ export class ClientConnection {
     // A session has one connection: the old one closes as soon as the client comes back on another.
     server.closeConnectionsOf(this.sessionId, 'the client has come back on another connection', this);
     if (!samePassword(handshake.password, passwordOf(this.sessionId))) {
+      // A wrong password is answered like an expired session, as in ZooKeeper.
       this.onRevalidated(false);
       return;
     }

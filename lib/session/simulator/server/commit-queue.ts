@@ -29,6 +29,7 @@ export class CommitQueue {
 
   /** Takes the oldest transaction off if a majority has logged it. */
   takeCommittable(): Transaction | undefined {
+    // Only the oldest can be committed, as the order of transactions is fixed.
     const [oldest] = this.#outstanding;
     if (oldest === undefined || oldest.loggedBy.size < this.#majority) return undefined;
     this.#outstanding.shift();

@@ -1,6 +1,7 @@
 import type { SimulatedServer } from './server.js';
 
 function compare(one: SimulatedServer, other: SimulatedServer): number {
+  // ZooKeeper's rule: the later epoch wins, then the later transaction, then the larger id.
   if (one.currentEpoch !== other.currentEpoch) return one.currentEpoch - other.currentEpoch;
   if (one.lastLoggedZxid !== other.lastLoggedZxid) return one.lastLoggedZxid > other.lastLoggedZxid ? 1 : -1;
   return one.id - other.id;
@@ -50,6 +51,7 @@ export function elect(electorate: Electorate): ElectionResult | undefined {
   for (const candidate of looking) {
     const voters = looking.filter((server) => server === candidate || electorate.canTalk(candidate, server));
     if (voters.length <= electorate.servers.length / 2) continue;
+    // A voter with a more recent history would not vote for this candidate.
     if (voters.some((voter) => compare(voter, candidate) > 0)) continue;
     const epoch = Math.max(...voters.map((voter) => voter.acceptedEpoch)) + 1;
     return { leader: candidate, followers: voters.filter((voter) => voter !== candidate), epoch };

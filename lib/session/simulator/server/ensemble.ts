@@ -115,6 +115,7 @@ export class Ensemble implements Electorate, Constituency {
   }
 
   onPeerLink(link: PeerLink): void {
+    // Finished links are dropped, or a long run would collect them.
     for (const known of this.#peerLinks) {
       if (known.isFinished) this.#peerLinks.delete(known);
     }
@@ -141,6 +142,7 @@ export class Ensemble implements Electorate, Constituency {
 
   #holdElection(): void {
     for (const server of lookingServers(this)) {
+      // A server that can reach a leader in office joins it instead of voting.
       const leader = leaderInReachOf(server, this);
       if (leader?.role instanceof Leader) leader.role.attach(server);
     }

@@ -46,6 +46,7 @@ export class Follower implements Role {
 
   onMessages(messages: readonly ToFollower[]): void {
     for (const message of messages) {
+      // A message may have ended this role, and the rest is for a follower that is no more.
       if (this.#isStopped) return;
       this.#lastHeardAt = this.#server.host.clock.now();
       this.#onMessage(message);
@@ -88,6 +89,7 @@ export class Follower implements Role {
     const link = this.#link;
     switch (message.kind) {
       case 'newLeader':
+        // A leader sends its whole tree: snapshots and differences are not simulated.
         this.#server.tree = message.tree;
         this.#server.log = [];
         this.#server.currentEpoch = message.epoch;

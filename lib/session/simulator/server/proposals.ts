@@ -30,6 +30,7 @@ export class Proposals {
   propose(request: WriteRequest, sessionError: number, wallMs: number): Transaction {
     const zxid = this.#tree.lastZxid + 1n;
     const decision = sessionError === OK ? this.#decide(request, zxid, wallMs) : refused(sessionError);
+    // A refused write takes a transaction number, too, as in ZooKeeper.
     this.#tree.lastZxid = zxid;
     return { zxid, wallMs, origin: request.origin, ...decision };
   }

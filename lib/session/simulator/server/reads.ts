@@ -70,6 +70,7 @@ export function answer(
       if (node === undefined) return refused(NO_NODE);
       if (!allows(node.acl, READ, reader.identities)) return refused(NO_AUTH);
       if (request.watch !== undefined) watches.watchChildren(request.path, reader);
+      // Servers promise no order of names, so a seeded run shuffles them.
       const children = [...node.children];
       return { errorNumber: OK, reply: { children: chance?.shuffled(children) ?? children, stat: statOf(node) } };
     }

@@ -81,6 +81,7 @@ export class SimulatedServer {
   }
 
   newSessionId(): bigint {
+    // As in ZooKeeper: the server's id is the top byte and the time follows, so that ids of two servers never clash.
     const startOfThisMillisecond =
       (BigInt(this.id) << 56n) | ((BigInt(this.timeline.wallNow()) & 0xff_ffff_ffffn) << 16n);
     const next = this.#lastSessionId + 1n;
@@ -114,6 +115,7 @@ export class SimulatedServer {
   append(transaction: Transaction, onLogged: () => void): void {
     const { host } = this;
     const write = (): void => {
+      // A majority may have committed it before this slow disk wrote it.
       if (transaction.zxid > this.tree.lastZxid) this.log.push(transaction);
       onLogged();
     };
@@ -177,6 +179,7 @@ export class SimulatedServer {
   #dropEverything(cause: string): void {
     const { role } = this;
     this.role = LOOKING;
+    // The role is replaced first, so that whatever runs now sees a server that does not serve.
     role.stop();
     for (const connection of [...this.connections]) connection.close(cause);
     this.#awaiting.clear();

@@ -56,6 +56,7 @@ export class SessionTracker {
   check(sessionId: bigint, owner: unknown): number {
     const session = this.#sessions.get(sessionId);
     if (session === undefined || session.closing) return SESSION_EXPIRED;
+    // After an election the first request through a server makes that server the owner.
     session.owner ??= owner;
     return session.owner === owner ? OK : SESSION_MOVED;
   }
@@ -98,6 +99,7 @@ export class SessionTracker {
       const expired = this.#buckets.get(this.#nextBucketMs);
       this.#buckets.delete(this.#nextBucketMs);
       for (const sessionId of expired ?? []) {
+        // From now on requests of the session are refused, although its end is not committed yet.
         this.setClosing(sessionId);
         this.#expire(sessionId);
       }

@@ -30,6 +30,7 @@ export class EventHeap {
   #sizeAfterLastSweep = 1024;
 
   push(event: ScheduledEvent): void {
+    // The sweep waits until the heap has doubled, so that it costs little per event.
     if (this.#events.size > 2 * this.#sizeAfterLastSweep) this.#sweep();
     this.#events.push(event);
   }

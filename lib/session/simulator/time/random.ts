@@ -47,6 +47,7 @@ export class SeededRandom {
 
   /** A source for one named user. Draws of one user do not change what another user draws. */
   fork(name: string): SeededRandom {
+    // The fork depends on the seed and the name alone, not on what has been drawn so far.
     return new SeededRandom(hash(`${this.seed}/${name}`));
   }
 }

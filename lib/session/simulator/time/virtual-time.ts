@@ -54,6 +54,7 @@ export class VirtualTime implements Timeline {
     if (this.#running) throw new Error('Virtual time is already running: await one run before starting the next.');
     this.#running = true;
     try {
+      // Code that was started before this run gets its turn first.
       await promisesHadTheirTurn();
       while (!done()) {
         if (!this.#step(limitAt)) return done();

@@ -40,6 +40,7 @@ export function resolveAcl(
         break;
       case 'auth': {
         if (identities.length === 0) return undefined;
+        // `auth` stands for everything that the caller has proved to be.
         for (const { scheme, id } of identities) resolved.push({ permissions: entry.permissions, scheme, id });
         break;
       }

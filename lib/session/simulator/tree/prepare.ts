@@ -62,6 +62,7 @@ function prepareCreate(tree: Tree, request: CreateRequest, caller: Caller): Chan
   if (parent === undefined) return NO_NODE;
   if (!allows(parent.acl, CREATE, caller.identities)) return NO_AUTH;
   const isSequential = request.mode === 'persistent-sequential' || request.mode === 'ephemeral-sequential';
+  // The parent shows the parts before this one, so several creates in a multi get different numbers.
   const path = isSequential ? request.path + sequenceSuffix(parent.creates) : request.path;
   if (!isValidPath(path)) return BAD_ARGUMENTS;
   if (tree.nodes.has(path)) return NODE_EXISTS;

@@ -44,6 +44,7 @@ export class Tree {
     const copy = new Tree();
     copy.lastZxid = this.lastZxid;
     for (const [path, original] of this.nodes) {
+      // Changes are made in place, so a shared node would change in both trees.
       copy.nodes.set(path, { ...original, children: new Set(original.children) });
     }
     for (const [sessionId, timeoutMs] of this.sessions) copy.sessions.set(sessionId, timeoutMs);
@@ -80,6 +81,7 @@ export class Tree {
       case 'set': {
         const changed = this.existing(change.path);
         changed.data = change.data;
+        // A server keeps versions as int32, which wrap around.
         changed.version = (changed.version + 1) | 0;
         changed.mzxid = zxid;
         changed.mtime = wallMs;
@@ -92,6 +94,7 @@ export class Tree {
         this.sessions.set(change.sessionId, change.timeoutMs);
         return undefined;
       case 'closeSession':
+        // The session's ephemeral nodes go in the same transaction.
         for (const path of this.ephemeralsOf(change.sessionId)) this.#delete(path, zxid, observer);
         this.sessions.delete(change.sessionId);
         return undefined;
@@ -133,6 +136,7 @@ export class Tree {
     const removed = this.existing(path);
     const parent = this.existing(parentOf(path));
     parent.children.delete(nameOf(path));
+    // A delete moves pzxid but not the counter: numbers are never given twice.
     parent.pzxid = zxid;
     this.nodes.delete(path);
     this.unindex(path, removed);

@@ -11,6 +11,7 @@ export function undoOf(tree: Tree, change: Change): () => void {
       const { creates, pzxid } = parent;
       const removed = tree.nodes.get(change.path);
       return () => {
+        // The counter goes back too: the refused create has used up no number.
         parent.creates = creates;
         parent.pzxid = pzxid;
         if (removed === undefined) {

@@ -51,6 +51,7 @@ class Watches {
     const owners = new Set(this.#ownersByPath.get(event.path));
     for (const owner of owners) this.remove(event.path, owner);
     for (const owner of owners) {
+      // A connection that may not read the node loses its watch without a word.
       if (!told.has(owner) && allows(acl, READ, owner.identities)) owner.notify(event);
     }
     return owners;
