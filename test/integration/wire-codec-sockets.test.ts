@@ -11,6 +11,7 @@ import { eventually } from '../support/process/eventually.js';
 import { FrameSplitter } from '../support/proxy/frames.js';
 import { readRequest } from '../support/proxy/records.js';
 import { HeldResolver } from '../support/sessions/held-resolver.js';
+import { TYPESCRIPT_FLAGS } from '../support/typescript/flags.js';
 import { OpenLink } from './wire-codec-open-link.js';
 
 const dialer = new SocketDialer({ acl: [] });
@@ -287,8 +288,9 @@ describe('destroy()', () => {
         ? await unusedPort()
         : await listen((socket) => (scene === 'served' ? socket.write(answer) : socket.pause()));
     const script = fileURLToPath(new URL('wire-codec-exit.ts', import.meta.url));
-    const flags = ['--import', '@swc-node/register/esm-register', '--disable-warning=ExperimentalWarning'];
-    const child = spawn(process.execPath, [...flags, script, String(port)], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const child = spawn(process.execPath, [...TYPESCRIPT_FLAGS, script, String(port)], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
     let output = '';
     child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
     const [code] = (await once(child, 'close')) as [number];

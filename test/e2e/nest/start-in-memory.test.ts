@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { describe, expect, it } from '@jest/globals';
+import { TYPESCRIPT_FLAGS } from '../../support/typescript/flags.js';
 
 interface Run {
   readonly code: number;
@@ -7,12 +8,11 @@ interface Run {
 }
 
 function start(what: string, environment: 'production' | 'development'): Promise<Run> {
-  const flags = ['--import', '@swc-node/register/esm-register', '--disable-warning=ExperimentalWarning'];
   const env = { ...process.env, NODE_OPTIONS: '', NODE_ENV: environment };
   return new Promise((resolve) => {
     execFile(
       process.execPath,
-      [...flags, 'test/e2e/nest/start-in-memory-script.ts', what],
+      [...TYPESCRIPT_FLAGS, 'test/e2e/nest/start-in-memory-script.ts', what],
       { env },
       (error, stdout, stderr) => resolve({ code: Number(error?.code ?? 0), output: stdout + stderr }),
     );

@@ -2,11 +2,11 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { Socket } from 'node:net';
 import { fileURLToPath } from 'node:url';
+import { TYPESCRIPT_FLAGS } from '../typescript/flags.js';
 import { killWithUs } from './reaper.js';
 import { freezeProcess, hasEnded, killProcess, resumeProcess } from './signals.js';
 
 const REPOSITORY = fileURLToPath(new URL('../../../', import.meta.url));
-const TYPESCRIPT_RUNNER = ['--import', '@swc-node/register/esm-register', '--disable-warning=ExperimentalWarning'];
 const DEFAULT_WITHIN_MS = 45_000;
 const OUTPUT_TAIL_LINES = 30;
 
@@ -143,7 +143,7 @@ export class NodeChild {
 /** Starts `script` (`new URL('./worker.ts', import.meta.url)`); it is killed when this process ends, at the latest. */
 export async function startNodeChild(script: URL, options: NodeChildOptions = {}): Promise<NodeChild> {
   const { args = [], env = {}, nodeFlags = [] } = options;
-  const child = spawn(process.execPath, [...TYPESCRIPT_RUNNER, ...nodeFlags, fileURLToPath(script), ...args], {
+  const child = spawn(process.execPath, [...TYPESCRIPT_FLAGS, ...nodeFlags, fileURLToPath(script), ...args], {
     cwd: REPOSITORY,
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],

@@ -2,14 +2,13 @@ import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
+import { TYPESCRIPT_FLAGS } from '../../support/typescript/flags.js';
 
 const ROOT = join(import.meta.dirname, '..', '..', '..');
 const SCRIPTS = { simulate: 'test/support/simulation/simulate.ts', bench: 'test/bench/index.ts' };
 
-/** As `npm run` starts it. */
 async function run(script: keyof typeof SCRIPTS, ...args: string[]): Promise<unknown> {
-  const flags = ['--import', '@swc-node/register/esm-register', '--disable-warning=ExperimentalWarning'];
-  const child = spawn(process.execPath, [...flags, SCRIPTS[script], ...args], { cwd: ROOT });
+  const child = spawn(process.execPath, [...TYPESCRIPT_FLAGS, SCRIPTS[script], ...args], { cwd: ROOT });
   const ended = new Promise((resolve) => child.once('close', resolve));
   const [output, errors, code] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
   return { output, errors, code };

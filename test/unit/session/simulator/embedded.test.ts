@@ -5,6 +5,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { HandshakeReply, Link, LinkRequest } from '../../../../lib/session/core/link.js';
 import { create, exists, type Reply } from '../../../../lib/session/requests.js';
 import { embeddedEnsemble } from '../../../../lib/session/simulator/embedded.js';
+import { TYPESCRIPT_FLAGS } from '../../../support/typescript/flags.js';
 
 interface Waiting {
   readonly request: LinkRequest;
@@ -83,11 +84,7 @@ describe('the embedded ensemble', () => {
 
   it('lets the process end by itself when nobody is connected', async () => {
     const script = join(import.meta.dirname, 'support', 'embedded-exit.ts');
-    const { stdout } = await promisify(execFile)(
-      process.execPath,
-      ['--import', '@swc-node/register/esm-register', '--disable-warning=ExperimentalWarning', script],
-      { timeout: 20_000 },
-    );
+    const { stdout } = await promisify(execFile)(process.execPath, [...TYPESCRIPT_FLAGS, script], { timeout: 20_000 });
     expect(stdout).toBe('answered 0\n');
   });
 });
