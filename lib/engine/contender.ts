@@ -18,7 +18,7 @@ export interface LockRequest {
   /** Where its contenders queue: the key under the namespace. */
   readonly queuePath: string;
   readonly mode: LockMode;
-  /** The logical caller, as its contender tells. */
+  /** The logical caller, as the contender's data names it. */
   readonly owner: string;
   readonly options: AcquireOptions;
   readonly askedAt: number;
@@ -28,14 +28,14 @@ export interface LockRequest {
 export type Leaving = 'departed' | 'lost';
 
 /**
- * Nodes on whose presence somebody relies for as long as a removed node stands in front of them: the removal is carried out
- * only where they are all there. Asked anew at each attempt.
+ * The nodes that must be there when a node in front of them is removed: contenders hold already that rely on them. The removal is
+ * carried out only where all are there. It is asked anew at each attempt.
  */
 export interface Guard {
   paths(): readonly string[];
-  /** They were there when the node was removed. */
+  /** These nodes were there when the node in front of them was removed. */
   confirmed(paths: readonly string[]): void;
-  /** Somebody has removed this one; the guarded removal has not been carried out. */
+  /** Somebody has removed this node; the guarded removal has not been carried out. */
   missing(path: string): void;
 }
 
@@ -43,20 +43,20 @@ export interface Guard {
 export interface LockDelayProgress {
   /** The holder that vanished, and whose delay has passed. */
   waitedFor?: string;
-  /** What belongs into the transaction that removes a contender which does not get to hold. */
+  /** What belongs into the transaction that removes a contender which does not enter. */
   onGiveUp?: Promise<readonly MultiPart[]>;
 }
 
 /** One request's place in the queue of its key: its node, and the session it lives by. */
 export class Contender {
   readonly lockDelay: LockDelayProgress = {};
-  /** As its queue is read. */
+  /** Its node, as lists of the queue show it. */
   readonly queueNode: QueueNode;
   #onLeave: ((leaving: Leaving) => Guard | undefined) | undefined;
 
   constructor(
     readonly request: LockRequest,
-    /** What its name carries, and an upgrade's intent shares. */
+    /** The id in the name of its node, and in that of an upgrade's intent. */
     readonly id: string,
     readonly node: OwnNode,
     readonly czxid: bigint,
@@ -75,12 +75,12 @@ export class Contender {
     return this.node.path;
   }
 
-  /** Its queue, which is told when it leaves: those of this process that stand behind it need not wait for the servers. */
+  /** Tells its queue when it leaves, so that contenders of this process behind it need not wait for the servers. */
   joined(onLeave: (leaving: Leaving) => Guard | undefined): void {
     this.#onLeave = onLeave;
   }
 
-  /** Its node is about to be removed. @returns what the removal must be guarded with */
+  /** Is called when its node is about to be removed. @returns what the removal must be guarded with */
   leave(leaving: Leaving): Guard | undefined {
     this.node.forget();
     const onLeave = this.#onLeave;
@@ -89,7 +89,7 @@ export class Contender {
   }
 }
 
-/** A node of this process, and the watch on it: an operator, or the lock doctor, may remove it behind its back. */
+/** A node of this process, with the watch on it, which tells when an operator removes the node. */
 export class OwnNode implements Watcher {
   readonly path: string;
   readonly #session: Session;
@@ -97,7 +97,7 @@ export class OwnNode implements Watcher {
   #isGone = false;
   #isWatched = false;
   #isKept = false;
-  /** How often the watch was asked for, and answered; and how many of these an event has used up, perhaps before its answer was told. */
+  /** How often the watch was asked for, how many of these were answered, and how many an event has used up, perhaps before the answer. */
   #asked = 0;
   #answered = 0;
   #usedUp = 0;
@@ -107,12 +107,12 @@ export class OwnNode implements Watcher {
     this.path = path;
   }
 
-  /** Somebody has removed it. */
+  /** Whether somebody has removed it. */
   get isGone(): boolean {
     return this.#isGone;
   }
 
-  /** Its removal would be told: it was there when the newest answer was given, and still is as far as anybody can know. */
+  /** Whether its removal would be told: the node was there at the newest answer, and no event has come since. */
   get isWatched(): boolean {
     return this.#isWatched;
   }
@@ -143,7 +143,7 @@ export class OwnNode implements Watcher {
   async #watch(): Promise<void> {
     const [outcome] = await this.#session.batch([this.askToWatch()]);
     this.answered(outcome);
-    // No new link will remind of it, and the answer came after a pause.
+    // The link is up, so no new link will set the watch again. The answer has come after a pause: there is no busy loop.
     if (failedWith(outcome, 'THROTTLED') && this.#isKept) this.keepWatched();
   }
 
@@ -154,14 +154,14 @@ export class OwnNode implements Watcher {
     else if (event.type !== 'lost' && this.#isKept) this.keepWatched();
   }
 
-  /** Somebody has removed it: a watch, a list or a refused transaction has shown it. */
+  /** Is called when a watch, a list or a refused transaction has shown that somebody has removed the node. */
   gone(): void {
     if (this.#isGone) return;
     this.#isGone = true;
     for (const listener of this.#goneListeners.splice(0)) listener();
   }
 
-  /** It is about to be removed by this process: nobody need be told of that. */
+  /** Is called when this process is about to remove the node itself, of which nobody need be told. */
   forget(): void {
     this.#isKept = false;
     this.#goneListeners.length = 0;

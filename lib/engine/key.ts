@@ -2,13 +2,13 @@ import { InvalidLockKeyError } from '../lock/errors.js';
 import { parseNodeName } from '../queue/node-name.js';
 import { checkPath } from '../session/paths.js';
 
-/** Each segment is a node, and the first lock on a key creates them all: thousands would stall the session, and its other locks. */
+/** Each segment is a node, and the first lock on a key creates them all: thousands would stall the session and its other locks. */
 const MAX_SEGMENTS = 64;
 const MAX_LENGTH = 4_096;
-/** The sessions' own nodes live there. */
+/** The nodes of the sessions' heartbeats are below a node of this name. */
 const RESERVED = '.sessions';
 
-/** @returns the first segment that the nodes of a queue, or of the sessions themselves, may be called */
+/** @returns the first segment whose name is reserved for nodes of queues or of sessions */
 export function reservedSegment(path: string): string | undefined {
   return path.split('/').find((segment) => segment === RESERVED || parseNodeName(segment) !== undefined);
 }

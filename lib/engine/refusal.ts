@@ -2,7 +2,7 @@ import { LockConfigurationError, LockUnavailableError } from '../lock/errors.js'
 import type { SessionError } from '../session/errors.js';
 import { TooLargeAnswerError } from '../session/too-large-answer-error.js';
 
-/** Answers of a server that trying again does not change. */
+/** The error for an answer of the servers that trying again does not change. */
 export function refusal(error: SessionError, key: string): LockConfigurationError | LockUnavailableError {
   const cause = { cause: error };
   switch (error.code) {
@@ -47,7 +47,7 @@ export function refusal(error: SessionError, key: string): LockConfigurationErro
   }
 }
 
-/** The keys below a key are children of its node, and whoever chooses their names decides how many there are. */
+/** The error for a queue that cannot be listed because too many keys stand below its key. */
 function overcrowded(cause: TooLargeAnswerError, key: string): LockConfigurationError {
   const text =
     `The queue of ${key} cannot be read: ${cause.message}. The keys below a key are children of its node: ` +

@@ -1,7 +1,7 @@
 import type { Clock, Timer } from '../lock/clock.js';
 import { Heap } from '../lock/heap.js';
 
-/** Something that is to happen at an instant, unless it is cancelled first. */
+/** A callback that is due at an instant, unless it is cancelled first. */
 export class PendingTimer implements Timer {
   constructor(
     readonly at: number,
@@ -17,7 +17,7 @@ export class PendingTimer implements Timer {
   }
 }
 
-/** A timer due so soon is left alone when nothing waits for it any more: the next lock most likely needs it again. */
+/** A timer of the clock that is due so soon is kept when nothing is pending any more: the next lock most likely needs it. */
 const SOON_MS = 1_000;
 
 /**
@@ -42,7 +42,7 @@ export class Timers {
     return this.#set(new PendingTimer(at, callback, this, false));
   }
 
-  /** As `set`, for what a caller awaits: the process does not end before it, on whatever clock. */
+  /** As `set`, for what a caller awaits: the process does not end before it. */
   setAwaited(at: number, callback: () => void): PendingTimer {
     return this.#set(new PendingTimer(at, callback, this, true));
   }
@@ -70,7 +70,7 @@ export class Timers {
     }
   }
 
-  /** Lets go of a timer that nothing waits for: it would keep the process alive. */
+  /** Cancels the clock's timer if nothing is pending: it would keep the process alive. */
   rest(): void {
     if (this.#live > 0) return;
     this.#timer?.cancel();

@@ -1,24 +1,24 @@
 import type { LockError } from '../lock/errors.js';
 
-/** One that waits, and that something else may end. Each of its awaits passes through `guard`, so it ends in time. */
+/** A wait that something else may end. Each await in it passes through `guard`, so it ends in time. */
 export class Wait {
   #error: LockError | undefined;
   #isOver = false;
   #reject: ((error: LockError) => void) | undefined;
 
-  /** What has ended it. */
+  /** The error that has ended it. */
   get error(): LockError | undefined {
     return this.#error;
   }
 
-  /** The first error counts, and none does once it has got what it waited for. */
+  /** Ends the wait. Only the first error counts, and none does after `succeed`. */
   end(error: LockError): void {
     if (this.#error !== undefined || this.#isOver) return;
     this.#error = error;
     this.#reject?.(error);
   }
 
-  /** It has got what it waited for: nothing ends it any more. */
+  /** Is called when what was waited for is there: nothing ends the wait any more. */
   succeed(): void {
     this.#isOver = true;
   }
@@ -27,7 +27,7 @@ export class Wait {
   guard<T>(promise: Promise<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       if (this.#error !== undefined) {
-        // What the promise comes to is nobody's business any more, and must not count as unhandled.
+        // Nobody awaits the promise any more, and its rejection must not count as unhandled.
         promise.catch(() => undefined);
         reject(this.#error);
         return;
@@ -38,7 +38,7 @@ export class Wait {
   }
 }
 
-/** Something that happens once, perhaps before anybody waits for it. One waiter. */
+/** An event that happens once, perhaps before it is waited for. It has one waiter. */
 export class Latch {
   #isOpen = false;
   #resolve: (() => void) | undefined;

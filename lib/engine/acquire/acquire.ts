@@ -40,14 +40,14 @@ export class Acquire {
   /** Waits for the lock. */
   async acquire(request: LockRequest, scope: CallScope): Promise<Hold> {
     const end = await this.#untilHeld(request, scope, 'waits');
-    // One that waits is never told that it is busy.
+    // A call that waits never ends as busy.
     return end as Hold;
   }
 
   /** Acquires the lock only if nobody is in the way: a strong read first, so that a busy key costs no write. */
   async tryAcquire(request: LockRequest, scope: CallScope): Promise<Hold | Busy> {
     const { session, link } = this.#parts;
-    // The first connection is only being made: that is no trouble yet.
+    // While the first connection is only being made, ZooKeeper is not away yet.
     if (session.state === 'connecting') await link.whenUp(scope);
     if (!link.isUp) {
       const text = `The lock ${request.key} cannot be tried: there is no connection to ZooKeeper`;
@@ -113,7 +113,7 @@ export class Acquire {
     }
   }
 
-  /** @returns undefined: look again */
+  /** @returns undefined when the queue must be looked at again */
   async #onTurn(
     turn: Turn,
     contender: Contender,
@@ -136,7 +136,7 @@ export class Acquire {
     }
   }
 
-  /** Nobody ahead is in its way any more. */
+  /** No other contender is in this one's way any more. It enters once its session is proved to live and nothing else keeps it out. */
   async #enterWhenCertain(
     contender: Contender,
     scope: CallScope,
@@ -156,25 +156,26 @@ export class Acquire {
     return this.#enter(contender, scope, onOrderlyRelease);
   }
 
-  /** In one turn of the event loop: what was true at the last look is true when the hold begins. */
   #enter(contender: Contender, scope: CallScope, onOrderlyRelease: readonly MultiPart[]): Hold | undefined {
+    // All of this is one turn of the event loop, so what is true here is true when the hold begins.
     if (scope.error !== undefined || contender.node.isGone || !this.#isCertain(contender)) return undefined;
     if (!this.#parts.rules.isOpen(contender.request)) return undefined;
     scope.succeed();
     return this.#parts.beginHold(contender, onOrderlyRelease);
   }
 
-  /**
-   * Whether the session is proved to live, with enough of it left to be of use. Not while the link is down: the last answer
-   * may have come together with the end of the connection.
-   */
+  /** Whether the session is proved to live, with enough time left to be of use. */
   #isCertain({ session: own }: Contender): boolean {
     const { session, link } = this.#parts;
+    // The last answer may have come together with the end of the connection, so certainty does not count while the link is down.
     if (!link.isUp || session.identity !== own) return false;
     return session.certainUntil() - session.clock.now() > neededMs(own);
   }
 
-  /** Proves it, with a write if need be. false: look again. */
+  /**
+   * Proves that the session lives, with a write if need be.
+   * @returns false when the queue must be looked at again
+   */
   async #proveCertain(contender: Contender, scope: CallScope): Promise<boolean> {
     const { session } = this.#parts;
     const { key } = contender.request;
@@ -185,14 +186,14 @@ export class Acquire {
       return this.#isCertain(contender);
     } catch (error) {
       if (!(error instanceof SessionError)) throw error;
-      // Whatever else it is (servers that are slow or short of something, a node that somebody removes): the next try may do.
+      // Other refusals pass: servers are slow or short of something, or somebody removes the node that is written to.
       if (!isAboutAccess(error)) return false;
       const text = `The lock ${key} cannot be held: ${describeRefusedHeartbeat(error)}`;
       throw new LockConfigurationError(text, key, { cause: error });
     }
   }
 
-  /** An upgrader is turning its lock into a writing one: only the readers it knows of may still enter. */
+  /** Whether all upgraders ahead, which turn their locks into writing ones, know of this reader: only then may it still enter. */
   async #isNamed(contender: Contender, intents: readonly QueueNode[], scope: CallScope): Promise<boolean> {
     const { session, link } = this.#parts;
     const changed = new Latch();
@@ -213,11 +214,12 @@ export class Acquire {
     }
   }
 
-  /** Whether a try would find somebody in its way: those of this process first, which costs nothing. */
+  /** @returns undefined when a try would find nobody in its way */
   async #busyNow(request: LockRequest, scope: CallScope): Promise<Busy | undefined> {
     const { session, keyQueues, rules, holderInFront } = this.#parts;
     const { queuePath, mode } = request;
     if (!rules.isOpen(request)) return new Busy(holderInFront.describeBlocking(request, []));
+    // The contenders of this process are asked first, which costs nothing.
     const inside = keyQueues.find(queuePath)?.inTheWayOf(mode);
     if (inside !== undefined) return new Busy(holderInFront.describeBlocking(request, [inside.node]));
     const reads = rules.readsKeyNode ? [get(queuePath)] : [];
@@ -232,14 +234,14 @@ export class Acquire {
     if (reason !== undefined) throw explainRefusal(reason, request);
     const blocking = inTheWayOf(queue, mode);
     if (blocking.length > 0) return new Busy(holderInFront.describeBlocking(request, blocking));
-    // Read before the queue, so that a holder that it names and that is not in there has vanished.
+    // The record was read before the list, so a holder that is named in it and is not in the list has vanished.
     return rules.readsKeyNode && rules.keepsOut(request, parent as Outcome<GetRequest>, queue)
       ? new Busy(undefined)
       : undefined;
   }
 }
 
-/** The loss is signalled one margin before the end: the other is for the write that is to renew what there is. */
 function neededMs({ timeoutMs }: Contender['session']): number {
+  // The loss is signalled one margin before certainty ends. The other margin is for the write that renews it.
   return 2 * certaintyMarginMs(timeoutMs);
 }

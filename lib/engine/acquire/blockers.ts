@@ -10,10 +10,10 @@ import {
 import type { Session } from '../../session/session.js';
 import type { QueueMember } from './queue-member.js';
 
-/** Who is told what becomes of a node that is watched. */
+/** Is told what becomes of the nodes that are watched. */
 export interface BlockersListener {
   removed(name: string): void;
-  /** Nothing is watched: look again. */
+  /** The node may have changed while nothing watched it: the queue must be looked at again. */
   unknown(): void;
   refused(error: SessionError, members: readonly QueueMember[]): void;
 }
@@ -30,20 +30,20 @@ class BlockerWatch implements Watcher {
     else this.#event ??= event;
   }
 
-  /** Events are told while answers are read, before those who await the answers go on. */
   answered(): void {
+    // An event is told while answers are read, which is before the callers that await the answers go on.
     this.#isAnswered = true;
     if (this.#event !== undefined) this.onChange(this.#event);
   }
 }
 
-/** The nodes that the first members of a queue wait for: others' nodes, each with one watch. */
+/** The nodes of other processes that the first members of a queue wait for, each with one watch. */
 export class Blockers {
   readonly #session: Session;
   readonly #queuePath: string;
   readonly #listener: BlockersListener;
   readonly #watches = new Map<string, BlockerWatch>();
-  /** What the nodes were when they were watched: it tells who holds the lock. */
+  /** The data of the nodes, as they were read with the watch: they tell who holds the lock. */
   readonly #read = new Map<string, NodeData>();
 
   constructor(session: Session, queuePath: string, listener: BlockersListener) {
@@ -64,7 +64,7 @@ export class Blockers {
     return this.#read.get(name);
   }
 
-  /** `alone`: nobody else is ahead of the member, so it may enter as soon as this one is removed, if its own node is there. */
+  /** @param alone whether nobody else is ahead, so that the member may enter as soon as this node is removed and its own is there */
   watch(name: string, member: QueueMember, alone: boolean): void {
     const known = this.#watches.get(name);
     if (known !== undefined) {
@@ -84,7 +84,7 @@ export class Blockers {
     });
   }
 
-  /** The others are nobody's business any more. */
+  /** Takes the watches off all other nodes. */
   keepOnly(wanted: ReadonlySet<string>): void {
     for (const [name, watch] of this.#watches) {
       if (wanted.has(name)) continue;
@@ -94,7 +94,7 @@ export class Blockers {
     }
   }
 
-  /** Reads a node for the error of one whose time is nearly up: once, however many ask. */
+  /** Reads a node for the error of a call whose time is nearly up: once, however many calls ask. */
   read(name: string): void {
     if (this.#read.has(name)) return;
     for (const known of this.#read.keys()) if (!this.#watches.has(known)) this.#read.delete(known);
@@ -118,12 +118,13 @@ export class Blockers {
     this.#watches.delete(name);
     this.#read.delete(name);
     if (type === 'deleted') this.#listener.removed(name);
-    // Somebody has written to it, and the watch is used up. With the session it is lost, and those that wait are told of that.
+    // Otherwise somebody has written to the node, which uses the watch up. A watch is lost with its session, of which the members
+    // are told already.
     else if (type !== 'lost') this.#listener.unknown();
   }
 
   #remember(name: string, found: NodeData | SessionError): void {
-    // A copy: the bytes are a part of what was received together.
+    // The bytes are a part of all that was received together, which must not be kept: so this is a copy.
     if (!(found instanceof SessionError)) this.#read.set(name, { stat: found.stat, data: found.data.slice() });
   }
 }

@@ -28,18 +28,18 @@ export interface EnqueueParts {
   readonly onRequeued: (request: LockRequest, reason: 'session-ended' | 'removed') => void;
 }
 
-/** A contender that has just taken its place, and the queue behind its create; undefined where that is still to be looked at. */
+/** A contender whose node was just created. */
 export interface Enqueued {
   readonly contender: Contender;
+  /** The list that was asked for behind its create; undefined where the queue is still to be looked at. */
   readonly listed: Children | undefined;
-  /** To be called when it has joined the others of this process. */
+  /** Must be called when the contender has joined those of its process. */
   readonly joined: () => void;
 }
 
 /**
- * Takes a place at the end of the queue in one round trip: parents where they may be missing, the contender and, where no
- * other one of this process is there with whom to share a look, a list. Goes on until it stands in a session that is up, or
- * the call is ended; in the latter case whatever it may have created is removed in the background.
+ * Creates a contender at the end of the queue, in one round trip. It goes on until the node is there in a session that is up, or
+ * until the call is ended. Then whatever it may have created is removed in the background.
  */
 export async function enqueue(
   parts: EnqueueParts,
@@ -49,7 +49,7 @@ export async function enqueue(
 ): Promise<Enqueued> {
   const { session, link, parents, janitor, identifiers, keyQueues } = parts;
   const { key, queuePath } = request;
-  /** The last contender that was sent, as long as it, or a parent in front of it, may be there. */
+  /** The id of the last contender that was sent, as long as its node, or a parent made for it, may be there. */
   let sent: string | undefined;
   let endCreating = (): void => undefined;
   try {
@@ -60,6 +60,8 @@ export async function enqueue(
       if (identity === undefined) throw new LockUnavailableError('The session has just ended', key);
       const id = identifiers.next();
       const queue = keyQueues.of(request);
+      // The parents go in front where they may be missing. The list goes behind where no other contender of this process is there
+      // with whom to share a look.
       const { lists: isListed, watches } = queue.readsBehindCreate();
       const reads = [...(isListed || always === 'lists' ? [listQueue(queuePath)] : []), ...(watches ? [watches] : [])];
       const created = create(
@@ -102,14 +104,14 @@ export async function enqueue(
       } else if (refused.outcomeUnknown) {
         const found = await findAgain(parts, request, id, identity, scope);
         if (found !== undefined) return { contender: found, listed: undefined, joined: endCreating };
-        // Others may have seen it in the queue, where it is no more.
+        // With the session its node is gone from the queue, where others may have seen it.
         if (session.identity !== identity) parts.onRequeued(request, 'session-ended');
-        // It never reached the queue, or was removed since: the next try may do.
+        // Otherwise the create was never carried out, or the node was removed since: the next try may do.
       } else if (refused.code !== 'NOT_CONNECTED' && refused.code !== 'THROTTLED') throw refusal(refused, key);
     }
   } catch (error) {
     endCreating();
-    // Behind the create on the same link, or on the next one: it finds what the create may have left.
+    // The sweep goes behind the create on the same link, or over the next one, so it finds what the create may have left.
     if (sent !== undefined) void janitor.sweep(queuePath, sent);
     throw error;
   }
@@ -130,16 +132,15 @@ function answerOf(outcomes: readonly unknown[], reads: readonly { readonly op: s
   };
 }
 
-/** What keeps the deepest parent from being made, if trying again cannot help. Those below it only say that it is missing. */
+/** @returns why a parent cannot be made, if trying again does not help */
 function whyMissing(parents: readonly unknown[]): SessionError | undefined {
+  // The first parent that cannot be made counts: those below it only say that it is missing.
   const deepest = parents.findLast((outcome) => !failedWith(outcome, 'NO_NODE'));
   const refused = deepest instanceof SessionError && deepest.code !== 'NODE_EXISTS' && !isAboutTheLink(deepest);
   return refused ? deepest : undefined;
 }
 
-/**
- * After a create whose answer was lost: is it there, or still to come? A node counts only if this session owns it.
- */
+/** After a create whose answer was lost: finds the contender, if the create was carried out. */
 async function findAgain(
   parts: EnqueueParts,
   request: LockRequest,
@@ -164,10 +165,11 @@ async function findAgain(
     const [found] = await scope.guard(session.batch([get(path)]));
     if (failedWith(found, 'NO_NODE')) return undefined;
     if (found instanceof SessionError) continue;
+    // A node counts only if this session owns it.
     if (found.stat.ephemeralOwner !== identity.id) break;
     return contenderOf(parts, request, path, id, found.stat.czxid, identity);
   }
-  // Another session's: it goes with that session, or sooner.
+  // The node belongs to another session: it ends with that one, or with the sweep.
   void janitor.sweep(queuePath, id);
   return undefined;
 }
@@ -183,8 +185,9 @@ function contenderOf(
   return new Contender(request, id, new OwnNode(session, path), czxid, identity);
 }
 
-/** Not even what stands at the top can be made. Sessions make their chroot when they begin; this one has been removed since. */
+/** The error where not even the topmost node can be made. */
 function rootMissing(key: string): LockConfigurationError {
+  // A session makes its chroot when it begins, so the chroot was removed since.
   const text = `There is no place for the queue of ${key}: the chroot of connect has been removed. Create it again, or restart`;
   return new LockConfigurationError(text, key);
 }

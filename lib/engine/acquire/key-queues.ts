@@ -3,9 +3,9 @@ import type { PendingTimer, Timers } from '../timers.js';
 import type { LinkState } from '../upkeep/link-state.js';
 import { KeyQueue } from './key-queue.js';
 
-/** What is known of a queue is kept for so long after the last contender of this process has left it, */
+/** What is known of a queue is kept for so long after the last contender of this process has left it. */
 const KEPT_FOR_MS = 2_000;
-/** for so many queues. */
+/** What is known is kept for so many queues that are empty; the oldest are forgotten first. */
 const MAX_KEPT = 1_000;
 
 /** The queues in which this process has contenders, or had some a moment ago. */
@@ -15,11 +15,11 @@ export class KeyQueues {
   readonly #timers: Timers;
   readonly #handsOver: boolean;
   readonly #queues = new Map<string, KeyQueue>();
-  /** Those that are empty, by the time at which they are forgotten. The oldest first. */
+  /** The paths of the queues that are empty, each with the time at which it is forgotten, the oldest first. */
   readonly #kept = new Map<string, number>();
   #timer: PendingTimer | undefined;
 
-  /** @param handsOver whether a lock may be handed over inside this process: not where a key remembers who was inside */
+  /** @param handsOver whether a lock may be handed over inside this process: it may not where keys remember their last holder */
   constructor(session: Session, link: LinkState, timers: Timers, handsOver: boolean) {
     this.#session = session;
     this.#link = link;
@@ -52,7 +52,7 @@ export class KeyQueues {
     return queue;
   }
 
-  /** The same, where it is known. */
+  /** As `of`, but makes no queue where there is none. */
   find(queuePath: string): KeyQueue | undefined {
     const queue = this.#queues.get(queuePath);
     return queue?.identity === this.#session.identity ? queue : undefined;

@@ -24,7 +24,7 @@ export interface Call {
   readonly owner?: string;
   /** Aborts when what the lock was to be a part of is over. Its reason is the `LockError` that ends the wait. */
   readonly end?: AbortSignal;
-  /** Adds what else may end the wait. */
+  /** Adds to the scope what else may end the wait. */
   readonly limit?: ((scope: CallScope) => void) | undefined;
 }
 
@@ -103,16 +103,17 @@ export class LockCalls {
   }
 
   /**
-   * What waits for the connection that is being made for the first time, which has a time of its own: the call's begins then.
-   * Nobody waits for less than the time of the call, though little may be left of that of the connection.
-   * Undefined for those that need not: a call that says how long it waits, or tries once, does so connected or not, and who has
-   * a lock that stands in waits no longer than for any other link.
+   * Waits for the connection that is being made for the first time. It has a time of its own, after which that of the call begins.
+   * @returns undefined for a call that need not wait for it
    */
   firstConnection(key: string, options: AcquireOptions, call: Call): Promise<void> | undefined {
     const { link, waitMs, connectTimeoutMs, standIn } = this.#parts;
+    // A call that says how long it waits, or tries once, does so connected or not. Where a lock stands in, the call waits for the
+    // first connection as for any other.
     if (standIn !== undefined || options.waitMs !== undefined || waitMs === 0) return undefined;
     const leftMs = link.firstConnectionMs(connectTimeoutMs);
     if (leftMs === 0) return undefined;
+    // The call has at least its own time, though little may be left of that of the connection.
     const deadline = Deadline.after(call.deadline.clock, Math.max(leftMs, call.deadline.remainingMs()));
     return this.#awaitFirstConnection(key, options, call, deadline);
   }
@@ -180,7 +181,7 @@ export class LockCalls {
     return findReentry<Hold>(service, key, options.mode ?? 'exclusive', options);
   }
 
-  /** Another handle on a lock the caller has around it; waits for proof while the link is down. */
+  /** Makes another handle on a lock around the caller; waits for proof that it is held while the link is down. */
   async #reenter({ hold }: AcquiredLock, call: Call, options: AcquireOptions): Promise<AcquiredLock> {
     const { signal, leaseMs } = options;
     const handle: LockHandle = hold.newHandle();
@@ -196,8 +197,8 @@ export class LockCalls {
     }
   }
 
-  /** What it leaves behind is on its way before the caller is told, who may end the process then. */
   async #failed(key: string, options: AcquireOptions, error: Error, call: Call): Promise<void> {
+    // The removal of what the call leaves behind is on its way before the caller is told, which may end the process then.
     await this.#parts.outbox.emptied();
     this.#report(key, options, error, call.deadline);
   }

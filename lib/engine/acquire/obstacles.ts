@@ -10,24 +10,25 @@ import type { Hold } from '../hold/hold.js';
 import type { PendingTimer, Timers } from '../timers.js';
 import type { KeyQueue } from './key-queue.js';
 
-/** Of the whole wait, for the answer to who holds the lock. At most so long, and so much of it. */
+/** The holder is looked for so long before the end of a wait, in milliseconds, */
 const LOOKS_BEFORE_END_MS = 100;
+/** and at most for this part of the wait. */
 const LOOKS_BEFORE_END_PART = 0.1;
 
-/** For who stays in the queue until its turn comes, or leaves as soon as it would have to wait. */
+/** Whether a call stays in the queue until its turn comes, or leaves as soon as it would have to wait. */
 export type Patience = 'waits' | 'tries';
 
-/** What a try comes to that finds the lock busy. */
+/** The result of a try that finds the lock busy. */
 export class Busy {
   /** @param holder who is in the way, as a sentence; undefined where that is not known */
   constructor(readonly holder: string | undefined) {}
 }
 
-/** What may keep out one whose turn has come: holders of this process that the queue does not know, a lock-delay. */
+/** What else may keep out a contender whose turn has come: holders of this process that the queue does not know, a lock-delay. */
 export interface EntryRules {
-  /** Whether nothing but a wait that takes turns of the event loop keeps it out; asked in the turn in which it enters. */
+  /** Whether the request may enter in this turn of the event loop, as far as this can be said without waiting. */
   isOpen(request: LockRequest): boolean;
-  /** Resolves when that may have changed. */
+  /** Resolves when the answer of `isOpen` may have changed. */
   whenOpen(key: string, scope: CallScope): Promise<void>;
   /** Whether something is to be found out, or waited for, before anybody enters. */
   readonly takesTime: boolean;
@@ -40,12 +41,13 @@ export interface EntryRules {
     scope: CallScope,
     patience: Patience,
   ): Promise<readonly MultiPart[] | 'kept out' | undefined>;
-  /** For a try that finds nobody in the queue: whether it would be kept out. `data`: that of the key's node. */
+  /** Whether a try needs the data of the key's node for `keepsOut`. */
   readonly readsKeyNode: boolean;
+  /** Whether a try that finds nobody in the queue would be kept out. `parent`: the key's node as it was read. */
   keepsOut(request: LockRequest, parent: Outcome<GetRequest>, queue: readonly QueueNode[]): boolean;
 }
 
-/** The error for one that cannot stand in a queue with what is in there. */
+/** The error for a contender that cannot stand in this queue together with a node that is in it. */
 export function explainRefusal({ because, node }: Refusal, { key, mode }: LockRequest): LockConfigurationError {
   switch (because) {
     case 'counter spent':
@@ -86,7 +88,7 @@ export class HolderInFront {
     this.#insideElsewhere = insideElsewhere;
   }
 
-  /** By what is known already; undefined where it is not. */
+  /** Says it by what is known already. @returns undefined where nothing is known */
   describe(queue: KeyQueue, path: string, owner: string): string | undefined {
     if (queue.holder !== undefined) return describeOwn(queue.holder, owner);
     const { head } = queue.known;
@@ -97,18 +99,16 @@ export class HolderInFront {
     return data === undefined ? undefined : describeOther(`${path}/${head.name}`, data);
   }
 
-  /**
-   * Finds out who it is shortly before a wait times out: one read, of the node at the head of the queue, for all that wait in
-   * it, and none for who does not wait so long. The error does not wait for its answer.
-   */
+  /** Finds out who holds the lock shortly before a wait times out. */
   lookBeforeEnd(queue: KeyQueue, { deadline }: CallScope): PendingTimer {
+    // That is one read for all that wait in the queue, and none for calls that end earlier. The error does not wait for the answer.
     const beforeMs = Math.min(LOOKS_BEFORE_END_MS, (deadline.at - this.#clock.now()) * LOOKS_BEFORE_END_PART);
     return this.#timers.set(deadline.at - beforeMs, () => queue.readHead());
   }
 
   /**
-   * For a call that did not wait, and reads nothing for this: what the names say, and this process knows by itself.
-   * @param blocking those in its way, as it saw them; none where something else keeps it out
+   * Says it for a call that did not wait, by the names of the nodes and by what this process holds, without a read.
+   * @param blocking the nodes in its way; none where a rule keeps it out
    */
   describeBlocking(request: LockRequest, blocking: readonly QueueNode[]): string | undefined {
     const [first] = blocking;
@@ -116,7 +116,7 @@ export class HolderInFront {
       const inside = this.#insideElsewhere(request);
       return inside === undefined ? undefined : describeOwn(inside, request.owner);
     }
-    // By the id, which the intent of a lock that was upgraded shares with it.
+    // The ids are compared, as the intent of an upgraded lock has the id of its contender.
     const own = this.#holds().find(
       ({ contender }) =>
         contender.request.queuePath === request.queuePath && blocking.some(({ id }) => id === contender.id),

@@ -7,7 +7,7 @@ import type { Hold } from '../hold/hold.js';
 export type Turn =
   /** It has entered: the lock was handed over, or the newest list let it hold. */
   | { readonly kind: 'holds'; readonly hold: Hold }
-  /** Nobody is in its way any more, but it could not enter at once: it has to prove its life, or to wait for something else. */
+  /** No other contender is in its way, but it could not enter at once: its session is to be proved to live, or a rule keeps it out. */
   | { readonly kind: 'first' }
   /** As `first`, where an upgrader may have overlooked it: the data of the intents say whether it may enter. */
   | { readonly kind: 'first if named'; readonly intents: readonly QueueNode[] }
@@ -19,7 +19,7 @@ export type Turn =
 export interface Entrant {
   /** Enters in this very turn of the event loop, unless something else keeps it out. */
   tryEnter(): Hold | undefined;
-  /** Others are in its way. */
+  /** Other contenders are in its way. */
   standsBehind(): void;
   explain(refusal: Refusal): Error;
 }
@@ -33,7 +33,7 @@ type State = 'waits' | 'called' | 'holds';
 
 /** A contender among those of its process. */
 export class QueueMember {
-  /** Whether a list has come that was asked for behind its create: whoever can ever be ahead of it was in there. */
+  /** Whether a list has come that was asked for behind its create: all that can ever be ahead of it were in that list. */
   isSeen = false;
   #state: State = 'waits';
   #hold: Hold | undefined;
@@ -57,7 +57,7 @@ export class QueueMember {
     return this.#hold;
   }
 
-  /** Whether nobody behind it can have the lock together with it. */
+  /** Whether no contender behind it can hold together with it. */
   get excludesAll(): boolean {
     return this.node.mode === 'exclusive' || this.node.mode === 'write';
   }
@@ -75,7 +75,7 @@ export class QueueMember {
     else settle.resolve(turn);
   }
 
-  /** What it was told, if anything: for one that does not wait. */
+  /** @returns what it was told, if anything, for a call that does not wait */
   told(): Turn | undefined {
     const told = this.#told;
     this.#told = undefined;

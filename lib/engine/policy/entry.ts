@@ -9,7 +9,7 @@ import type { LinkState } from '../upkeep/link-state.js';
 import type { LocalExclusion } from './local-locks.js';
 import { clearing, type LockDelay } from './lock-delay.js';
 
-/** What an application may have asked for that keeps out one whose turn has come. Both are off unless it has. */
+/** The rules that an application may ask for, and that keep out a contender whose turn has come. Both are off by default. */
 export class Entry implements EntryRules, UpgradeRules {
   readonly #link: LinkState;
   readonly #lockDelay: LockDelay | undefined;
@@ -37,7 +37,7 @@ export class Entry implements EntryRules, UpgradeRules {
     return this.#exclusion === undefined || this.#exclusion.isOpen(hold.request.key, 'write', hold);
   }
 
-  /** A hold of this process that keeps it out, though it is in no queue with it. */
+  /** The hold of this process that keeps a request out, though the two are in different queues. */
   insideElsewhere({ key, mode }: LockRequest): Hold | undefined {
     return this.#exclusion?.inTheWay(key, mode);
   }
@@ -46,7 +46,7 @@ export class Entry implements EntryRules, UpgradeRules {
     await this.#exclusion?.whenOpen(key, this.#link, scope);
   }
 
-  /** A hold has begun. */
+  /** Is called when a hold has begun. */
   entered(hold: Hold): void {
     this.#exclusion?.enter(hold);
   }
@@ -66,7 +66,7 @@ export class Entry implements EntryRules, UpgradeRules {
 
   async passAsWriter(hold: Hold, scope: CallScope): Promise<void> {
     if (this.#lockDelay === undefined) return;
-    // From the first time that its name may stand in the record, also if it never comes to write.
+    // From here on its name may stand in the record, also if the upgrade fails.
     hold.releasesWith(clearing(hold.request.queuePath));
     for (;;) {
       await this.#link.whenUp(scope);

@@ -11,27 +11,28 @@ import type { LinkState } from '../upkeep/link-state.js';
 import { Latch } from '../wait.js';
 
 /**
- * What holds of the fleet and the holds that stand in for them share with `whenUnavailable: 'local'`: they come from two
- * queues that do not know of each other, and must exclude each other all the same. Each queue has its own order; who is
- * first in one still waits here for who is inside from the other, and keeps its place meanwhile. There is no order in
- * front of the door, on purpose: a reader that an upgrader waits for must not wait for a writer that waits for the upgrader.
+ * Makes locks of the fleet and the local locks that stand in for them exclude each other, with `whenUnavailable: 'local'`. They
+ * come from two queues that do not know of each other. The first contender of one queue waits here for the holders of the
+ * other, and keeps its place in its own queue meanwhile.
  */
 export class LocalExclusion {
+  // Those that wait have no order among them: a reader that an upgrader waits for must not wait for a writer that waits for
+  // the upgrader.
   readonly #inside = new Map<string, Set<Hold>>();
   readonly #listeners = new Set<(key: string) => void>();
 
-  /** Whether nobody is inside that excludes one of this mode; `own` does not stand in its own way. */
+  /** Whether no hold excludes a contender of this mode. `own` is not in its own way. */
   isOpen(key: string, mode: LockMode, own?: Hold): boolean {
     return this.inTheWay(key, mode, own) === undefined;
   }
 
-  /** One that is inside and excludes one of this mode. */
+  /** A hold that excludes a contender of this mode. */
   inTheWay(key: string, mode: LockMode, own?: Hold): Hold | undefined {
     for (const hold of this.#inside.get(key) ?? []) if (hold !== own && blocks(hold.mode, mode)) return hold;
     return undefined;
   }
 
-  /** From now on, and until it is released or lost. */
+  /** The hold excludes others from now on, until it is released or lost. */
   enter(hold: Hold): void {
     const { key } = hold.request;
     const inside = this.#inside.get(key) ?? new Set();
@@ -43,7 +44,7 @@ export class LocalExclusion {
     });
   }
 
-  /** Resolves when somebody has come out, or the link has changed: look again. */
+  /** Resolves when a hold has ended, or the link has changed: then the caller looks again. */
   async whenOpen(key: string, link: LinkState, scope: CallScope): Promise<void> {
     scope.standsBehind();
     const changed = new Latch();
@@ -76,18 +77,17 @@ export class LocalStandIn implements StandIn {
     this.#events = events;
   }
 
-  /**
-   * While the link is down, half of the time that is left is for ZooKeeper to come back. Of a session that is lost, or did
-   * not come up for as long as one lasts, nothing is expected any more.
-   */
+  /** Ends a wait for ZooKeeper while there is time left for a local lock. */
   limit(scope: CallScope): void {
     const { deadline } = scope;
     let timer: PendingTimer | undefined;
     const look = (): void => {
       timer?.cancel();
       if (this.#link.isUp) return;
-      const patienceMs = this.#link.state === 'lost' ? 0 : deadline.remainingMs() / 2;
-      timer = this.#timers.set(deadline.clock.now() + patienceMs, () => scope.end(scope.timeUp()));
+      // Half of the time that is left is for ZooKeeper to come back. Of a session that is lost, or did not come up for as long as
+      // one lasts, nothing is expected any more.
+      const graceMs = this.#link.state === 'lost' ? 0 : deadline.remainingMs() / 2;
+      timer = this.#timers.set(deadline.clock.now() + graceMs, () => scope.end(scope.timeUp()));
     };
     scope.onDispose(this.#link.onChange('calls', look));
     scope.onDispose(() => timer?.cancel());

@@ -23,9 +23,9 @@ const NOTHING: readonly MultiPart[] = [];
 const NO_DATA = new Uint8Array(0);
 
 /**
- * For stores that cannot check tokens: after a holder that vanished, the next one waits before it enters. The deletion of
- * a node does not say whether its holder vanished or released the lock, so a holder that may write leaves its name in the
- * parent's data, and takes it out in the transaction that releases the lock.
+ * Makes the next contender wait before it enters, after a holder that vanished. This is for stores that cannot check tokens. The
+ * deletion of a node does not say whether its holder vanished or released the lock, so a holder that may write leaves its name
+ * in the data of the key's node, and removes it in the transaction that releases the lock.
  */
 export class LockDelay {
   readonly #session: Session;
@@ -41,7 +41,7 @@ export class LockDelay {
   }
 
   /**
-   * @param writes whether it enters as a writer
+   * @param writes whether the contender enters as a writer
    * @returns what belongs into the transaction that releases the lock; undefined when the contender must look again; 'held
    * back' to one that only tries, until the delay is over
    */
@@ -60,7 +60,7 @@ export class LockDelay {
     throwRefusal(written, key);
     if (read instanceof SessionError) {
       if (patience === 'tries') throw refusal(read, key);
-      // Our name may stand there now, over one that we have not seen: wait as if there had been one.
+      // This contender's name may stand there now, over one that it has not seen. It waits as if there had been one.
       scope.standsBehind();
       await this.#sleep(this.#lockDelayMs, scope);
       return undefined;
@@ -79,14 +79,14 @@ export class LockDelay {
         const [cleared] = await scope.guard(this.#session.batch([set(queuePath, NO_DATA, read.stat.version)]));
         throwRefusal(cleared, key);
       }
-      // Much may have happened meanwhile.
+      // The queue may have changed meanwhile, so it is looked at again.
       return undefined;
     }
     if (written instanceof SessionError) return undefined;
     return writes ? clearing(queuePath) : NOTHING;
   }
 
-  /** Whether the delay after a holder that is not in the queue any more still keeps out everybody who only tries. */
+  /** Whether the delay after a holder that is not in the queue any more still keeps out a call that only tries. */
   keepsOut({ key, queuePath }: LockRequest, parent: Outcome<GetRequest>, queue: readonly QueueNode[]): boolean {
     throwRefusal(parent, key);
     if (parent instanceof SessionError) return false;
@@ -102,8 +102,8 @@ export class LockDelay {
   }
 
   /**
-   * What takes the name of a contender that never held out of the record again. With the version that it left there:
-   * whatever came after it stays. Where nobody knows what stood there before, the name stays, and the next one waits.
+   * What removes the name of a contender that never held from the record. It names the version that this contender wrote, so
+   * whatever came later stays. Where nobody knows what stood there before, the name stays, and the next contender waits.
    */
   #undo(contender: Contender, [read, written]: readonly (NodeData | Stat | SessionError)[]): readonly MultiPart[] {
     const { queuePath } = contender.request;
@@ -112,13 +112,14 @@ export class LockDelay {
     const version = written instanceof SessionError ? stat.version + 1 : (written as Stat).version;
     const before = predecessorIn(read as NodeData, contender);
     if (before === undefined) return [set(queuePath, NO_DATA, version)];
-    // The longer one, so that who comes next need not know of both.
+    // The longer delay is kept, so that the next contender need not know of both.
     const lockDelayMs = Math.max(before.lockDelayMs, this.#lockDelayMs);
     return [set(queuePath, encodeRecord({ ...before, lockDelayMs }), version)];
   }
 
-  /** While it waits, a contender has not held: if it vanishes as well, the delay must be that of the holder before it. */
+  /** Puts the name of the vanished holder back into the record. */
   async #putBack({ lockDelay }: Contender, scope: CallScope): Promise<void> {
+    // A contender that waits has not held: if it vanishes as well, the delay must be that of the holder before it.
     const outcomes = await scope.guard(this.#session.batch([multi((await lockDelay.onGiveUp)!)]));
     if (!outcomes.some((outcome) => outcome instanceof SessionError)) delete lockDelay.onGiveUp;
   }
@@ -150,16 +151,16 @@ function predecessorIn({ data }: NodeData, { name, lockDelay }: Contender): Hold
 
 function throwRefusal(outcome: unknown, key: string): void {
   if (!(outcome instanceof SessionError) || isAboutTheLink(outcome)) return;
-  // Gone or changed meanwhile: the next look tells.
+  // Where the node was removed or changed meanwhile, the next look tells.
   if (outcome.code !== 'NO_NODE' && outcome.code !== 'BAD_VERSION') throw refusal(outcome, key);
 }
 
-/** How many keys are remembered; one that was forgotten is held back from anew. */
+/** So many keys are remembered; the delay of a key that was forgotten counts from anew. */
 const MAX_KNOWN = 10_000;
 
 /**
- * When this process first saw that a holder had vanished. Who only ever tries does not stay in the queue until the
- * lock-delay is over, so its earlier looks count. By the monotonic clock of one process: the servers' clocks may jump.
+ * Remembers when this process first saw that a holder had vanished. A call that only tries does not stay in the queue until the
+ * lock-delay is over, so earlier tries count. The time is that of this process's monotonic clock, as the servers' clocks may jump.
  */
 export class VanishedHolders {
   readonly #clock: Clock;

@@ -282,7 +282,7 @@ export const SLOW_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'lib/engine/policy/lock-delay.ts',
-        find: '// Much may have happened meanwhile.\n      return undefined;',
+        find: '// The queue may have changed meanwhile, so it is looked at again.\n      return undefined;',
         replace: '',
       },
     ],
