@@ -4,6 +4,14 @@ import type { ContractClient } from '../worlds/contract-client.js';
 import type { HarmableWorld } from '../worlds/contract-world.js';
 
 const DATA = Buffer.from('data');
+const THERE_BEFORE = ['/changed', '/deleted', '/box'].map((path) => create(path, 'persistent'));
+const CHANGES = [
+  set('/changed', DATA),
+  remove('/deleted'),
+  create('/created', 'persistent'),
+  create('/box/child', 'persistent'),
+];
+const TOLD = ['changed /changed', 'children /box', 'created /created', 'deleted /deleted'];
 
 export function watchesAndLinksContract(world: () => HarmableWorld): void {
   async function twoClients(): Promise<[ContractClient, ContractClient]> {
@@ -17,11 +25,7 @@ export function watchesAndLinksContract(world: () => HarmableWorld): void {
     it('goes on after a reconnect inside the session: changed, deleted, created and children are told', async () => {
       const [client, other] = await twoClients();
       const watcher = client.watcher();
-      await client.askAll([
-        create('/changed', 'persistent'),
-        create('/deleted', 'persistent'),
-        create('/box', 'persistent'),
-      ]);
+      await client.askAll(THERE_BEFORE);
       await client.askAll([
         get('/changed', watcher),
         exists('/deleted', watcher),
@@ -32,20 +36,10 @@ export function watchesAndLinksContract(world: () => HarmableWorld): void {
       await client.reconnect();
       await client.ask(sync('/'));
       expect(watcher.told).toEqual([]);
-      await other.askAll([
-        set('/changed', DATA),
-        remove('/deleted'),
-        create('/created', 'persistent'),
-        create('/box/child', 'persistent'),
-      ]);
+      await other.askAll(CHANGES);
 
       await world().until('all four are told', () => watcher.told.length >= 4);
-      expect([...watcher.told].sort()).toEqual([
-        'changed /changed',
-        'children /box',
-        'created /created',
-        'deleted /deleted',
-      ]);
+      expect([...watcher.told].sort()).toEqual(TOLD);
     });
 
     it('is set again behind the credentials, as what they alone may read is not told to just anybody', async () => {
@@ -66,11 +60,7 @@ export function watchesAndLinksContract(world: () => HarmableWorld): void {
     it('tells what happened while the link was away', async () => {
       const [client, other] = await twoClients();
       const watcher = client.watcher();
-      await client.askAll([
-        create('/changed', 'persistent'),
-        create('/deleted', 'persistent'),
-        create('/box', 'persistent'),
-      ]);
+      await client.askAll(THERE_BEFORE);
       await client.askAll([
         get('/changed', watcher),
         get('/deleted', watcher),
@@ -81,12 +71,7 @@ export function watchesAndLinksContract(world: () => HarmableWorld): void {
       await client.link.refuse();
       await client.whenState('suspended');
       const { ups } = client.log;
-      await other.askAll([
-        set('/changed', DATA),
-        remove('/deleted'),
-        create('/created', 'persistent'),
-        create('/box/child', 'persistent'),
-      ]);
+      await other.askAll(CHANGES);
       expect(watcher.told).toEqual([]);
 
       await client.link.pass();
@@ -94,12 +79,7 @@ export function watchesAndLinksContract(world: () => HarmableWorld): void {
 
       await world().until('all four are told', () => watcher.told.length >= 4);
       await client.ask(sync('/'));
-      expect([...watcher.told].sort()).toEqual([
-        'changed /changed',
-        'children /box',
-        'created /created',
-        'deleted /deleted',
-      ]);
+      expect([...watcher.told].sort()).toEqual(TOLD);
     });
 
     it('whose event was on its way when the link went down is told after it', async () => {

@@ -1,9 +1,6 @@
-import { performance } from 'node:perf_hooks';
-import { setTimeout as pause } from 'node:timers/promises';
 import { systemClock } from '../../../lib/lock/clock.js';
 import { SessionClient } from '../../../lib/session/core/session-client.js';
 import { SocketDialer } from '../../../lib/session/wire/socket-dialer.js';
-import { eventually, within } from '../../support/process/eventually.js';
 import { Stalls } from '../../support/process/stalls.js';
 import { startProxy } from '../../support/proxy/fault-proxy.js';
 import { startEnsemble, type Ensemble } from '../../support/zookeeper/ensemble.js';
@@ -13,6 +10,7 @@ import { startZooKeeper } from '../../support/zookeeper/start-zookeeper.js';
 import { ContractClient } from './contract-client.js';
 import type { ClientOptions, HarmableWorld } from './contract-world.js';
 import { DEFAULTS } from './defaults.js';
+import { WallClock } from './wall-clock.js';
 import { ProxiedLink } from './proxied-link.js';
 
 const TICK_MS = 500;
@@ -24,7 +22,7 @@ interface OpenClient {
 }
 
 /** The contract's world on servers of its own, with a proxy in front of each server for every client. */
-export class RealWorld implements HarmableWorld {
+export class RealWorld extends WallClock implements HarmableWorld {
   readonly tickMs = TICK_MS;
   readonly timeoutMs = 10_000;
   readonly shortTimeoutMs = 3_000;
@@ -39,7 +37,9 @@ export class RealWorld implements HarmableWorld {
     private readonly servers: readonly ZooKeeperServer[],
     private readonly ensemble: Ensemble | undefined,
     private readonly stopServers: () => Promise<void>,
-  ) {}
+  ) {
+    super();
+  }
 
   static async start(serverCount: 1 | 3): Promise<RealWorld> {
     const options: ServerOptions = { tickTimeMs: TICK_MS };
@@ -70,22 +70,6 @@ export class RealWorld implements HarmableWorld {
 
   get serverCount(): number {
     return this.servers.length;
-  }
-
-  now(): number {
-    return performance.now();
-  }
-
-  pass(durationMs: number): Promise<void> {
-    return pause(durationMs);
-  }
-
-  settle<T>(promise: Promise<T>, withinMs = 15_000): Promise<T> {
-    return within(withinMs, 'the promise settles', promise);
-  }
-
-  async until(what: string, isSo: () => boolean | Promise<boolean>, withinMs = 15_000): Promise<void> {
-    await eventually(what, isSo, { withinMs, everyMs: 5 });
   }
 
   async open({ only, ...options }: ClientOptions = {}): Promise<ContractClient> {

@@ -1,6 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { performance } from 'node:perf_hooks';
-import { setTimeout as pause } from 'node:timers/promises';
 import { systemClock } from '../../../lib/lock/clock.js';
 import { parseConnectString } from '../../../lib/session/connect-string.js';
 import type { Dialer, Server } from '../../../lib/session/core/link.js';
@@ -8,14 +6,14 @@ import { SessionClient } from '../../../lib/session/core/session-client.js';
 import { type Acl, exists, list, remove } from '../../../lib/session/requests.js';
 import { embeddedEnsemble } from '../../../lib/session/simulator/embedded.js';
 import { SocketDialer } from '../../../lib/session/wire/socket-dialer.js';
-import { eventually, within } from '../../support/process/eventually.js';
 import { TappedDialer } from '../../support/sessions/tapped-dialer.js';
 import { ContractClient } from './contract-client.js';
 import type { ClientLink, ClientOptions, ContractWorld } from './contract-world.js';
 import { DEFAULTS } from './defaults.js';
+import { WallClock } from './wall-clock.js';
 
 /** The contract's world on a server that is not ours to harm, or `memory:`: a fresh chroot for each test, gone afterwards. */
-export class SharedWorld implements ContractWorld {
+export class SharedWorld extends WallClock implements ContractWorld {
   readonly serverCount = 1;
   readonly tickMs = 2_000;
   readonly timeoutMs = 10_000;
@@ -26,6 +24,7 @@ export class SharedWorld implements ContractWorld {
   #open: ContractClient[] = [];
 
   constructor(connect: string) {
+    super();
     const target = parseConnectString(connect);
     this.#chroot = target.chroot;
     if (target.kind === 'ensemble') {
@@ -36,22 +35,6 @@ export class SharedWorld implements ContractWorld {
       this.#servers = ensemble.servers;
       this.#dialer = (acl) => ensemble.dialer(acl);
     }
-  }
-
-  now(): number {
-    return performance.now();
-  }
-
-  pass(durationMs: number): Promise<void> {
-    return pause(durationMs);
-  }
-
-  settle<T>(promise: Promise<T>, withinMs = 15_000): Promise<T> {
-    return within(withinMs, 'the promise settles', promise);
-  }
-
-  async until(what: string, isSo: () => boolean | Promise<boolean>, withinMs = 15_000): Promise<void> {
-    await eventually(what, isSo, { withinMs, everyMs: 5 });
   }
 
   async open(options: ClientOptions = {}): Promise<ContractClient> {

@@ -2,7 +2,7 @@ import { isUp } from '../../../lib/session/connection-state.js';
 import { list, remove } from '../../../lib/session/requests.js';
 import { drawScenario, type Scenario } from './scenario.js';
 import { Caller } from './caller.js';
-import { codeOf } from './app-process.js';
+import { type AppProcess, codeOf } from './app-process.js';
 import { neverArrivesAtItsContainer } from './directed-contender.js';
 import {
   givesUpBehindAnUpgrader,
@@ -258,17 +258,30 @@ async function stalledFromTheLeader(schedule: Schedule): Promise<void> {
   world.faults.flow(follower);
 }
 
-/** The servers have been restarted with narrower bounds. The first that takes the session up again shortens it; nobody is told. */
-async function unansweredReattachment(schedule: Schedule): Promise<void> {
-  const { apps, world, scenario } = schedule;
-  const [holder] = apps as [(typeof apps)[number]];
+/** The first process holds for long, and another waits for it, from some moment between two heartbeats on. */
+async function heldAndWaitedFor(schedule: Schedule): Promise<AppProcess> {
+  const { apps, scenario } = schedule;
+  const [holder] = apps as [AppProcess];
   holdFor(schedule, 'p0', 3 * scenario.sessionTimeoutMs);
   await schedule.runFor(scenario.sessionTimeoutMs + (scenario.seed % 40) * 63);
   holdFor(schedule, 'p1', 0);
+  return holder;
+}
+
+/** The link goes, and the answer to the next offer of the session is lost. */
+async function offerInVain(schedule: Schedule, { machine }: AppProcess, withinMs?: number): Promise<void> {
+  const { faults } = schedule.world;
+  const loss = faults.loseReplyOfNext(machine, 'reattach');
+  faults.suspend(machine);
+  await schedule.runUntil(() => loss.hasHappened, withinMs);
+}
+
+/** The servers have been restarted with narrower bounds. The first that takes the session up again shortens it; nobody is told. */
+async function unansweredReattachment(schedule: Schedule): Promise<void> {
+  const { world, scenario } = schedule;
+  const holder = await heldAndWaitedFor(schedule);
   for (let id = 1; id <= scenario.servers; id += 1) world.faults.limitSessions(id, 2 * scenario.tickMs);
-  const loss = world.faults.loseReplyOfNext(holder.machine, 'reattach');
-  world.faults.suspend(holder.machine);
-  await schedule.runUntil(() => loss.hasHappened);
+  await offerInVain(schedule, holder);
   // From now on every offer is sent, and none is read.
   const [follower] = world.followerIds;
   if (follower === undefined) return;
@@ -283,11 +296,8 @@ async function unansweredReattachment(schedule: Schedule): Promise<void> {
  * leader of before, cut off and not aware of it, with all the time there was.
  */
 async function answeredByALeaderOfThePast(schedule: Schedule): Promise<void> {
-  const { apps, world, scenario } = schedule;
-  const [holder] = apps as [(typeof apps)[number]];
-  holdFor(schedule, 'p0', 3 * scenario.sessionTimeoutMs);
-  await schedule.runFor(scenario.sessionTimeoutMs + (scenario.seed % 40) * 63);
-  holdFor(schedule, 'p1', 0);
+  const { world, scenario } = schedule;
+  const holder = await heldAndWaitedFor(schedule);
   const past = world.leaderId;
   if (past === undefined) return;
   world.faults.isolate(past, []);
@@ -299,9 +309,7 @@ async function answeredByALeaderOfThePast(schedule: Schedule): Promise<void> {
   }
   const newLeader = (): boolean => world.leaderId !== past && world.leaderId !== undefined;
   if (!(await schedule.runUntil(newLeader, 4 * scenario.tickMs))) return;
-  const loss = world.faults.loseReplyOfNext(holder.machine, 'reattach');
-  world.faults.suspend(holder.machine);
-  await schedule.runUntil(() => loss.hasHappened, scenario.sessionTimeoutMs);
+  await offerInVain(schedule, holder, scenario.sessionTimeoutMs);
   world.faults.isolate(past, [holder.machine]);
   await schedule.runFor(2 * scenario.sessionTimeoutMs);
 }

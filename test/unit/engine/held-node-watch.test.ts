@@ -37,20 +37,12 @@ describe('The watch on a held node', () => {
     await engine.runUntil(() => engine.queue(KEY).length === 0, NOTICED_MS);
   }
 
-  it('whose answer was lost with the link is set again with the next one', async () => {
+  it.each([
+    ['answer', 'loseReplyOfNext'],
+    ['request', 'loseNextRequest'],
+  ] as const)('whose %s was lost with the link is set again with the next one', async (_what, lose) => {
     const lock = await hold();
-    const loss = engine.faults.loseReplyOfNext(one.process, 'get');
-    await engine.runFor(WATCHED_AFTER_MS);
-    expect(loss.hasHappened).toBe(true);
-    await engine.runUntil(() => one.session.state === 'reconnected');
-    await engine.runFor(100);
-    await removeNode(lock.nodePath);
-    await expectLossSoon(lock);
-  });
-
-  it('whose request was lost with the link is set again with the next one', async () => {
-    const lock = await hold();
-    const loss = engine.faults.loseNextRequest(one.process, 'get');
+    const loss = engine.faults[lose](one.process, 'get');
     await engine.runFor(WATCHED_AFTER_MS);
     expect(loss.hasHappened).toBe(true);
     await engine.runUntil(() => one.session.state === 'reconnected');

@@ -28,6 +28,21 @@ function ask(world: SessionWorld, request: Request): void {
   void replyTo(world.client, request).catch(() => undefined);
 }
 
+/** The watch of `mine` is at the server and is taken back, while the requests of the others on its path are under way. */
+function takenBackBeside(
+  others: number,
+  read: typeof get | typeof list = get,
+): { world: SessionWorld; mine: Recorder; theirs: Recorder[] } {
+  const world = SessionWorld.connected();
+  const mine = new Recorder();
+  ask(world, read('/a', mine));
+  world.link.answer(read === get ? NODE : CHILDREN);
+  const theirs = Array.from({ length: others }, () => new Recorder());
+  for (const watcher of theirs) ask(world, read('/a', watcher));
+  world.client.unwatch('/a', mine);
+  return { world, mine, theirs };
+}
+
 describe('As a watch is set when the server says so,', () => {
   it('get and list set a watch where the node is, exists also where it is not', () => {
     const world = SessionWorld.connected();
@@ -138,16 +153,11 @@ describe('A watch that is taken back', () => {
   });
 
   it("while somebody else's get on the same path is under way leaves that one's watch alive", () => {
-    const world = SessionWorld.connected();
-    const [mine, theirs] = [new Recorder(), new Recorder()];
-    ask(world, get('/a', mine));
-    world.link.answer(NODE);
-    ask(world, get('/a', theirs));
-    world.client.unwatch('/a', mine);
+    const { world, mine, theirs } = takenBackBeside(1);
     expect(removals(world)).toEqual([]);
     world.link.answer(NODE);
     world.link.event('changed', '/a');
-    expect([mine.events, theirs.events]).toEqual([[], ['changed /a']]);
+    expect([mine.events, theirs[0]?.events]).toEqual([[], ['changed /a']]);
   });
 
   it('before its answer leaves the watch to the second of two gets on one path', () => {
@@ -170,17 +180,12 @@ describe('A watch that is taken back', () => {
   ])(
     "while somebody else's get on the same path is under way, which %s, is removed behind that one's answer",
     (_how, error) => {
-      const world = SessionWorld.connected();
-      const [mine, theirs] = [new Recorder(), new Recorder()];
-      ask(world, get('/a', mine));
-      world.link.answer(NODE);
-      ask(world, get('/a', theirs));
-      world.client.unwatch('/a', mine);
+      const { world, mine, theirs } = takenBackBeside(1);
       expect(removals(world)).toEqual([]);
       world.link.answer(error);
       expect(removals(world)).toEqual(['data /a']);
       world.link.event('changed', '/a');
-      expect([mine.events, theirs.events]).toEqual([[], []]);
+      expect([mine.events, theirs[0]?.events]).toEqual([[], []]);
     },
   );
 
@@ -190,26 +195,15 @@ describe('A watch that is taken back', () => {
   ])(
     "while somebody else's get is under way, which is taken back, too, and %s, is forgotten by the server with that one",
     (_, answer) => {
-      const world = SessionWorld.connected();
-      const [mine, theirs] = [new Recorder(), new Recorder()];
-      ask(world, get('/a', mine));
-      world.link.answer(NODE);
-      ask(world, get('/a', theirs));
-      world.client.unwatch('/a', mine);
-      world.client.unwatch('/a', theirs);
+      const { world, theirs } = takenBackBeside(1);
+      world.client.unwatch('/a', theirs[0]!);
       world.link.answer(answer);
       expect(removals(world)).toEqual(['data /a']);
     },
   );
 
   it('is removed later, as two others are under way, when neither has set it', () => {
-    const world = SessionWorld.connected();
-    const [mine, second, third] = [new Recorder(), new Recorder(), new Recorder()];
-    ask(world, get('/a', mine));
-    world.link.answer(NODE);
-    ask(world, get('/a', second));
-    ask(world, get('/a', third));
-    world.client.unwatch('/a', mine);
+    const { world } = takenBackBeside(2);
     world.link.answer(-102);
     expect(removals(world)).toEqual([]);
     world.link.answer(-102);
@@ -217,39 +211,23 @@ describe('A watch that is taken back', () => {
   });
 
   it('is not removed later, as two others are under way, when the second has set it', () => {
-    const world = SessionWorld.connected();
-    const [mine, second, third] = [new Recorder(), new Recorder(), new Recorder()];
-    ask(world, get('/a', mine));
-    world.link.answer(NODE);
-    ask(world, get('/a', second));
-    ask(world, get('/a', third));
-    world.client.unwatch('/a', mine);
+    const { world, mine, theirs } = takenBackBeside(2);
     world.link.answer(-102);
     world.link.answer(NODE);
     expect(removals(world)).toEqual([]);
     world.link.event('changed', '/a');
-    expect([mine.events, second.events, third.events]).toEqual([[], [], ['changed /a']]);
+    expect([mine, ...theirs].map(({ events }) => events)).toEqual([[], [], ['changed /a']]);
   });
 
   it('is removed later, too, behind a list under way that fails', () => {
-    const world = SessionWorld.connected();
-    const [mine, theirs] = [new Recorder(), new Recorder()];
-    ask(world, list('/a', mine));
-    world.link.answer(CHILDREN);
-    ask(world, list('/a', theirs));
-    world.client.unwatch('/a', mine);
+    const { world } = takenBackBeside(1, list);
     expect(removals(world)).toEqual([]);
     world.link.answer(-102);
     expect(removals(world)).toEqual(['children /a']);
   });
 
   it('is not set again with the next link, where its removal was put off', async () => {
-    const world = SessionWorld.connected();
-    const [mine, theirs] = [new Recorder(), new Recorder()];
-    ask(world, get('/a', mine));
-    world.link.answer(NODE);
-    ask(world, get('/a', theirs));
-    world.client.unwatch('/a', mine);
+    const { world } = takenBackBeside(1);
     world.link.hangUp();
     const link = await world.nextLink();
     link.grant(10_000);
