@@ -13,7 +13,9 @@ import { Writer } from './file-store/writer.js';
 const ROUNDS = 25;
 const ALONE = ['solo-1', 'solo-2', 'solo-3', 'solo-4'];
 const CROWD = 4;
-const LONGEST_LIFE_MS = 60;
+/** A process is killed some time after it has begun some changes, two or three on the average however slow the machine is. */
+const MOST_AWAITED = 5;
+const LONGEST_REST_MS = 60;
 const MIN_JOURNAL_BYTES = 256;
 
 describe('200 processes killed at random points of their writing', () => {
@@ -39,7 +41,8 @@ describe('200 processes killed at random points of their writing', () => {
     const diary = join(folder, `diary-${(diaries += 1)}`);
     const options = { script: script.path, root, name, mode, minJournalBytes: MIN_JOURNAL_BYTES, diary };
     const writer = await Writer.start(options);
-    await pause(Math.random() * LONGEST_LIFE_MS);
+    await writer.untilAttempts(Math.round(Math.random() * MOST_AWAITED));
+    await pause(Math.random() * LONGEST_REST_MS);
     return writer.kill();
   }
 

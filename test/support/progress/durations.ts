@@ -6,7 +6,7 @@ const RECORDED = join(import.meta.dirname, 'durations.json');
 /** A file that takes less is not worth a line: all of them together are known well enough by their number. */
 const WORTH_RECORDING_MS = 2_000;
 /** What such a file takes on the average. */
-const OTHERS_MS = 700;
+const OTHERS_MS = 500;
 
 /** Seconds that test files took on two cores with nothing beside them, by their paths in the repository. */
 function recorded(): Record<string, number> {

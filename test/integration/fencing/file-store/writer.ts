@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { open, readFile } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
+import { eventually } from '../../../support/process/eventually.js';
 import { killWithUs } from '../../../support/process/reaper.js';
 import { freezeProcess, hasEnded, killProcess, resumeProcess } from '../../../support/process/signals.js';
 import { type Attempt, readDiary } from './diary.js';
@@ -38,6 +39,12 @@ export class Writer {
     } finally {
       await output.close();
     }
+  }
+
+  /** Waits until it has begun so many attempts, which takes as long as the machine takes. */
+  async untilAttempts(count: number): Promise<void> {
+    const isSo = async (): Promise<boolean> => (await readDiary(this.diary)).length >= count;
+    await eventually(`a writer has begun ${count} attempts`, isSo, { everyMs: 1 });
   }
 
   /** SIGSTOP; resolves with what it did so far, the last of it cut short as a rule. */
