@@ -15,6 +15,23 @@ const files = readdirSync(join(ROOT, 'test'), { recursive: true, encoding: 'utf8
   .sort();
 const [long, full] = ['long', 'full'].map((length) => files.filter((name) => name.endsWith(`.${length}.test.ts`)));
 
+/** Where each promise is tested on a real server; what leaves the process has nothing to do with servers. */
+const PROMISES: Readonly<Record<string, string>> = {
+  'one holder': 'integration/promises/one-holder',
+  'loss is told first': 'integration/promises/loss-is-told-first',
+  'no resurrection': 'integration/promises/no-resurrection',
+  tokens: 'integration/promises/tokens-rise',
+  FIFO: 'integration/promises/fifo-and-no-herd',
+  'no litter': 'integration/promises/no-litter',
+  'nothing piles up': 'integration/promises/crowd-of-waiters',
+  'every promise settles': 'integration/promises/every-promise-settles',
+  'quiet outside': 'e2e/nest/quiet-answers',
+  'honest errors': 'integration/promises/honest-errors',
+  isolation: 'integration/promises/isolation',
+  neighbours: 'interop/curator',
+  never: 'integration/promises/never',
+};
+
 /** The commands that a script hands to the test runner: what stands behind `suite <name>`. */
 function suites(script: string): string[] {
   const lines = readFileSync(join(ROOT, script), 'utf8').matchAll(/^suite \S+ (.*npm.*)$/gm);
@@ -51,6 +68,10 @@ describe('Test files', () => {
     },
     WITHIN_MS,
   );
+
+  it.each(Object.entries(PROMISES))('that npm test runs show the promise: %s', (_promise, file) => {
+    expect(files).toContain(`test/${file}.test.ts`);
+  });
 
   it('whose durations are recorded are there', () => {
     const recorded = JSON.parse(readFileSync(join(ROOT, 'test/support/progress/durations.json'), 'utf8')) as object;
