@@ -11,13 +11,9 @@ describe.each([
   let world: InteropWorld;
   let neighbour: Neighbour;
   beforeEach(async () => {
-    world = await InteropWorld.start();
-    neighbour = await start(world.server.connect, world.journal);
+    ({ world, neighbour } = await InteropWorld.startWith(start));
   });
-  afterEach(async () => {
-    await neighbour?.stop();
-    await world?.stop();
-  });
+  afterEach(() => world?.stop());
 
   it('ours enters when a neighbour died inside, once its session has ended', async () => {
     await neighbour.hold('exclusive', key).held;

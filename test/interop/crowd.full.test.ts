@@ -12,13 +12,9 @@ describe.each([
   let world: InteropWorld;
   let neighbour: Neighbour;
   beforeEach(async () => {
-    world = await InteropWorld.start();
-    neighbour = await start(world.server.connect, world.journal);
+    ({ world, neighbour } = await InteropWorld.startWith(start));
   });
-  afterEach(async () => {
-    await neighbour?.stop();
-    await world?.stop();
-  });
+  afterEach(() => world?.stop());
 
   it('has one holder of one mutex, FIFO', async () => {
     const cycles = EACH.flatMap(() => [world.cycle('exclusive', '/crowd'), neighbour.cycle('exclusive', '/crowd')]);

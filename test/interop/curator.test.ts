@@ -7,13 +7,9 @@ describe('With Curator on the same key,', () => {
   let world: InteropWorld;
   let curator: Neighbour;
   beforeAll(async () => {
-    world = await InteropWorld.start();
-    curator = await startCurator(world.server.connect, world.journal);
+    ({ world, neighbour: curator } = await InteropWorld.startWith(startCurator));
   });
-  afterAll(async () => {
-    await curator?.stop();
-    await world?.stop();
-  });
+  afterAll(() => world?.stop());
 
   it.each([
     ['its mutex and our exclusive locks', 'exclusive'],

@@ -4,7 +4,7 @@ import type { LockMode } from '../../lib/lock/mode.js';
 import { type ClosableLockService, createLockService } from '../../lib/open.js';
 import { judge, type Verdict } from '../support/neighbours/judge.js';
 import { Journal } from '../support/neighbours/journal.js';
-import type { NeighbourCycle } from '../support/neighbours/neighbour.js';
+import type { Neighbour, NeighbourCycle } from '../support/neighbours/neighbour.js';
 import { eventually } from '../support/process/eventually.js';
 import { type StandaloneServer, startZooKeeper } from '../support/zookeeper/start-zookeeper.js';
 
@@ -18,6 +18,8 @@ function openLocks({ connect }: StandaloneServer): Promise<ClosableLockService> 
 
 /** A server, a lock service of ours, and a journal that all holders write, whoever made them. */
 export class InteropWorld {
+  #neighbour: Neighbour | undefined;
+
   private constructor(
     readonly server: StandaloneServer,
     readonly journal: Journal,
@@ -31,12 +33,28 @@ export class InteropWorld {
     return new InteropWorld(server, journal, await openLocks(server));
   }
 
+  /** A world with a neighbour in it, which ends with it. */
+  static async startWith(
+    start: (connect: string, journal: Journal) => Promise<Neighbour>,
+  ): Promise<{ world: InteropWorld; neighbour: Neighbour }> {
+    const world = await InteropWorld.start();
+    try {
+      const neighbour = await start(world.server.connect, world.journal);
+      world.#neighbour = neighbour;
+      return { world, neighbour };
+    } catch (error) {
+      await world.stop();
+      throw error;
+    }
+  }
+
   /** A lock service of ours with a session of its own, as another process has one; its user closes it. */
   openAnother(): Promise<ClosableLockService> {
     return openLocks(this.server);
   }
 
   async stop(): Promise<void> {
+    await this.#neighbour?.stop();
     await this.locks.close(0);
     await this.server.stop();
     await this.journal.remove();

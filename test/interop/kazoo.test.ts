@@ -7,13 +7,9 @@ describe('With kazoo on the same key,', () => {
   let world: InteropWorld;
   let kazoo: Neighbour;
   beforeAll(async () => {
-    world = await InteropWorld.start();
-    kazoo = await startKazoo(world.server.connect, world.journal);
+    ({ world, neighbour: kazoo } = await InteropWorld.startWith(startKazoo));
   });
-  afterAll(async () => {
-    await kazoo?.stop();
-    await world?.stop();
-  });
+  afterAll(() => world?.stop());
 
   it.each([
     ['its Lock and our exclusive locks', 'exclusive'],

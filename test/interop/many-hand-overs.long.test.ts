@@ -9,13 +9,9 @@ describe.each([
   let world: InteropWorld;
   let neighbour: Neighbour;
   beforeAll(async () => {
-    world = await InteropWorld.start();
-    neighbour = await start(world.server.connect, world.journal);
+    ({ world, neighbour } = await InteropWorld.startWith(start));
   });
-  afterAll(async () => {
-    await neighbour?.stop();
-    await world?.stop();
-  });
+  afterAll(() => world?.stop());
 
   it.each(['exclusive', 'write'] as const)(
     '(%s) and ours have one holder, FIFO, over 1 000 hand-overs each way',

@@ -86,15 +86,15 @@ class Streams {
   }
 }
 
-describe('@Locked on a method that returns an Observable', () => {
-  let application: TestApplication;
-  let streams: Streams;
-  beforeAll(async () => {
-    application = await startApplication({ providers: [Streams] });
-    streams = application.get(Streams);
-  });
-  afterAll(() => application.app.close());
+let application: TestApplication;
+let streams: Streams;
+beforeAll(async () => {
+  application = await startApplication({ providers: [Streams] });
+  streams = application.get(Streams);
+});
+afterAll(() => application.app.close());
 
+describe('@Locked on a method that returns an Observable', () => {
   it('ends a source that gives all it has at once, when its subscriber has had enough', async () => {
     let given = 0;
     const eager = new Observable<string>((subscriber) => {
@@ -222,14 +222,6 @@ class Contexts {
 }
 
 describe('who consumes a decorated Observable', () => {
-  let application: TestApplication;
-  let streams: Streams;
-  beforeAll(async () => {
-    application = await startApplication({ providers: [Streams] });
-    streams = application.get(Streams);
-  });
-  afterAll(() => application.app.close());
-
   const open = async (kind: string, source: Observable<string>): Promise<Observable<string>> =>
     kind === 'declared' ? streams.from('promised', source) : await streams.promised(source);
 
@@ -324,14 +316,6 @@ describe('who consumes a decorated Observable', () => {
 });
 
 describe('@Locked on an async method that brings an Observable', () => {
-  let application: TestApplication;
-  let streams: Streams;
-  beforeAll(async () => {
-    application = await startApplication({ providers: [Streams] });
-    streams = application.get(Streams);
-  });
-  afterAll(() => application.app.close());
-
   it('holds the lock until the stream has ended, and subscribes inside it', async () => {
     const source = new Subject<string>();
     let key: string | undefined;

@@ -80,10 +80,7 @@ describe('Cost:', () => {
 
   it('a wait that was too long for certainty adds one proving write, and still no list', async () => {
     const [holder, waiter] = [await stage.open(), await stage.open({ sessionTimeoutMs: SESSION_MS })];
-    const key = stage.freshKey();
-    const lock = await holder.service.acquire(key);
-    const waiting = waiter.service.acquire(key);
-    await stage.untilQueueHas(key, 2);
+    const { lock, waiting } = await stage.contend(holder, waiter);
     await untilPassed(SESSION_MS);
 
     waiter.resetCounts();

@@ -23,6 +23,9 @@ function each(of: (path: string) => Part): ReturnType<typeof multi>[] {
   );
 }
 
+const open = (connect: string): ReturnType<typeof createLockService> =>
+  createLockService({ connect, serverTickMs: 500, sessionTimeoutMs: 10_000 });
+
 describe('a key with 34 MB of keys below it', () => {
   let server: StandaloneServer;
   beforeAll(async () => {
@@ -39,11 +42,7 @@ describe('a key with 34 MB of keys below it', () => {
 
   it('is refused, and its list is read past: the connection, a held lock and other calls go on', async () => {
     await using proxy = await startProxy({ target: server.port, raw: true });
-    await using locks = await createLockService({
-      connect: proxy.connect,
-      serverTickMs: 500,
-      sessionTimeoutMs: 10_000,
-    });
+    await using locks = await open(proxy.connect);
     const states: string[] = [];
     locks.connectionState$.subscribe((state) => states.push(state));
     const held = await locks.acquire('/locks/held');
@@ -66,11 +65,7 @@ describe('a key with 34 MB of keys below it', () => {
 
   it('that many ask for at once is listed once', async () => {
     await using proxy = await startProxy({ target: server.port, raw: true });
-    await using locks = await createLockService({
-      connect: proxy.connect,
-      serverTickMs: 500,
-      sessionTimeoutMs: 10_000,
-    });
+    await using locks = await open(proxy.connect);
     const held = await locks.acquire('/locks/held');
     const many = Array.from({ length: 30 }, () => locks.acquire(KEY).catch((error: { code: string }) => error.code));
     expect(new Set(await Promise.all(many))).toEqual(new Set(['LOCK_CONFIGURATION']));
@@ -80,7 +75,7 @@ describe('a key with 34 MB of keys below it', () => {
   });
 
   it('is to be had again when they are gone', async () => {
-    await using locks = await createLockService({ connect: server.connect, serverTickMs: 500 });
+    await using locks = await open(server.connect);
     await expect(locks.acquire(KEY)).rejects.toMatchObject({ code: 'LOCK_CONFIGURATION' });
     const visitor = openWire([server.port]);
     await untilUp(visitor);

@@ -16,10 +16,7 @@ describe('Lock-delay', () => {
 
   it('makes the next one wait after a holder that vanished, from its own look on', async () => {
     const [vanishing, next] = [await openBrief(), await open()];
-    const key = stage.freshKey();
-    const lock = await vanishing.service.acquire(key);
-    const waiting = next.service.acquire(key);
-    await stage.untilQueueHas(key, 2);
+    const { key, lock, waiting } = await stage.contend(vanishing, next);
 
     using stalls = Stalls.watch();
     await stage.expire(vanishing);

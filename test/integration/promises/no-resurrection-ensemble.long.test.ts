@@ -12,11 +12,8 @@ describe('No resurrection, with three servers,', () => {
   it('when the quorum is away for three times S and the session survives', async () => {
     const holder = await stage.open({ sessionTimeoutMs: SESSION_MS });
     const waiter = await stage.open({ sessionTimeoutMs: SESSION_MS, waitMs: 60_000 });
-    const key = stage.freshKey();
-    const lock = await holder.service.acquire(key);
+    const { key, lock, waiting, place } = await stage.contend(holder, waiter);
     const abort = noteAbort(lock);
-    const waiting = waiter.service.acquire(key);
-    const [, place] = await stage.untilQueueHas(key, 2);
     const session = holder.sessionId();
 
     const [killed, alsoKilled] = await stage.ensemble.followers();

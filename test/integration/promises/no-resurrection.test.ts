@@ -8,10 +8,7 @@ describe('No resurrection, with one server,', () => {
 
   it('of a holder whose session expired: its handle stays lost, and the next one of its own is a new one', async () => {
     const [client, other] = [await stage.open({ sessionTimeoutMs: SESSION_MS }), await stage.open()];
-    const key = stage.freshKey();
-    const lock = await client.service.acquire(key);
-    const waiting = other.service.acquire(key);
-    await stage.untilQueueHas(key, 2);
+    const { key, lock, waiting } = await stage.contend(client, other);
 
     await stage.expire(client);
     const next = await waiting;

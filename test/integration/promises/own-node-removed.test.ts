@@ -56,10 +56,7 @@ describe('A node that an operator removes', () => {
 
   it('is noticed within a second by a waiter who is next: it queues again, and nobody has to let go first', async () => {
     const [holder, client] = [await stage.open(), await stage.open()];
-    const key = stage.freshKey();
-    const lock = await holder.service.acquire(key);
-    const waiting = client.service.acquire(key);
-    const [, place] = await stage.untilQueueHas(key, 2);
+    const { key, lock, waiting, place } = await stage.contend(holder, client);
     await client.untilWatching(2);
 
     using stalls = Stalls.watch();

@@ -12,10 +12,7 @@ describe('A suspension', () => {
 
   it("ends a hold at once with onSuspended: 'stop', and its node as soon as the link is back", async () => {
     const [client, other] = [await stage.open({ onSuspended: 'stop' }), await stage.open()];
-    const key = stage.freshKey();
-    const lock = await client.service.acquire(key);
-    const waiting = other.service.acquire(key);
-    await stage.untilQueueHas(key, 2);
+    const { key, lock, waiting } = await stage.contend(client, other);
 
     await client.refuse();
     await client.untilState((state) => state === 'suspended');

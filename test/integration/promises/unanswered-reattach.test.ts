@@ -9,11 +9,8 @@ describe('Loss is told first', () => {
 
   it('when a server comes back with narrower bounds, shortens the session, and its answer is lost', async () => {
     const [holder, other] = [await stage.open(), await stage.open({ waitMs: 60_000 })];
-    const key = stage.freshKey();
-    const lock = await holder.service.acquire(key);
+    const { lock, waiting } = await stage.contend(holder, other);
     const abort = noteAbort(lock);
-    const waiting = other.service.acquire(key);
-    await stage.untilQueueHas(key, 2);
     await holder.untilHeartbeat();
 
     const offers = holder.onRequest({ opcode: 'connect', nth: 'every', action: 'loseReply' });

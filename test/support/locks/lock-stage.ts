@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect } from '@jest/globals';
+import type { LockHandle } from '../../../lib/lock/handle.js';
 import type { DistributedLockOptions } from '../../../lib/options.js';
 import { failedWith, SessionError } from '../../../lib/session/errors.js';
 import { list, remove, sync } from '../../../lib/session/requests.js';
@@ -19,6 +20,14 @@ export interface ClientOptions extends Omit<DistributedLockOptions, 'connect'> {
   readonly only?: readonly ZooKeeperServer[];
   /** Whether to wait for its session. @default true */
   readonly untilUp?: boolean;
+}
+
+export interface Contention {
+  readonly key: string;
+  readonly lock: LockHandle;
+  readonly waiting: Promise<LockHandle>;
+  /** The name of the node of the one that waits. */
+  readonly place: string;
 }
 
 /**
@@ -101,6 +110,15 @@ export class LockStage {
       return names.length === length ? names : undefined;
     };
     return eventually(`${length} contenders queue on ${key}`, isIt, { withinMs, everyMs: 10 });
+  }
+
+  /** One holds a fresh key, and another waits for it. */
+  async contend(holder: LockClient, other: LockClient): Promise<Contention> {
+    const key = this.freshKey();
+    const lock = await holder.service.acquire(key);
+    const waiting = other.service.acquire(key);
+    const [, place] = await this.untilQueueHas(key, 2);
+    return { key, lock, waiting, place: place! };
   }
 
   /** As an operator does it, with zkCli. */

@@ -20,11 +20,8 @@ export async function lossIsToldBeforeHandOver(
   withinMs: number,
   sessionMs = SESSION_MS,
 ): Promise<void> {
-  const key = stage.freshKey();
-  const lock = await holder.service.acquire(key);
+  const { lock, waiting } = await stage.contend(holder, other);
   const abort = noteAbort(lock);
-  const waiting = other.service.acquire(key);
-  await stage.untilQueueHas(key, 2);
   // It has proved its life at least once while it held.
   await holder.untilHeartbeat();
   expect(lock.isHeld()).toBe(true);

@@ -49,10 +49,7 @@ async function stallTheLeader(stage: LockStage): Promise<Trial> {
   const holder = await stage.open({ only: [follower], sessionTimeoutMs: STALLED_SESSION_MS });
   const others = stage.ensemble.others(follower);
   const next = await stage.open({ only: others, waitMs: 2 * HAND_OVER_WITHIN_MS });
-  const key = stage.freshKey();
-  const lock = await holder.service.acquire(key);
-  const waiting = next.service.acquire(key);
-  await stage.untilQueueHas(key, 2);
+  const { lock, waiting } = await stage.contend(holder, next);
   await untilItIsTheMoment(stage, holder, { leader, follower });
 
   using stalls = Stalls.watch();
