@@ -144,7 +144,7 @@ describe('the packed package', () => {
     expect(sizeOf(/./)).toBeLessThan(2 * scripts);
     const root = entries().find(([name]) => name === '.');
     const loaded = [...scriptsFrom(join(folder, 'package', root?.[1].default ?? '')).values()].join('\n');
-    expect(loaded).toContain('/** Starts a lock service,');
+    expect(loaded).toContain('Creates a lock service without Nest');
     expect(loaded).not.toContain('sourceMappingURL');
   });
 
