@@ -3,7 +3,7 @@ import type { Engine } from '../../../lib/engine/build-engine.js';
 import { inspectKey } from '../../../lib/engine/insight/inspect.js';
 import { LockClosedError, LockConfigurationError } from '../../../lib/lock/errors.js';
 import { rejection } from './support/engine-world.js';
-import { openScope, scriptedEngine, take } from './support/scripted-engine.js';
+import { acquireLock, openScope, scriptedEngine } from './support/scripted-engine.js';
 import { ScriptedSession } from './support/scripted-session.js';
 
 const KEY = '/locks/a';
@@ -25,7 +25,7 @@ describe('a session that takes no more requests, and is not closed yet', () => {
 
   it('ends an acquire with the reason for which it gave up, rather than being asked for ever', async () => {
     session.failure = new LockConfigurationError('auth: the servers refuse these credentials');
-    expect(await rejection(take(engine, KEY))).toBe(session.failure);
+    expect(await rejection(acquireLock(engine, KEY))).toBe(session.failure);
   });
 
   it('ends a look at a queue', async () => {

@@ -98,7 +98,7 @@ describe('a key with too many keys below it', () => {
     await engine.settle((await engine.settle(other.locks.acquire(KEY))).release());
   });
 
-  it('leaves who holds it alone, and lets it be given back', async () => {
+  it('leaves who holds it alone, and lets it be released', async () => {
     const lock = await engine.settle(one.locks.acquire(KEY, { mode: 'upgradeable' }));
     await crowd();
     expect(await engine.failure(lock.upgrade())).toBeInstanceOf(LockConfigurationError);

@@ -57,7 +57,7 @@ describe("whenUnavailable: 'local'", () => {
     expect(scopes).toEqual(['process', 'process']);
   });
 
-  it('waits for ZooKeeper for half of the time at first, and takes the real lock if that comes back', async () => {
+  it('waits for ZooKeeper for half of the time at first, and acquires the real lock if that comes back', async () => {
     engine.faults.refuse(one.process);
     await engine.runUntil(() => one.session.state === 'suspended');
     const before = engine.world.now();

@@ -139,7 +139,7 @@ describe('a lock that was lost behind a blocked event loop, before any timer cou
   it.each<[string, (service: ZookeeperLockService) => Promise<unknown>]>([
     ['acquire()', (service) => service.acquire('/l/b', { mode: 'read' })],
     ['acquireAll()', (service) => service.acquireAll(['/l/b'], { mode: 'read' })],
-  ])('by %s, on whose way from the grant to its caller another one blocks the loop', async (_name, take) => {
+  ])('by %s, on whose way from the hold to its caller another one blocks the loop', async (_name, take) => {
     const loop = new BlockedLoop();
     // With somebody else in the queue the way is longer than that of a lock that nobody else wants.
     await loop.service.acquire('/l/b', { mode: 'read' });

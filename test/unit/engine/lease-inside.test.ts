@@ -63,7 +63,7 @@ describe('leaseMs of a call inside its own lock', () => {
     expect(engine.world.now() - before).toBeLessThan(500);
   });
 
-  it('with which the lock was taken counts for as long as the lock is held, be the call that took it done', async () => {
+  it('with which the lock was acquired counts for as long as the lock is held, be the call that acquired it done', async () => {
     let inside: Promise<unknown> | undefined;
     const outer = one.locks.withLock(
       KEY,
@@ -152,7 +152,7 @@ describe('leaseMs of a call inside its own lock', () => {
     );
   });
 
-  it('leaves no alarm behind when the lock is given back under it', async () => {
+  it('leaves no alarm behind when the lock is released under it', async () => {
     const timers = (): number => one.events.filter(({ type }) => type === 'lost').length;
     const kept = await engine.settle(one.locks.withLock(KEY, () => one.locks.acquire(KEY, { leaseMs: 300 })));
     await engine.settle(kept.release());

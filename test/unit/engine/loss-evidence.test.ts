@@ -106,7 +106,7 @@ describe('the evidence of a loss', () => {
     expect([error.details.endsWith('(an operator, or a tool)'), evidence.linkDownMs]).toEqual([true, 0]);
   });
 
-  it('is on the reason of several locks that are lost together, and on no error of a handle given back', async () => {
+  it('is on the reason of several locks that are lost together, and on no error of a handle released', async () => {
     const all = await engine.settle(one.locks.acquireAll(['/l/a', '/l/b']));
     await engine.settle(lock.release());
     const released = ((): unknown => {

@@ -21,7 +21,7 @@ describe('withLock() as JavaScript may call it', () => {
     ['with options alone', '[object Object]', [{ waitMs: 300 }]],
     ['with what the work gives', '[object Promise]', [Promise.resolve()]],
     ['with a key alone', 'undefined', []],
-  ])('is refused %s, and takes no lock', async (_how, shown, args) => {
+  ])('is refused %s, and acquires no lock', async (_how, shown, args) => {
     const error = await engine.failure(call(KEY, ...args));
 
     expect(error).toBeInstanceOf(LockConfigurationError);

@@ -117,7 +117,7 @@ describe('while the link is down,', () => {
     expect(await retained(one)).toBe(0);
   });
 
-  it('a lock that was given back, and a contender that gave up, leave their names, and nothing of the call', async () => {
+  it('a lock that was released, and a contender that gave up, leave their names, and nothing of the call', async () => {
     const one = await engine.client('one', { waitMs: 1_000 });
     const other = await engine.client('other');
     await engine.settle(other.locks.acquire(KEY));

@@ -55,7 +55,7 @@ const upgrade: Scene = async (one, other, settle) => {
 
 describe('a server that is too busy (it answers THROTTLED)', () => {
   it.each<[string, LinkRequest['op'][], Scene]>([
-    ['acquire, when it takes its place', ['create'], acquireFree],
+    ['acquire, when it enqueues', ['create'], acquireFree],
     ['acquire, when it looks', ['list'], acquireHeld],
     ['acquire, when it watches who is ahead', ['get'], acquireHeld],
     ['acquire, when it proves its life', ['set'], acquireFree],
@@ -143,7 +143,7 @@ describe('a server that was too busy when a watch was to be set', () => {
     await engine.end();
   });
 
-  it('is not asked again on behalf of a lock that has been given back', async () => {
+  it('is not asked again on behalf of a lock that has been released', async () => {
     const { engine, one, dialer } = await given();
     const lock = await engine.settle(one.locks.acquire(KEY));
     dialer.refused.add('get');

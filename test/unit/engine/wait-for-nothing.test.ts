@@ -8,7 +8,7 @@ const KEY = '/locks/a';
 describe('with waitMs: 0, which means to try once,', () => {
   const { engine, one, other } = useEngine('one', 'other');
 
-  it('a free lock is taken', async () => {
+  it('a free lock is acquired', async () => {
     const lock = await engine.settle(one.locks.acquire(KEY, { waitMs: 0 }));
     expect(lock.isHeld()).toBe(true);
   });
@@ -20,7 +20,7 @@ describe('with waitMs: 0, which means to try once,', () => {
     expect(engine.world.now() - before).toBeLessThan(100);
   });
 
-  it('a free lock is taken, too, where the module says 0', async () => {
+  it('a free lock is acquired, too, where the module says 0', async () => {
     const hasty = await engine.client('hasty', { waitMs: 0 });
     const lock = await engine.settle(hasty.locks.acquire(KEY));
     expect(lock.isHeld()).toBe(true);

@@ -189,7 +189,7 @@ describe('a LOCK_TIMEOUT', () => {
     expect(error.details).toContain('This process itself holds it (acquired by standing in ');
   });
 
-  it('says who took the lock around a call that may not share it, and when', async () => {
+  it('says who acquired the lock around a call that may not re-enter it, and when', async () => {
     for (const options of [{ reentrant: false }, { mode: 'write' as const }]) {
       const work = async (): Promise<Error & { details?: string }> => {
         await one.sleep(300);

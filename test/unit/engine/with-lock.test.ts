@@ -12,7 +12,7 @@ const KEY = '/locks/report';
 describe('withLock()', () => {
   const { engine, one } = useEngine('one');
 
-  it('returns what the work returns, holds while it runs, and gives the lock back', async () => {
+  it('returns what the work returns, holds while it runs, and releases the lock', async () => {
     let during: unknown;
     const result = await engine.settle(
       one.locks.withLock(KEY, async (lock) => {
@@ -104,7 +104,7 @@ describe('withLock()', () => {
     one.process.resume();
   });
 
-  it('tells of no loss when the work gives the lock back itself', async () => {
+  it('tells of no loss when the work releases the lock itself', async () => {
     const result = await engine.settle(
       one.locks.withLock(KEY, async (lock: LockHandle) => {
         await lock.release();
@@ -177,7 +177,7 @@ describe('a lease', () => {
     one.process.resume();
   });
 
-  it('cannot be extended where there is none, nor by nothing, nor when the lock was given back', async () => {
+  it('cannot be extended where there is none, nor by nothing, nor when the lock was released', async () => {
     const lock = await engine.settle(one.locks.acquire(KEY));
     expect(() => lock.extend(1_000)).toThrow(telling(/without leaseMs/));
     const leased = await engine.settle(one.locks.acquire(`${KEY}/leased`, { leaseMs: 1_000 }));

@@ -15,7 +15,7 @@ import { ours } from '../../queue/names.js';
 import { promisesSettled } from '../../support/manual-clock.js';
 import { stat } from '../../support/session-world.js';
 import { rejection } from '../support/engine-world.js';
-import { scriptedEngine, take } from '../support/scripted-engine.js';
+import { acquireLock, scriptedEngine } from '../support/scripted-engine.js';
 import { ScriptedSession } from '../support/scripted-session.js';
 import { useEngine } from '../support/use-engine.js';
 
@@ -50,7 +50,7 @@ describe('an acquire whose heartbeat is refused', () => {
       session.certainUntilMs = session.clock.now() + 3_900;
     };
 
-    const { hold } = await take(engine, KEY);
+    const { hold } = await acquireLock(engine, KEY);
     expect(hold.isHeld()).toBe(true);
     expect(asked).toBe(2);
   });
@@ -65,7 +65,7 @@ describe('an acquire never resolves with a lock that is not held', () => {
       // The event loop was blocked for long after the first answer.
       session.certainUntilMs = session.clock.now() + (proofs === 1 ? 1 : 3_000);
     };
-    const { hold, handle } = await take(engine, KEY);
+    const { hold, handle } = await acquireLock(engine, KEY);
     expect([hold.isHeld(), proofs]).toEqual([true, 2]);
     expect(handle.remainingMs()).toBeGreaterThan(2_000);
   });
@@ -87,7 +87,7 @@ describe('an acquire never resolves with a lock that is not held', () => {
       const own = (reply as Children).children;
       return { children: lists === 1 ? [...own, ahead] : own, stat: stat() };
     };
-    const waiting = take(engine, KEY);
+    const waiting = acquireLock(engine, KEY);
     await promisesSettled();
     const [own, obstacle] = watchers;
     session.proveLife = async () => {
@@ -116,7 +116,7 @@ describe('a session that ended with the answer to the create', () => {
     };
     const events: LockEvent[] = [];
     engine.events.subscribe((event) => events.push(event));
-    const { hold } = await take(engine, KEY);
+    const { hold } = await acquireLock(engine, KEY);
     expect(hold.isHeld()).toBe(true);
     expect(events).toMatchObject([
       { type: 'requeued', key: KEY, mode: 'exclusive', reason: 'session-ended' },
@@ -138,7 +138,7 @@ describe('a session that ended with the answer to the create', () => {
     };
     const events: string[] = [];
     engine.events.subscribe(({ type }) => events.push(type));
-    const { hold } = await take(engine, KEY);
+    const { hold } = await acquireLock(engine, KEY);
     expect([hold.isHeld(), creates, events]).toEqual([true, 1, ['acquired']]);
   });
 });
@@ -147,7 +147,7 @@ describe('a chroot that was removed', () => {
   it('ends an acquire that finds no place for even the topmost parent, and the error says so', async () => {
     const { session, engine } = given();
     session.answer = () => 'NO_NODE';
-    const error = await rejection(take(engine, KEY));
+    const error = await rejection(acquireLock(engine, KEY));
     expect(error).toBeInstanceOf(LockConfigurationError);
     expect(error.details).toContain('chroot');
     expect(session.sent.map(({ op }) => op)).toEqual(['create', 'create', 'create', 'list']);
@@ -157,11 +157,11 @@ describe('a chroot that was removed', () => {
     const { session, engine } = given();
     session.certainUntilMs = Number.MAX_SAFE_INTEGER;
     // The parent of both keys is known from then on.
-    await (await take(engine, '/locks/b')).handle.release();
+    await (await acquireLock(engine, '/locks/b')).handle.release();
     const serveAlone = session.answer;
     session.sent.length = 0;
     session.answer = (request) => (session.sent.length <= 3 ? 'NO_NODE' : serveAlone(request));
-    expect((await take(engine, KEY)).hold.isHeld()).toBe(true);
+    expect((await acquireLock(engine, KEY)).hold.isHeld()).toBe(true);
   });
 });
 
@@ -169,7 +169,7 @@ describe('certainty that a server with narrower bounds has cut short', () => {
   it('is told to a holder in time', async () => {
     const { session, engine } = given();
     session.certainUntilMs = session.clock.now() + 10_000;
-    const { hold } = await take(engine, KEY);
+    const { hold } = await acquireLock(engine, KEY);
     let lostAt = Infinity;
     hold.onLost(() => (lostAt = session.clock.now()));
     session.state$.next('suspended');
@@ -181,10 +181,10 @@ describe('certainty that a server with narrower bounds has cut short', () => {
 });
 
 describe('whenSure()', () => {
-  it('of a lock that was given back meanwhile ends, whatever the session does', async () => {
+  it('of a lock that was released meanwhile ends, whatever the session does', async () => {
     const { session, engine } = given();
     session.certainUntilMs = Number.MAX_SAFE_INTEGER;
-    const { handle: lock } = await take(engine, KEY);
+    const { handle: lock } = await acquireLock(engine, KEY);
     session.state$.next('suspended');
     const sure = rejection(lock.whenSure());
     await lock.release();
@@ -204,7 +204,7 @@ describe('whenSure()', () => {
   it('ends with the handle that it was asked of, while the link stays down and another handle holds on', async () => {
     const { session, engine } = given();
     session.certainUntilMs = Number.MAX_SAFE_INTEGER;
-    const { hold, handle } = await take(engine, KEY);
+    const { hold, handle } = await acquireLock(engine, KEY);
     const [lock, other] = [handle, hold.newHandle()];
     session.state$.next('suspended');
     const [sure, others] = [rejection(lock.whenSure()), rejection(other.whenSure())];

@@ -124,7 +124,7 @@ describe('the locks around a piece of code', () => {
     expect(Math.max(...depths)).toBe(1);
   });
 
-  it('are not seen once they were given back', async () => {
+  it('are not seen once they were released', async () => {
     const lock = owned('/a');
     await runInFrame(frame(lock), async () => {
       lock.hold.isReleased = true;

@@ -137,7 +137,7 @@ describe('upgrade()', () => {
     expect(engine.queue(KEY)).toHaveLength(1);
   });
 
-  it('ends when the lock is given back meanwhile, and its intent with it', async () => {
+  it('ends when the lock is released meanwhile, and its intent with it', async () => {
     const upgrader = await engine.settle(one.locks.acquire(KEY, { mode: 'upgradeable' }));
     await engine.settle(other.locks.acquire(KEY, { mode: 'read' }));
     const upgrading = rejection(upgrader.upgrade());

@@ -173,7 +173,7 @@ describe('inspect()', () => {
     expect((await inspect(other)).waitEstimateMs).toBeUndefined();
   });
 
-  it('does not say EXPIRED after a holder that gives the lock back while several look at once', async () => {
+  it('does not say EXPIRED after a holder that releases the lock while several look at once', async () => {
     for (let afterMs = 0; afterMs < 6; afterMs += 0.25) {
       const engine = new EngineWorld();
       const [one, eye] = [await engine.client('one', { lockDelayMs: 5_000 }), await engine.client('eye')];

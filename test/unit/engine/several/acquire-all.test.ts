@@ -21,7 +21,7 @@ import { ManualClock } from '../../support/manual-clock.js';
 import { type Client, rejection } from '../support/engine-world.js';
 import { useEngine } from '../support/use-engine.js';
 
-describe('the order in which several locks are taken', () => {
+describe('the order in which several locks are acquired', () => {
   it('is the same whatever order they are named in: by code units, not by locale', () => {
     const keys = ['/b', '/a', '/B', '/a/c', '/ä', '/10', '/9'];
     const expected = ['/10', '/9', '/B', '/a', '/a/c', '/b', '/ä'];
@@ -51,7 +51,7 @@ describe('the order in which several locks are taken', () => {
 describe('acquireAll()', () => {
   const { engine, one, other } = useEngine('one', 'other');
 
-  it('takes all, each with its token, and gives all back', async () => {
+  it('acquires all, each with its token, and releases all', async () => {
     const all = await engine.settle(one.locks.acquireAll(['/l/b', { key: '/l/c', mode: 'read' }, '/l/a', '/l/b']));
     expect(all.locks.map(({ key, mode }) => [key, mode])).toEqual([
       ['/l/a', 'exclusive'],
@@ -81,7 +81,7 @@ describe('acquireAll()', () => {
     expect(['/l/a', '/l/b', '/l/c'].map((key) => engine.queue(key).length)).toEqual([0, 0, 1]);
   });
 
-  it('settles by its deadline also when the link is gone by then and nothing can be given back', async () => {
+  it('settles by its deadline also when the link is gone by then and nothing can be released', async () => {
     await engine.settle(other.locks.acquire('/l/b'));
     const calm = await engine.client('calm', { waitMs: 3_000 });
     const before = engine.world.now();
@@ -97,7 +97,7 @@ describe('acquireAll()', () => {
   it.each([
     ['cut off', (): void => engine.faults.refuse(one.process)],
     ['not yet known to be cut off', (): void => engine.faults.blackHole(one.process)],
-  ])('settles as soon as it is aborted, although nothing can be given back: %s', async (_how, cut) => {
+  ])('settles as soon as it is aborted, although nothing can be released: %s', async (_how, cut) => {
     await engine.settle(other.locks.acquire('/l/c'));
     const abort = new AbortController();
     const waiting = rejection(one.locks.acquireAll(['/l/a', '/l/b', '/l/c'], { signal: abort.signal }));
@@ -111,7 +111,7 @@ describe('acquireAll()', () => {
     await engine.runUntil(() => ['/l/a', '/l/b'].every((key) => engine.queue(key).length === 0));
   });
 
-  it('has given back what it had when it tells that another is busy', async () => {
+  it('has released what it had when it tells that another is busy', async () => {
     await engine.settle(other.locks.acquire('/l/c'));
     expect(await engine.failure(one.locks.acquireAll(['/l/a', '/l/b', '/l/c'], { waitMs: 0 }))).toBeInstanceOf(
       LockTimeoutError,
@@ -119,7 +119,7 @@ describe('acquireAll()', () => {
     expect(['/l/a', '/l/b', '/l/c'].map((key) => engine.queue(key).length)).toEqual([0, 0, 1]);
   });
 
-  it('checks all keys and modes before it takes the first', async () => {
+  it('checks all keys and modes before it acquires the first', async () => {
     expect(await engine.failure(one.locks.acquireAll(['/l/a', 'no key']))).toBeInstanceOf(InvalidLockKeyError);
     const mode = 'shared' as unknown as 'read';
     expect(await engine.failure(one.locks.acquireAll(['/l/a', { key: '/l/b', mode }]))).toBeInstanceOf(
@@ -141,7 +141,7 @@ describe('acquireAll()', () => {
     expect(['/l/a', '/l/b', '/l/c'].map((key) => engine.queue(key).length)).toEqual([0, 0, 1]);
   });
 
-  it('loses all when it loses one: told at once, and the others given back', async () => {
+  it('loses all when it loses one: told at once, and the others released', async () => {
     const all = await engine.settle(one.locks.acquireAll(['/l/a', '/l/b']));
     await engine.runFor(1_000);
     await engine.settle(replyTo(other.session, remove(all.locks[1]!.nodePath)));
@@ -251,7 +251,7 @@ const locks = (): [SharedLock, SharedLock, SharedLock] => [
 const counts = (some: readonly SharedLock[]): number[] => some.map(({ listenerCount }) => listenerCount);
 
 describe('locks held together', () => {
-  it('leave no listener on a lock that others share when they are given back', async () => {
+  it('leave no listener on a lock that others re-entered when they are released', async () => {
     const all = locks();
     const held = new HeldLocks(all.map(({ owned }) => owned));
     expect(counts(all)).toEqual([1, 1, 1]);

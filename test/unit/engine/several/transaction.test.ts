@@ -102,7 +102,7 @@ describe('transaction()', () => {
     expect(engine.queue('/l/a')).toEqual([]);
   });
 
-  it('that has ended takes no more locks, nor keeps one that came too late', async () => {
+  it('that has ended acquires no more locks, nor keeps one that came too late', async () => {
     const busy = await engine.settle(other.locks.acquire('/l/b'));
     let kept!: LockTransaction;
     let late!: Promise<Error>;
@@ -160,7 +160,7 @@ describe('transaction()', () => {
     expect(engine.queue('/l/busy').length).toBe(1);
   });
 
-  it('whose lock is lost tells so on its signal, takes no more, and does not succeed', async () => {
+  it('whose lock is lost tells so on its signal, acquires no more, and does not succeed', async () => {
     const told: unknown[] = [];
     const work = rejection(
       one.locks.transaction(async (tx) => {

@@ -16,8 +16,8 @@ export function scriptedEngine(session: ScriptedSession): Engine {
   return buildEngine(session.asSession, engineSettings(new EngineWorld().world.process('settings')));
 }
 
-/** Takes a lock as `acquire` does, and shows the hold behind the handle. */
-export function take(engine: Engine, key: string, options: AcquireOptions = {}): Promise<AcquiredLock> {
+/** Acquires a lock as `acquire` does, and shows the hold behind the handle. */
+export function acquireLock(engine: Engine, key: string, options: AcquireOptions = {}): Promise<AcquiredLock> {
   return engine.lockCalls.acquire(key, options, {
     service: engine,
     deadline: Deadline.after(engine.clock, engine.waitMs),

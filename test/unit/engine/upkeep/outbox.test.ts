@@ -10,7 +10,7 @@ const KEY = '/locks/a';
 
 describe('what is sent leaves before', () => {
   const { engine, one } = useEngine('one');
-  /** What was given back by the time the session was last told to let all of it leave. */
+  /** What was released by the time the session was last told to let all of it leave. */
   let left: number;
   beforeEach(() => {
     left = 0;

@@ -2,13 +2,13 @@ import { describe, expect, it } from '@jest/globals';
 import { rejection } from './support/engine-world.js';
 import { useEngine } from './support/use-engine.js';
 
-describe('a transaction that gives its locks back', () => {
+describe('a transaction that releases its locks', () => {
   const { engine, one } = useEngine('one');
 
   it.each([
     ['an error', (): Promise<never> => Promise.reject(new Error('of the application')), 'of the application'],
     ['a success', (): Promise<string> => Promise.resolve('done'), 'done'],
-  ])('passes on %s at once while it is cut off and can give nothing back', async (_what, end, expected) => {
+  ])('passes on %s at once while it is cut off and can remove nothing', async (_what, end, expected) => {
     const work = one.locks
       .transaction(async (tx) => {
         await tx.lock('/l/a');

@@ -34,7 +34,7 @@ describe('a call inside its own lock that fails while the link is down', () => {
   const { engine, one } = useEngine('one');
 
   it.each(Object.keys(WAYS))(
-    'gives its share back, so that the lock goes when the one around it is done: %s',
+    'releases its handle, so that the lock goes when the one around it is done: %s',
     async (way) => {
       let failure: Error | undefined;
       const work = one.locks.withLock(KEY, async () => {
@@ -69,7 +69,7 @@ describe('a call inside its own lock that fails while the link is down', () => {
     ]);
   });
 
-  it('gives its share back when the service closes while it waits', async () => {
+  it('releases its handle when the service closes while it waits', async () => {
     let outer: LockHandle | undefined;
     let inner: Promise<Error> | undefined;
     let done: () => void = () => undefined;
