@@ -154,7 +154,7 @@ export const MORE_MUTANTS: readonly Mutant[] = [
       {
         file: 'lib/engine/several/acquire-all.ts',
         find: 'if (!isInterruption(error)) await timers.atMost(call.deadline.remainingMs(), released);',
-        replace: 'await Promise.all(taken.map(({ handle }) => handle.release())); void released;',
+        replace: 'await Promise.all(acquired.map(({ handle }) => handle.release())); void released;',
       },
     ],
     breaks: ['every promise settles'],
