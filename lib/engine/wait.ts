@@ -1,5 +1,8 @@
 import type { LockError } from '../lock/errors.js';
 
+/** Whether a call waits until its turn comes, or fails as soon as it would have to wait. */
+export type Patience = 'waits' | 'tries';
+
 /** A wait that something else may end. Each await in it passes through `guard`, so it ends in time. */
 export class Wait {
   #error: LockError | undefined;

@@ -12,9 +12,9 @@ import { namesReader } from '../hold/upgrade.js';
 import { refusal } from '../refusal.js';
 import type { PendingTimer, Timers } from '../timers.js';
 import { listQueue } from '../upkeep/queue-lists.js';
-import { Latch } from '../wait.js';
+import { Latch, type Patience } from '../wait.js';
 import { enqueue, type Enqueued, type EnqueueParts } from './enqueue.js';
-import { Busy, type EntryRules, explainRefusal, type HolderInFront, type Patience } from './obstacles.js';
+import { Busy, type EntryRules, explainRefusal, type HolderInFront } from './obstacles.js';
 import type { QueueMember, Turn } from './queue-member.js';
 
 export interface AcquireParts extends EnqueueParts {

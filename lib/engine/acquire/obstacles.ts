@@ -8,15 +8,13 @@ import type { Contender, LockRequest } from '../contender.js';
 import { describeOther, describeOwn } from '../hold/describe-hold.js';
 import type { Hold } from '../hold/hold.js';
 import type { PendingTimer, Timers } from '../timers.js';
+import type { Patience } from '../wait.js';
 import type { KeyQueue } from './key-queue.js';
 
 /** The holder is looked for so long before the end of a wait, in milliseconds, */
 const LOOKS_BEFORE_END_MS = 100;
 /** and at most for this part of the wait. */
 const LOOKS_BEFORE_END_PART = 0.1;
-
-/** Whether a call stays in the queue until its turn comes, or leaves as soon as it would have to wait. */
-export type Patience = 'waits' | 'tries';
 
 /** The result of a try that finds the lock busy. */
 export class Busy {

@@ -10,7 +10,7 @@ export class UpgradeTurns {
   #under = 0;
 
   /** Whether an upgrade is under way. One that has failed and only cleans up does not count. */
-  get isTaken(): boolean {
+  get isUnderWay(): boolean {
     return this.#under > 0;
   }
 

@@ -7,7 +7,7 @@ import { create, get, type NodeData, set } from '../../session/requests.js';
 import type { CallScope } from '../bounds/call-scope.js';
 import { refusal } from '../refusal.js';
 import { listQueue } from '../upkeep/queue-lists.js';
-import { Latch } from '../wait.js';
+import { Latch, type Patience } from '../wait.js';
 import { describeOther, describeOwn } from './describe-hold.js';
 import type { HoldParts } from './hold-parts.js';
 import type { Hold } from './hold.js';
@@ -20,7 +20,7 @@ import type { Hold } from './hold.js';
  * @param patience with 'tries' the upgrade fails where it would have to wait
  */
 export async function upgradeHold(parts: HoldParts, hold: Hold, scope: CallScope, patience: Patience): Promise<void> {
-  if (patience === 'tries' && (hold.upgrades.isTaken || !parts.link.isUp)) throw busy(scope);
+  if (patience === 'tries' && (hold.upgrades.isUnderWay || !parts.link.isUp)) throw busy(scope);
   const stopListening = hold.onEnd((error) => scope.end(error));
   try {
     const leave = await hold.upgrades.begin(scope);
@@ -87,9 +87,6 @@ function takeBack(
     return janitor.sweep(request.queuePath, namePrefix('write', contender.id));
   return janitor.remove([intent.path], undo).done;
 }
-
-/** Whether an upgrade waits for readers to leave, or fails if it would have to. */
-type Patience = 'waits' | 'tries';
 
 interface Intent {
   readonly path: string;

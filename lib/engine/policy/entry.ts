@@ -1,11 +1,12 @@
 import type { QueueNode } from '../../queue/node-name.js';
 import type { GetRequest, MultiPart, Outcome } from '../../session/requests.js';
-import type { EntryRules, Patience } from '../acquire/obstacles.js';
+import type { EntryRules } from '../acquire/obstacles.js';
 import type { CallScope } from '../bounds/call-scope.js';
 import type { Contender, LockRequest } from '../contender.js';
 import type { UpgradeRules } from '../hold/hold-parts.js';
 import type { Hold } from '../hold/hold.js';
 import type { LinkState } from '../upkeep/link-state.js';
+import type { Patience } from '../wait.js';
 import type { LocalExclusion } from './local-locks.js';
 import { clearing, type LockDelay } from './lock-delay.js';
 

@@ -13,11 +13,11 @@ import {
   type Stat,
 } from '../../session/requests.js';
 import type { Session } from '../../session/session.js';
-import type { Patience } from '../acquire/obstacles.js';
 import type { CallScope } from '../bounds/call-scope.js';
 import type { Contender, LockRequest } from '../contender.js';
 import { refusal } from '../refusal.js';
 import type { Timers } from '../timers.js';
+import type { Patience } from '../wait.js';
 
 const NOTHING: readonly MultiPart[] = [];
 const NO_DATA = new Uint8Array(0);
