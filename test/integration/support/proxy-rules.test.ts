@@ -7,8 +7,8 @@ const DELETED = 2;
 
 const stage = new ProxyStage();
 
-describe('rules for requests', () => {
-  it('holdReply: the server has done it, the client waits until the release', async () => {
+describe('a rule for requests', () => {
+  it('with holdReply lets the server do it, and the client wait until the release', async () => {
     const client = await stage.session();
     const path = stage.freshPath();
     const rule = stage.proxy.onRequest({ opcode: 'create', path, action: 'holdReply' });
@@ -27,7 +27,7 @@ describe('rules for requests', () => {
     expect((await behind).errorCode).toBe(0);
   });
 
-  it('loseReply: the server has done it, the client is cut off without an answer', async () => {
+  it('with loseReply lets the server do it, and cuts the client off without an answer', async () => {
     const client = await stage.session();
     const [first, second] = [stage.freshPath(), stage.freshPath()];
     const rule = stage.proxy.onRequest({ opcode: 'create', path: /^\/fresh-/, nth: 2, action: 'loseReply' });
@@ -41,7 +41,7 @@ describe('rules for requests', () => {
     expect((await back.create(stage.freshPath())).errorCode).toBe(0);
   });
 
-  it('loseReply gives what was answered before', async () => {
+  it('with loseReply gives what was answered before', async () => {
     const client = await stage.session();
     const path = stage.freshPath();
     stage.proxy.onRequest({ opcode: 'create', path, action: 'loseReply' });
@@ -51,7 +51,7 @@ describe('rules for requests', () => {
     await expect(lost).rejects.toThrow('Connection closed');
   });
 
-  it('dropRequest: the server never gets it, but all before it', async () => {
+  it('with dropRequest keeps it from the server, and nothing before it', async () => {
     const client = await stage.session();
     const [before, dropped] = [stage.freshPath(), stage.freshPath()];
     const rule = stage.proxy.onRequest({ opcode: ['create', 'create2'], path: dropped, action: 'dropRequest' });
@@ -62,7 +62,7 @@ describe('rules for requests', () => {
     expect(await stage.existsOnServer(dropped)).toBe(false);
   });
 
-  it('holdRequest: it waits before the server, and what is behind it too', async () => {
+  it('with holdRequest lets it wait before the server, and what is behind it, too', async () => {
     const client = await stage.session();
     const path = stage.freshPath();
     const rule = stage.proxy.onRequest({ path, action: 'holdRequest' });
@@ -74,7 +74,7 @@ describe('rules for requests', () => {
     expect((await both)[0].errorCode).toBe(0);
   });
 
-  it('tearReply: the connection ends in the middle of a frame', async () => {
+  it('with tearReply ends the connection in the middle of a frame', async () => {
     const client = await stage.session();
     client.chunkSizes.length = 0;
     stage.proxy.onRequest({ opcode: 'getData', action: 'tearReply' });
@@ -84,7 +84,7 @@ describe('rules for requests', () => {
     expect(stage.proxy.requests({ opcode: 'getData' })[0]?.reply?.errorCode).toBe(0);
   });
 
-  it('changeReply: the client gets another answer', async () => {
+  it('with changeReply gives the client another answer', async () => {
     const client = await stage.session();
     const changeReply = (body: Buffer): Buffer => {
       body.writeInt32BE(NO_NODE, 12);
@@ -133,8 +133,8 @@ describe('rules for requests', () => {
   });
 });
 
-describe('the rest of a client connection', () => {
-  it('expireNextHandshake: the client hears that its session expired, and the server keeps it', async () => {
+describe('a client connection behind the proxy', () => {
+  it('with expireNextHandshake() hears that its session expired, and the server keeps it', async () => {
     const client = await stage.session();
     const path = stage.freshPath();
     await client.create(path, { ephemeral: true });
@@ -153,7 +153,7 @@ describe('the rest of a client connection', () => {
     expect(back.sessionId).toBe(client.sessionId);
   });
 
-  it('expireNextHandshake: nothing of that connection reaches the server, however long the answer takes', async () => {
+  it('with expireNextHandshake() reaches the server with nothing, however long the answer takes', async () => {
     const client = await stage.session();
     stage.proxy.cut();
     await client.closed;
