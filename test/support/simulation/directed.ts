@@ -50,6 +50,15 @@ const NEIGHBOURS: Partial<Scenario> = {
   processes: 3,
 };
 
+const REATTACHED: Partial<Scenario> = {
+  profile: 'servers',
+  servers: 3,
+  tickMs: 500,
+  sessionTimeoutMs: 5_000,
+  waitMs: 30_000,
+  processes: 2,
+};
+
 /** What chance finds too rarely, played on purpose; the same checkers look on. */
 export const DIRECTED: Readonly<Record<string, Directed>> = {
   'cut off with its follower': {
@@ -61,25 +70,11 @@ export const DIRECTED: Readonly<Record<string, Directed>> = {
     play: stalledFromTheLeader,
   },
   'a re-attach that is not answered': {
-    settings: {
-      profile: 'servers',
-      servers: 3,
-      tickMs: 500,
-      sessionTimeoutMs: 5_000,
-      waitMs: 30_000,
-      processes: 2,
-    },
+    settings: REATTACHED,
     play: unansweredReattachment,
   },
   'a re-attach that only a leader of the past answers': {
-    settings: {
-      profile: 'servers',
-      servers: 3,
-      tickMs: 500,
-      sessionTimeoutMs: 5_000,
-      waitMs: 30_000,
-      processes: 2,
-    },
+    settings: REATTACHED,
     play: answeredByALeaderOfThePast,
   },
   'the link breaks in the turn in which the answer comes': {
