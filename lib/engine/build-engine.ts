@@ -25,31 +25,31 @@ import { Outbox } from './upkeep/outbox.js';
 import { Parents } from './upkeep/parents.js';
 import { Shutdown } from './upkeep/shutdown.js';
 
-/** What the engine was told once, resolved and checked. */
+/** The settings of one lock service, resolved and checked. */
 export interface EngineSettings {
   /** '' or the absolute path in front of every key. */
   readonly namespace: string;
-  /** 'process': the degraded mode, over an ensemble in memory. Its locks have no token. */
+  /** 'process' is for the local locks that stand in, over an ensemble in memory. They have no token. */
   readonly scope: LockScope;
   readonly waitMs: number;
   /** How long calls wait for the first connection before they wait for their lock. */
   readonly connectTimeoutMs: number;
   readonly shutdownGraceMs: number;
   readonly onSuspended: 'continue' | 'stop';
-  /** 0: none. */
+  /** 0 means that there is no lock-delay. */
   readonly lockDelayMs: number;
   /** Names this lock service and its contenders; the simulator's is seeded. */
   readonly randomUuid: () => string;
-  /** In [0, 1). */
+  /** Draws a number in [0, 1). */
   readonly random: () => number;
-  /** Where this process says that it runs. @default this machine, and the process's own number */
+  /** The machine and process that its contenders name. @default this machine, and the process's own number */
   readonly machine?: { readonly host: string; readonly pid: number } | undefined;
 }
 
-/** What a lock service has in common with the one of this process that stands in for it. */
+/** The parts that a lock service has in common with the local one that stands in for it. */
 export interface SharedParts {
   readonly events: LockEvents;
-  /** Only where there is one that stands in. */
+  /** Undefined where no local lock service stands in. */
   readonly exclusion: LocalExclusion | undefined;
 }
 

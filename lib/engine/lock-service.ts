@@ -30,9 +30,9 @@ export interface SessionAccess {
   readonly session: Session;
   /** '' or the absolute path in front of every key. */
   readonly namespace: string;
-  /** The module's bound on any wait. */
+  /** The lock service's bound on any wait. */
   readonly waitMs: number;
-  /** What the children of a key tell of one of them. */
+  /** Says of one child of a key whether it holds as a writer, by the names of all. */
   readonly standingOf: (names: readonly string[], name: string) => WriterStanding;
 }
 

@@ -30,7 +30,7 @@ import { checkTransactionCall, runTransaction, type TransactionWork } from './se
 
 const WITH_LOCK = 'withLock(key, async (lock) => { ... }, options), with the options last';
 
-/** The lock service over a session; `local` gives out locks of this process when ZooKeeper is not to be had. */
+/** The lock service over a session. `local` makes the one of this process alone, which stands in while ZooKeeper is away. */
 export class ZookeeperLockService extends LockService implements AsyncDisposable {
   readonly #engine: Engine;
   readonly #settings: EngineSettings;
@@ -88,7 +88,7 @@ export class ZookeeperLockService extends LockService implements AsyncDisposable
       const running = runInFrame(frameFor(this, this.#engine.identifiers, [lock]), () => work(held));
       return await untilDoneOrLost(running, lock.hold, this.#engine.events);
     } finally {
-      // The caller need not wait for the way to the server and back, only for what it must not take with it.
+      // The caller waits until the removal has left the process, which may end now, and not for the servers' answer.
       void lock.handle.release();
       await this.#engine.outbox.emptied();
     }
@@ -121,7 +121,7 @@ export class ZookeeperLockService extends LockService implements AsyncDisposable
     return scopes.run(key, call.deadline, {}, (scope) => inspectKey(this.#engine, key, queuePath, scope, freshness));
   }
 
-  /** From now on every new request and everybody who waits is told that the service is closing; holders go on. */
+  /** Refuses new requests from now on, and ends the calls that wait: the service is closing. Holders go on. */
   refuseNewRequests(): void {
     this.#engine.shutdown.refuseNewRequests();
   }
@@ -151,7 +151,7 @@ export class ZookeeperLockService extends LockService implements AsyncDisposable
     return { session: this.#engine.session, namespace, waitMs, standingOf: writerStanding };
   }
 
-  /** The deadline is the first thing that is made of the options: they are checked here, before anything is done with them. */
+  /** Checks the options, and makes the deadline of the call, before anything else is done with them. */
   #call(options: AcquireOptions = {}, key?: string, usualMs = this.#settings.waitMs): Call {
     checkAcquireOptions(options, key);
     const { waitMs = usualMs } = options;
@@ -159,8 +159,8 @@ export class ZookeeperLockService extends LockService implements AsyncDisposable
   }
 }
 
-/** Between the begin of a hold and its caller lie turns of promises, in which somebody else may have blocked the event loop. */
 function lastLook({ hold, handle }: AcquiredLock): LockHandle {
+  // Turns of promises lie between the begin of the hold and its caller, in which other code may have blocked the event loop.
   const loss = hold.lossError();
   if (loss !== undefined) throw loss;
   return handle;
