@@ -101,14 +101,19 @@ export function refusalIn(queue: readonly QueueNode[], mode: LockMode, ownName?:
 /**
  * The readers that an upgrader has to wait for: all that may be inside at this moment, which are those with no
  * exclusive or write contender ahead. `intentName` is the upgrader's own write node.
+ *
+ * A writer in front of the upgrader keeps nobody out. The upgrader holds, so that writer has given its lock back, and let
+ * those of its process in.
  */
 export function readersInside(children: readonly string[], intentName: string): QueueNode[] {
   const queue = readQueue(children);
+  const id = parseNodeName(intentName)?.id;
+  const upgrader = queue.findIndex((node) => node.mode === 'upgradeable' && node.id === id);
   const readers: QueueNode[] = [];
-  for (const node of queue) {
-    // A reader behind a writer waits for it, so it cannot be inside.
-    if (node.name === intentName || node.mode === 'exclusive' || node.mode === 'write') break;
+  for (const [index, node] of queue.entries()) {
     if (node.mode === 'read') readers.push(node);
+    // A reader behind a writer waits for it, so it cannot be inside.
+    else if (index > upgrader && node.mode !== 'upgradeable') break;
   }
   return readers;
 }

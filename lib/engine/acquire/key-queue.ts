@@ -195,7 +195,7 @@ export class KeyQueue {
     this.#turns.unconfirmed.delete(member);
     // A contender that lost its lock is in the way until its node is gone, as a node of another process is.
     const isDeparted = leaving === 'departed' && this.#handsOver;
-    if (isDeparted) this.known.departed(member.contender.name);
+    if (isDeparted) this.known.departed(member.node);
     this.#turns.decide(isDeparted && member.excludesAll ? 'a hand-over' : 'no news');
     this.#tidy();
     return this.#turns.unconfirmed.guard;

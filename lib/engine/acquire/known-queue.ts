@@ -1,4 +1,4 @@
-import { readQueue } from '../../queue/decide.js';
+import { blocks, readQueue } from '../../queue/decide.js';
 import type { QueueNode } from '../../queue/node-name.js';
 import { SessionError } from '../../session/errors.js';
 import { type Children, get, type GetRequest, type Outcome, type Watcher } from '../../session/requests.js';
@@ -11,14 +11,27 @@ import type { Contender } from '../contender.js';
  */
 export class KnownQueue {
   #nodes: readonly QueueNode[] = [];
-  /** Nodes of members that have left in good order. The servers may still show them; inside this process they are in nobody's way. */
-  readonly #departed = new Set<string>();
+  /**
+   * Nodes of members that have left in good order, by their names. The servers may still show them; inside this process they
+   * are in nobody's way.
+   */
+  readonly #departed = new Map<string, QueueNode>();
   /** The last change of the children that the newest list has seen. */
   #seenUpTo = -1n;
 
   /** In the order in which they are served. */
   get nodes(): readonly QueueNode[] {
     return this.#nodes;
+  }
+
+  /** Those that count for a contender, in the order in which they are served. */
+  nodesFor(own: QueueNode): readonly QueueNode[] {
+    if (this.#departed.size === 0 || own.mode !== 'read' || !this.#nodes.some(({ mode }) => mode === 'upgradeable'))
+      return this.#nodes;
+    // An upgrader asks the servers which readers are inside, and takes a reader behind a writer's node for one that waits. So
+    // where there is an upgrader, nodes that have departed keep readers out until they are gone.
+    const departed = [...this.#departed.values()].filter(({ mode }) => blocks(mode, own.mode));
+    return [...this.#nodes, ...departed].sort((one, other) => one.sequence - other.sequence);
   }
 
   /** The first in the queue, as it was seen last. */
@@ -33,7 +46,7 @@ export class KnownQueue {
     this.#seenUpTo = stat.pzxid;
     const nodes = readQueue(children);
     const names = new Set(nodes.map(({ name }) => name));
-    for (const name of this.#departed) if (!names.has(name)) this.#departed.delete(name);
+    for (const name of this.#departed.keys()) if (!names.has(name)) this.#departed.delete(name);
     this.#nodes = this.#departed.size === 0 ? nodes : nodes.filter(({ name }) => !this.#departed.has(name));
     return names;
   }
@@ -45,12 +58,17 @@ export class KnownQueue {
   }
 
   /** A contender of this process leaves in good order: its node is about to be removed. */
-  departed(name: string): void {
-    this.#departed.add(name);
-    this.removed(name);
+  departed(node: QueueNode): void {
+    this.#forget(node.name);
+    this.#departed.set(node.name, node);
   }
 
   removed(name: string): void {
+    this.#departed.delete(name);
+    this.#forget(name);
+  }
+
+  #forget(name: string): void {
     if (this.#nodes.some((node) => node.name === name)) this.#nodes = this.#nodes.filter((node) => node.name !== name);
   }
 }

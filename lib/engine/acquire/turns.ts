@@ -122,7 +122,7 @@ export class Turns {
   /** @returns the node that the member waits for, if it is watched */
   #call(member: QueueMember, basis: Basis): string | undefined {
     if (!member.isSeen) return undefined;
-    const decision = decideIn(this.#parts.known.nodes, member.node);
+    const decision = decideIn(this.#parts.known.nodesFor(member.node), member.node);
     switch (decision.kind) {
       case 'gone':
         member.contender.node.gone();
@@ -164,7 +164,7 @@ export class Turns {
     // A new list shows the node, and so does the watch on it, which has not fired.
     const isShown = basis === 'a new list' || (member.excludesAll && member.contender.node.isWatched);
     // The transaction that removes the node of the one before it will find it in its place.
-    const isGuarded = basis === 'a hand-over' && !this.#mayBeOverlooked(member);
+    const isGuarded = basis === 'a hand-over';
     const hold = isShown || isGuarded ? member.entrant.tryEnter() : undefined;
     if (hold !== undefined) {
       if (!isShown) this.unconfirmed.add(member);
@@ -172,10 +172,5 @@ export class Turns {
     } else if (isShown) member.tell({ kind: 'first' });
     // Nothing shows it: the member is looked for first.
     else member.isSeen = false;
-  }
-
-  /** An upgrader ahead of a reader may have put up an intent since the queue was listed. */
-  #mayBeOverlooked({ node }: QueueMember): boolean {
-    return node.mode === 'read' && this.#parts.known.nodes.some(({ mode }) => mode === 'upgradeable');
   }
 }

@@ -107,6 +107,67 @@ export async function givesUpBehindAnUpgrader(schedule: Schedule): Promise<void>
 }
 
 /**
+ * The same, and the upgrader asks who is inside while the neighbour's node is still there: it takes the reader behind it for
+ * one that waits. The reader's list was answered by a follower, before the intent and the removal were carried out.
+ */
+export async function givesUpWhileAnUpgraderAsks(schedule: Schedule): Promise<void> {
+  const { apps, world, scenario } = schedule;
+  const [process, other] = apps as [AppProcess, AppProcess];
+  while (process.machine.connectedTo[0] === world.leaderId) {
+    world.faults.suspend(process.machine);
+    await schedule.runFor(SETTLED_MS);
+  }
+  const waitMs = 10 * SETTLED_MS;
+  const upgrader = new Caller(schedule, other, 'upgrader');
+  schedule.call(other, async () => {
+    const grant = upgrader.granted(KEY, await other.service.acquire(KEY, { mode: 'upgradeable' }));
+    await other.sleep(waitMs + scenario.seed * 2);
+    await grant.lock.upgrade();
+    await other.sleep(scenario.sessionTimeoutMs / 2);
+    await upgrader.release(grant);
+  });
+  await schedule.runFor(SETTLED_MS);
+  schedule.call(process, async () => {
+    await process.service.acquire(KEY, { waitMs }).catch(() => undefined);
+  });
+  await schedule.runFor(SETTLED_MS);
+  holdUntil(schedule, process, 'reader', { mode: 'read' }, process.sleep(scenario.sessionTimeoutMs));
+  await schedule.runFor(4 * scenario.sessionTimeoutMs);
+}
+
+/**
+ * Three readers are let in behind a neighbour, and an operator removes the nodes of two, one after the other: the removal of
+ * the neighbour's node takes several tries. An upgrader that has come meanwhile asks who is inside.
+ */
+export async function upgradesBehindItsNeighbour(schedule: Schedule): Promise<void> {
+  const { apps, book, scenario } = schedule;
+  const [process, , operator] = apps as [AppProcess, AppProcess, AppProcess];
+  const held = latch();
+  holdUntil(schedule, process, 'first', {}, held.opened);
+  await schedule.runFor(SETTLED_MS);
+  for (const name of ['removed first', 'removed then', 'reader']) {
+    holdUntil(schedule, process, name, { mode: 'read' }, process.sleep(scenario.sessionTimeoutMs));
+    await schedule.runFor(SETTLED_MS);
+  }
+  const [, removedFirst, removedThen] = book.truth.paths as [string, string, string];
+  for (const path of [removedFirst, removedThen]) book.excusePath(path);
+  void operator.session.batch([remove(removedFirst)]);
+  // It has not been told of yet.
+  await schedule.runFor(0.5);
+  const upgrader = new Caller(schedule, process, 'upgrader');
+  schedule.call(process, async () => {
+    const grant = upgrader.granted(KEY, await process.service.acquire(KEY, { mode: 'upgradeable' }));
+    await grant.lock.upgrade();
+    await process.sleep(SETTLED_MS);
+    await upgrader.release(grant);
+  });
+  held.open();
+  await schedule.runFor(scenario.seed * 0.2);
+  void operator.session.batch([remove(removedThen)]);
+  await schedule.runFor(2 * scenario.sessionTimeoutMs);
+}
+
+/**
  * The session of a process ends while some of it wait behind one of another process: they queue again, and their turn comes.
  * One of them has given its lock back without a link just before, so that its node stayed until the session ended.
  */

@@ -6,11 +6,13 @@ import { type AppProcess, codeOf } from './app-process.js';
 import { neverArrivesAtItsContainer } from './directed-contender.js';
 import {
   givesUpBehindAnUpgrader,
+  givesUpWhileAnUpgraderAsks,
   itsLinkGoesWhileItBeginsToWait,
   queuesAgainInANewSession,
   removedBehindAReader,
   removedBehindItsNeighbour,
   removedBehindItsNeighbourWhoseRemovalIsLost,
+  upgradesBehindItsNeighbour,
 } from './directed-neighbours.js';
 import { removedAfterTheLinkHadGone } from './directed-operator.js';
 import {
@@ -112,6 +114,11 @@ export const DIRECTED: Readonly<Record<string, Directed>> = {
   },
   'removed behind a reader': { settings: NEIGHBOURS, play: removedBehindAReader },
   'a neighbour gives up behind an upgrader': { settings: NEIGHBOURS, play: givesUpBehindAnUpgrader },
+  'a neighbour gives up while an upgrader asks who is inside': {
+    settings: { ...NEIGHBOURS, servers: 3, peerLatencyMs: 20, processes: 2 },
+    play: givesUpWhileAnUpgraderAsks,
+  },
+  'upgrades behind its neighbour': { settings: NEIGHBOURS, play: upgradesBehindItsNeighbour },
   'its session ends while neighbours wait': { settings: NEIGHBOURS, play: queuesAgainInANewSession },
   'its link goes while it begins to wait': { settings: NEIGHBOURS, play: itsLinkGoesWhileItBeginsToWait },
   'a contender never arrives at its container': {

@@ -136,4 +136,15 @@ describe('a reader that an upgrader may have overlooked', () => {
       expect(readersInside([...names].reverse(), intent).map(({ sequence }) => sequence)).toEqual([0, 2]);
     },
   );
+
+  it('is inside behind a writer that stands in front of the upgrader, which has given its lock back', () => {
+    const names = [
+      ours('write', 0),
+      ours('read', 1),
+      ours('upgradeable', 2, id),
+      ours('read', 3),
+      ours('write', 5, id),
+    ];
+    expect(readersInside(names, ours('write', 5, id)).map(({ sequence }) => sequence)).toEqual([1, 3]);
+  });
 });

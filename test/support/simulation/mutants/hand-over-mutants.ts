@@ -1,6 +1,7 @@
 import type { Mutant } from './mutant.js';
 
 const KEY_QUEUE = 'lib/engine/acquire/key-queue.ts';
+const KNOWN_QUEUE = 'lib/engine/acquire/known-queue.ts';
 const TURNS = 'lib/engine/acquire/turns.ts';
 const KEY_QUEUES = 'lib/engine/acquire/key-queues.ts';
 const JANITOR = 'lib/engine/upkeep/janitor.ts';
@@ -32,6 +33,50 @@ export const HAND_OVER_MUTANTS: readonly Mutant[] = [
     breaks: ['liveness'],
     withinSeeds: 40,
     directed: 'its session ends while neighbours wait',
+  },
+  {
+    name: 'contenders of another session that count as departed',
+    edits: [
+      {
+        file: KNOWN_QUEUE,
+        find: 'readonly #departed = new Map<string, QueueNode>();',
+        replace: 'readonly #departed = ((globalThis as any).departed ??= new Map<string, QueueNode>());',
+      },
+    ],
+    breaks: ['first come, first served', 'one holder'],
+    withinSeeds: 100,
+  },
+  {
+    name: 'a hand-over where the key remembers who was inside',
+    edits: [
+      {
+        file: 'lib/engine/build-engine.ts',
+        find: 'new KeyQueues(session, link, timers, delay === undefined)',
+        replace: 'new KeyQueues(session, link, timers, true)',
+      },
+      {
+        // Nobody waits for a record that one of its own process has written: such names begin in the same way.
+        file: 'lib/engine/policy/lock-delay.ts',
+        find: 'return record?.nodeName === name ||',
+        replace: 'return record?.nodeName.slice(0, 30) === name.slice(0, 30) ||',
+      },
+    ],
+    breaks: ['first come, first served', 'lock-delay'],
+    withinSeeds: 300,
+  },
+  {
+    name: "a reader let in beside the one of another process behind its neighbour's writer",
+    edits: [
+      {
+        file: TURNS,
+        find: 'return this.#waitsFor(member, decision, basis);',
+        replace:
+          "if (basis === 'a hand-over' && member.node.mode === 'read') { this.#letEnter(member, basis); return undefined; }\n" +
+          'return this.#waitsFor(member, decision, basis);',
+      },
+    ],
+    breaks: ['first come, first served', 'one holder'],
+    withinSeeds: 300,
   },
   {
     name: 'a hand-over past those of others that are in between',
@@ -100,14 +145,40 @@ export const HAND_OVER_MUTANTS: readonly Mutant[] = [
     name: 'a reader handed the lock that an upgrader may have overlooked',
     edits: [
       {
-        file: TURNS,
-        find: "const isGuarded = basis === 'a hand-over' && !this.#mayBeOverlooked(member);",
-        replace: "const isGuarded = basis === 'a hand-over';",
+        file: KNOWN_QUEUE,
+        find: "own.mode !== 'read' || !this.#nodes.some(({ mode }) => mode === 'upgradeable')",
+        replace: 'own.mode !== undefined',
       },
     ],
     breaks: ['one holder'],
     withinSeeds: 40,
     directed: 'a neighbour gives up behind an upgrader',
+  },
+  {
+    name: 'a reader let in past the node of a neighbour while an upgrader asks who is inside',
+    edits: [
+      {
+        file: TURNS,
+        find: 'const decision = decideIn(this.#parts.known.nodesFor(member.node), member.node);',
+        replace: 'const decision = decideIn(this.#parts.known.nodes, member.node);',
+      },
+    ],
+    breaks: ['one holder'],
+    withinSeeds: 40,
+    directed: 'a neighbour gives up while an upgrader asks who is inside',
+  },
+  {
+    name: 'an upgrader that takes nobody behind a departed writer for one that is inside',
+    edits: [
+      {
+        file: 'lib/queue/decide.ts',
+        find: "else if (index > upgrader && node.mode !== 'upgradeable') break;",
+        replace: "else if (node.mode !== 'upgradeable') break;",
+      },
+    ],
+    breaks: ['one holder'],
+    withinSeeds: 40,
+    directed: 'upgrades behind its neighbour',
   },
   {
     name: 'one that no list has shown lets itself in',

@@ -46,9 +46,9 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'lib/engine/acquire/turns.ts',
-        find: 'const decision = decideIn(this.#parts.known.nodes, member.node);',
+        find: 'const decision = decideIn(this.#parts.known.nodesFor(member.node), member.node);',
         replace:
-          "const decision = basis === 'a removal' ? { kind: 'hold' } : decideIn(this.#parts.known.nodes, member.node);",
+          "const decision = basis === 'a removal' ? { kind: 'hold' } : decideIn(this.#parts.known.nodesFor(member.node), member.node);",
       },
       {
         file: 'lib/engine/acquire/turns.ts',
