@@ -63,7 +63,10 @@ export async function enqueue(
       // The parents go in front where they may be missing. The list goes behind where no other contender of this process is there
       // with whom to share a look.
       const { lists: isListed, watches } = queue.readsBehindCreate();
-      const reads = [...(isListed || always === 'lists' ? [listQueue(queuePath)] : []), ...(watches ? [watches] : [])];
+      const reads = [
+        ...(isListed || always === 'lists' ? [listQueue(queuePath)] : []),
+        ...(watches ? [watches.request] : []),
+      ];
       const created = create(
         `${queuePath}/${namePrefix(request.mode, id)}`,
         'ephemeral-sequential',
@@ -74,8 +77,7 @@ export async function enqueue(
       endCreating = queue.creating();
       const answers: Promise<readonly unknown[]> = session.batch(requests);
       void answers.then((outcomes) => {
-        if (watches !== undefined)
-          queue.watched(outcomes.at(-1) as Outcome<GetRequest>, answerOf(outcomes, reads).created);
+        watches?.answered(outcomes.at(-1) as Outcome<GetRequest>, answerOf(outcomes, reads).created);
       });
       const outcomes = await scope.guard(answers);
       const answer = answerOf(outcomes, reads);

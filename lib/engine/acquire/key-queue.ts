@@ -2,7 +2,7 @@ import type { LockMode } from '../../lock/mode.js';
 import { blocks } from '../../queue/decide.js';
 import type { QueueNode } from '../../queue/node-name.js';
 import { failedWith, isAboutTheLink, SessionError } from '../../session/errors.js';
-import type { Children, Created, GetRequest, Outcome } from '../../session/requests.js';
+import type { Children } from '../../session/requests.js';
 import type { Session, SessionIdentity } from '../../session/session.js';
 import type { Contender, Guard, Leaving } from '../contender.js';
 import type { Hold } from '../hold/hold.js';
@@ -10,7 +10,7 @@ import { refusal } from '../refusal.js';
 import type { LinkState } from '../upkeep/link-state.js';
 import { listQueue } from '../upkeep/queue-lists.js';
 import { Blockers } from './blockers.js';
-import { KnownOrder, KnownQueue } from './known-queue.js';
+import { KnownOrder, KnownQueue, type WatchQuestion } from './known-queue.js';
 import { type Entrant, QueueMember, type Turn } from './queue-member.js';
 import { Turns } from './turns.js';
 
@@ -89,7 +89,7 @@ export class KeyQueue {
   }
 
   /** Says what is to be read behind the create of a newcomer. */
-  readsBehindCreate(): { readonly lists: boolean; readonly watches: GetRequest | undefined } {
+  readsBehindCreate(): { readonly lists: boolean; readonly watches: WatchQuestion | undefined } {
     // Alone, it lists the queue at once, which is quickest. Where others of this process are, a look is shared, and where the
     // order is known there is nothing to be seen.
     const watches = this.#handsOver && this.#uses > 0 && !this.#order.isWatched && !this.#order.isAsked;
@@ -103,11 +103,6 @@ export class KeyQueue {
       this.#creating -= 1;
       this.#tidy();
     };
-  }
-
-  /** Takes the answer to `watches` of `readsBehindCreate`, and that to the create in front of it. */
-  watched(outcome: Outcome<GetRequest>, created: Created | SessionError): void {
-    this.#order.answered(outcome, created instanceof SessionError ? 0n : created.stat.czxid);
   }
 
   /** The queue is not kept any more: no contender of this process will come back to it. */
@@ -147,7 +142,9 @@ export class KeyQueue {
     else if (listed !== undefined) this.#listed(listed, [member]);
     else if (this.#order.isFollowedBy(contender)) this.#joinsKnown(member);
     else this.#turns.decide('no news');
-    if (member.waits && this.#turns.isBlocked(member)) entrant.standsBehind();
+    // Those that were created later may have joined sooner, and stand behind this one as well.
+    for (const each of this.#members.slice(ahead + 1))
+      if (each.waits && this.#turns.isBlocked(each)) each.entrant.standsBehind();
     return member;
   }
 
@@ -197,6 +194,7 @@ export class KeyQueue {
     const isDeparted = leaving === 'departed' && this.#handsOver;
     if (isDeparted) this.known.departed(member.node);
     this.#turns.decide(isDeparted && member.excludesAll ? 'a hand-over' : 'no news');
+    if (this.known.remembersTooMuch) this.#look();
     this.#tidy();
     return this.#turns.unconfirmed.guard;
   }

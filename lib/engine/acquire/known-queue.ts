@@ -1,9 +1,19 @@
 import { blocks, readQueue } from '../../queue/decide.js';
 import type { QueueNode } from '../../queue/node-name.js';
 import { SessionError } from '../../session/errors.js';
-import { type Children, get, type GetRequest, type Outcome, type Watcher } from '../../session/requests.js';
+import {
+  type Children,
+  type Created,
+  get,
+  type GetRequest,
+  type Outcome,
+  type Watcher,
+} from '../../session/requests.js';
 import type { Session } from '../../session/session.js';
 import type { Contender } from '../contender.js';
+
+/** So many names of members that have left are remembered before a look shows which of their nodes are gone. */
+const MAX_DEPARTED = 100;
 
 /**
  * The queue of a key as this process knows it: the newest list, without what has gone or departed since. Whoever is ahead of a
@@ -39,6 +49,11 @@ export class KnownQueue {
     return this.#nodes[0];
   }
 
+  /** Whether a look would let much be forgotten. Where the order is known, nothing else looks. */
+  get remembersTooMuch(): boolean {
+    return this.#departed.size > MAX_DEPARTED;
+  }
+
   /** @returns the names in the list; undefined where a newer one is known already */
   listed({ children, stat }: Children): ReadonlySet<string> | undefined {
     // Several lists may be on their way, and promises tell of their answers in any order.
@@ -53,8 +68,10 @@ export class KnownQueue {
 
   /** A contender of this process stands at the end, and nobody else has come in between. */
   append({ queueNode, czxid }: Contender): void {
+    // A list that has come meanwhile has it, unless somebody has removed it.
+    if (czxid <= this.#seenUpTo) return;
+    this.#seenUpTo = czxid;
     this.#nodes = [...this.#nodes, queueNode];
-    if (czxid > this.#seenUpTo) this.#seenUpTo = czxid;
   }
 
   /** A contender of this process leaves in good order: its node is about to be removed. */
@@ -73,6 +90,13 @@ export class KnownQueue {
   }
 }
 
+/** A read of the key's node that sets a watch on it, to be sent behind the create of a contender. */
+export interface WatchQuestion {
+  readonly request: GetRequest;
+  /** Takes what came of it, and of the create. */
+  answered(outcome: Outcome<GetRequest>, created: Created | SessionError): void;
+}
+
 /**
  * Tells whether the newest contender of this process is followed by its next one, so that no list need be read. The servers
  * number the children of a node one after the other: where the two numbers are neighbours, nobody else came in between.
@@ -80,10 +104,9 @@ export class KnownQueue {
 export class KnownOrder implements Watcher {
   readonly #session: Session;
   readonly #path: string;
-  /** How often the watch was asked for, how many of these were answered, and how many an event has used up. */
-  #asked = 0;
-  #answered = 0;
-  #usedUp = 0;
+  #questions = 0;
+  /** The question of which neither an answer nor an event has come yet. */
+  #openQuestion: number | undefined;
   /**
    * Whether the node of the key is watched. Numbers begin anew where that node is removed and made again; the watch tells of
    * that before any answer that the new node gives.
@@ -93,7 +116,9 @@ export class KnownOrder implements Watcher {
   #nodeCzxid = 0n;
   /** The number of the newest contender of this process below that node of which it is known who is ahead. */
   #newest: number | undefined;
-  /** Whether that one followed another one of this process: nobody else uses the key now. */
+  /** The same, whether the node was watched or not: it proves nothing. */
+  #last: number | undefined;
+  /** Whether that one followed another one of this process: most likely nobody else uses the key now. */
   #isAlone = false;
 
   constructor(session: Session, queuePath: string) {
@@ -112,32 +137,36 @@ export class KnownOrder implements Watcher {
 
   /** Whether the watch has been asked for, and may still be answered. */
   get isAsked(): boolean {
-    return this.#asked > Math.max(this.#answered, this.#usedUp);
+    return this.#openQuestion !== undefined;
   }
 
-  /** To be sent behind the create of a contender; `answered` takes what came of it. */
-  askToWatch(): GetRequest {
-    this.#asked += 1;
-    return get(this.#path, this);
+  askToWatch(): WatchQuestion {
+    const question = (this.#questions += 1);
+    this.#openQuestion = question;
+    return {
+      request: get(this.#path, this),
+      answered: (outcome, created) => this.#answered(question, outcome, created),
+    };
   }
 
-  /** @param czxid of a contender that was created in front of the question */
-  answered(outcome: Outcome<GetRequest>, czxid: bigint): void {
-    this.#answered += 1;
-    this.#newest = undefined;
-    this.#isWatched = false;
+  #answered(question: number, outcome: Outcome<GetRequest>, created: Created | SessionError): void {
+    // An event has used its watch up. Promises tell of answers in any order, so this may be older than the newest question.
+    if (question !== this.#openQuestion) return;
+    this.#openQuestion = undefined;
+    if (outcome instanceof SessionError || created instanceof SessionError) return;
     // Only a node that is older than the contender has had it as a child.
-    if (outcome instanceof SessionError || outcome.stat.czxid >= czxid || this.#answered <= this.#usedUp) return;
+    if (outcome.stat.czxid >= created.stat.czxid) return;
     this.#isWatched = true;
     this.#nodeCzxid = outcome.stat.czxid;
   }
 
   /** This contender was seen: who is ahead of it is known. */
   sees({ queueNode: { sequence }, czxid }: Contender): void {
+    if (sequence !== this.#last) this.#isAlone = sequence - 1 === this.#last;
+    this.#last = sequence;
     // A node of that name was there before, and had numbers of its own.
     if (!this.#isWatched || czxid < this.#nodeCzxid) return;
     if (this.#newest !== undefined && sequence <= this.#newest) return;
-    this.#isAlone = this.#newest !== undefined && sequence === this.#newest + 1;
     this.#newest = sequence;
   }
 
@@ -147,15 +176,13 @@ export class KnownOrder implements Watcher {
   }
 
   onWatchEvent(): void {
+    this.#openQuestion = undefined;
     this.#isWatched = false;
     this.#newest = undefined;
-    this.#usedUp = this.#asked;
   }
 
   forget(): void {
-    if (this.#asked > this.#usedUp) this.#session.unwatch(this.#path, this);
-    this.#usedUp = this.#asked;
-    this.#isWatched = false;
-    this.#newest = undefined;
+    if (this.#questions > 0) this.#session.unwatch(this.#path, this);
+    this.onWatchEvent();
   }
 }

@@ -14,6 +14,12 @@ import {
   removedBehindItsNeighbourWhoseRemovalIsLost,
   upgradesBehindItsNeighbour,
 } from './directed-neighbours.js';
+import {
+  itsKeyIsMadeAgain,
+  itsKeyIsMadeAgainUnwatched,
+  itsKeyIsMadeAgainWithoutItsLink,
+  othersComeInBetween,
+} from './directed-known-order.js';
 import { removedAfterTheLinkHadGone } from './directed-operator.js';
 import {
   itsNetworkIsSlow,
@@ -121,6 +127,10 @@ export const DIRECTED: Readonly<Record<string, Directed>> = {
   'upgrades behind its neighbour': { settings: NEIGHBOURS, play: upgradesBehindItsNeighbour },
   'its session ends while neighbours wait': { settings: NEIGHBOURS, play: queuesAgainInANewSession },
   'its link goes while it begins to wait': { settings: NEIGHBOURS, play: itsLinkGoesWhileItBeginsToWait },
+  'its key is made again': { settings: NEIGHBOURS, play: itsKeyIsMadeAgain },
+  'its key is made again without its link': { settings: NEIGHBOURS, play: itsKeyIsMadeAgainWithoutItsLink },
+  'its key is made again unwatched': { settings: NEIGHBOURS, play: itsKeyIsMadeAgainUnwatched },
+  'others come in between': { settings: NEIGHBOURS, play: othersComeInBetween },
   'a contender never arrives at its container': {
     settings: {
       profile: 'network',

@@ -1,5 +1,6 @@
 import { CONTAINER_MUTANTS } from './container-mutants.js';
 import { HAND_OVER_MUTANTS } from './hand-over-mutants.js';
+import { KNOWN_ORDER_MUTANTS } from './known-order-mutants.js';
 import { MORE_MUTANTS, SLOW_MUTANTS } from './more-mutants.js';
 import type { Mutant } from './mutant.js';
 import { MUTANTS } from './mutants.js';
@@ -10,6 +11,7 @@ export const QUICK_MUTANTS: readonly Mutant[] = [
   ...MORE_MUTANTS,
   ...CONTAINER_MUTANTS,
   ...HAND_OVER_MUTANTS,
+  ...KNOWN_ORDER_MUTANTS,
 ];
 
 export const ALL_MUTANTS: readonly Mutant[] = [...QUICK_MUTANTS, ...SLOW_MUTANTS];
