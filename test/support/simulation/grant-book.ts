@@ -91,7 +91,10 @@ export class GrantBook implements TruthListener {
 
   /** To be called right before the lock is given back. */
   over(grant: Grant): void {
-    if (grant.isHeldNow()) grant.isReleasedInOrder = true;
+    if (grant.isHeldNow()) {
+      grant.isReleasedInOrder = true;
+      grant.releasedAtMs = this.#now();
+    }
     grant.isOver = true;
     this.#live.delete(grant);
   }
@@ -238,6 +241,8 @@ export class GrantBook implements TruthListener {
       const guard = this.#handOvers.checkThoseAhead(grant, removal.entry);
       // One that was handed the lock is covered by the node of the one before it, until it is told of its own.
       if (guard !== undefined && mayExclude(guard)) grant.guardedBy = guard.path;
+      // Its turn was when the one before it gave the lock back, and a list has shown that it was there.
+      else if (guard !== undefined && this.#handOvers.gaveBackAtMs(guard) <= removal.atMs) grant.isNodeGone = true;
       else {
         this.#judge.blame('granted is held', `${grant.name} was granted although its node was removed before its turn`);
       }

@@ -14,6 +14,8 @@ export class Grant {
   isOver = false;
   /** The caller gave it back while it was held. */
   isReleasedInOrder = false;
+  /** When that was. */
+  releasedAtMs = Infinity;
   /** The servers have committed the end of its node. */
   isNodeGone = false;
   /** The node that keeps others out where its own was gone when it was granted. */

@@ -39,6 +39,11 @@ export class HandOvers {
     return nearest;
   }
 
+  /** Infinity for one that never held, or has lost what it had. */
+  gaveBackAtMs({ id }: Entry): number {
+    return this.#holders.get(id)?.releasedAtMs ?? Infinity;
+  }
+
   #mayHaveDeparted(ahead: Entry, entry: Entry): boolean {
     if (ahead.sessionId !== entry.sessionId || this.#scenario.lockDelayMs > 0) return false;
     const holder = this.#holders.get(ahead.id);

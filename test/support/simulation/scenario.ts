@@ -41,6 +41,7 @@ export function drawScenario(seed: number): Scenario {
   // With two ticks of 250 ms the margins eat up what is left between two pings, and healthy locks are lost.
   const sessionTimeoutMs = tickMs * pick(random, tickMs < 500 ? [3, 4, 5, 8] : [2, 2, 3, 4, 4, 5, 8]);
   const keys = Array.from({ length: pick(random, [1, 1, 2, 3, 4]) }, (_, index) => `/locks/${'abcd'[index]}`);
+  const crowd = drawCrowd(seed);
   return {
     seed,
     profile,
@@ -53,7 +54,7 @@ export function drawScenario(seed: number): Scenario {
     containerCheckMs: pick(random, [50, 60_000, 60_000]),
     processes: 2 + random.integer(random.integer(2) === 0 ? 2 : 5),
     callers: 1 + random.integer(2),
-    keys,
+    ...(crowd === undefined ? { keys } : { keys: keys.slice(0, 1), ...crowd }),
     namespace: pick(random, ['', '', '/service']),
     waitMs: sessionTimeoutMs * pick(random, [1, 2, 3]),
     lockDelayMs: random.integer(6) === 0 ? Math.round(sessionTimeoutMs * (0.1 + random.next())) : 0,
@@ -61,6 +62,13 @@ export function drawScenario(seed: number): Scenario {
     activeMs: sessionTimeoutMs * pick(random, [3, 4, 6]),
     faults: profile === 'calm' ? random.integer(3) : 1 + random.integer(6),
   };
+}
+
+/** Many callers in few processes at one key: they meet in what neighbours share. */
+function drawCrowd(seed: number): Pick<Scenario, 'processes' | 'callers'> | undefined {
+  const random = new SeededRandom(seed).fork('crowd');
+  if (!chance(random, 0.2)) return undefined;
+  return { processes: 1 + random.integer(3), callers: 3 + random.integer(3) };
 }
 
 export function pick<T>(random: SeededRandom, choices: readonly T[]): T {
