@@ -1,26 +1,116 @@
 import { describe, expect, it } from '@jest/globals';
+import type { LockClient } from '../../support/locks/lock-client.js';
 import { LockStage } from '../../support/locks/lock-stage.js';
 import { SESSION_MS } from '../../support/locks/times.js';
 import { untilPassed } from '../../support/locks/witness.js';
+import type { LoggedRequest } from '../../support/proxy/traffic-log.js';
 
 describe('Cost:', () => {
   const stage = new LockStage();
 
-  it('an uncontended acquire is one round trip, create and list together, and a release one request', async () => {
-    const client = await stage.open();
-    const key = stage.freshKey();
+  async function use(client: LockClient, key: string): Promise<void> {
     await (await client.service.acquire(key)).release();
+  }
+
+  /** What an acquire asks for, where nobody else is in the way. */
+  async function acquired(client: LockClient, key: string): Promise<LoggedRequest[]> {
     client.resetCounts();
-
     const lock = await client.service.acquire(key);
-    expect(client.opcodes()).toEqual(['create2', 'getChildren2']);
-    const [create, list] = client.requests();
-    expect(list?.at).toBeLessThan(create?.reply?.at ?? 0);
-
+    const requests = client.requests();
     client.resetCounts();
     await lock.release();
-    expect(client.opcodes()).toEqual(['delete']);
-    expect(client.heartbeats()).toEqual([]);
+    expect([client.opcodes(), client.heartbeats()]).toEqual([['delete'], []]);
+    return requests;
+  }
+
+  function opcodesOf(requests: readonly LoggedRequest[]): string[] {
+    return requests.map(({ opcode }) => opcode);
+  }
+
+  /** Whether all were sent before the first was answered. */
+  function areTogether(requests: readonly LoggedRequest[]): boolean {
+    return requests.every(({ at }) => at < (requests[0]?.reply?.at ?? 0));
+  }
+
+  it('an uncontended acquire is one round trip, create and list together, and a release one request', async () => {
+    const [client, other] = [await stage.open(), await stage.open()];
+    const key = stage.freshKey();
+    await use(other, key);
+    // This process does not know of another key that its parents are there.
+    await use(client, `${key}-beside`);
+    const first = await acquired(client, key);
+    expect(opcodesOf(first)).toEqual(['createContainer', 'create2', 'getChildren2']);
+    expect(areTogether(first)).toBe(true);
+  });
+
+  it('the second use of a key watches it as well, and from the third on there is the create alone', async () => {
+    const client = await stage.open();
+    const key = stage.freshKey();
+    await use(client, key);
+    const second = await acquired(client, key);
+    expect(opcodesOf(second)).toEqual(['create2', 'getChildren2', 'getData']);
+    expect(second.at(-1)?.path).toBe(key);
+    expect(areTogether(second)).toBe(true);
+    for (let more = 0; more < 5; more += 1) expect(opcodesOf(await acquired(client, key))).toEqual(['create2']);
+  });
+
+  it('somebody else at the key costs one list behind the create, and the next list goes with it', async () => {
+    const [client, other] = [await stage.open(), await stage.open()];
+    const key = stage.freshKey();
+    for (let times = 0; times < 3; times += 1) await use(client, key);
+    await use(other, key);
+    const next = await acquired(client, key);
+    expect([opcodesOf(next), areTogether(next)]).toEqual([['create2', 'getChildren2'], false]);
+    const second = await acquired(client, key);
+    expect([opcodesOf(second), areTogether(second)]).toEqual([['create2', 'getChildren2'], true]);
+    expect(opcodesOf(await acquired(client, key))).toEqual(['create2']);
+  });
+
+  it('a key that was removed is made again, and begins with its first use', async () => {
+    const client = await stage.open();
+    const key = stage.freshKey();
+    for (let times = 0; times < 3; times += 1) await use(client, key);
+    await stage.deleteNode(key);
+    // The answer comes behind the event that tells of the removal.
+    await client.service.inspect(key);
+    client.resetCounts();
+    await use(client, key);
+    expect(client.opcodes().filter((opcode) => opcode !== 'delete')).toEqual([
+      // Its parents were there a moment ago.
+      'create2',
+      'getChildren2',
+      'getData',
+      'createContainer',
+      'createContainer',
+      'create2',
+      'getChildren2',
+    ]);
+    expect(opcodesOf(await acquired(client, key))).toEqual(['create2', 'getChildren2', 'getData']);
+    expect(opcodesOf(await acquired(client, key))).toEqual(['create2']);
+  });
+
+  it('a hand-over inside a process costs the transaction that removes the node, and no round trip', async () => {
+    const client = await stage.open();
+    const key = stage.freshKey();
+    for (let times = 0; times < 3; times += 1) await use(client, key);
+    const lock = await client.service.acquire(key);
+    client.resetCounts();
+    const waiting = client.service.acquire(key);
+    await client.untilAnswered(1);
+    expect(client.opcodes()).toEqual(['create2']);
+
+    // Its answer comes behind that to the create.
+    await client.service.inspect(key);
+    client.resetCounts();
+    const removal = client.onRequest({ opcode: 'multi', action: 'holdRequest' });
+    const released = lock.release();
+    const next = await waiting;
+    expect(next.isHeld()).toBe(true);
+    await removal.seen;
+    removal.release();
+    await released;
+    expect([client.opcodes(), client.notifications()]).toEqual([['multi'], []]);
+    await next.release();
   });
 
   it('a cold key puts its parents in front, in the same round trip', async () => {
@@ -35,6 +125,26 @@ describe('Cost:', () => {
       'getChildren2',
     ]);
     expect(client.requests().at(-1)?.at).toBeLessThan(client.requests()[0]?.reply?.at ?? 0);
+    await lock.release();
+  });
+
+  it('a tryAcquire of a free key looks first, and lists again with its create', async () => {
+    const client = await stage.open();
+    const key = stage.freshKey();
+    await use(client, key);
+    client.resetCounts();
+    const lock = await client.service.tryAcquire(key);
+    expect(client.opcodes()).toEqual(['sync', 'getChildren2', 'create2', 'getChildren2', 'getData']);
+    await lock?.release();
+  });
+
+  it('a tryAcquire of a key that this process holds asks for nothing', async () => {
+    const client = await stage.open();
+    const key = stage.freshKey();
+    const lock = await client.service.acquire(key);
+    client.resetCounts();
+    expect(await client.service.tryAcquire(key)).toBeUndefined();
+    expect(client.opcodes()).toEqual([]);
     await lock.release();
   });
 
@@ -61,9 +171,11 @@ describe('Cost:', () => {
 
     const waiting = waiter.service.acquire(key);
     await stage.untilQueueHas(key, 2);
-    await waiter.untilAnswered(4);
-    // Its own node and the one ahead.
-    expect(waiter.opcodes()).toEqual(['create2', 'getChildren2', 'getData', 'getData']);
+    await waiter.untilAnswered(5);
+    // The key, as this is the second time; its own node and the one ahead.
+    const own = `${key}/${(await stage.queue(key)).at(-1)}`;
+    expect(waiter.opcodes()).toEqual(['create2', 'getChildren2', 'getData', 'getData', 'getData']);
+    expect(waiter.requests({ opcode: 'getData' }).map(({ path }) => path)).toEqual([key, own, lock.nodePath]);
 
     holder.resetCounts();
     waiter.resetCounts();
