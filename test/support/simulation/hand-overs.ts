@@ -11,6 +11,8 @@ export class HandOvers {
   readonly #truth: Truth;
   /** Contenders whose process has let others of its own in before them: they have departed, and must never hold. */
   readonly #departed = new Set<string>();
+  /** When a caller of a process last gave up its wait, by process, mode and key. */
+  readonly #gaveUpAt = new Map<string, number>();
   /** By the id of the contender, which the intent of an upgrade shares. */
   readonly #holders = new Map<string, Grant>();
 
@@ -39,9 +41,16 @@ export class HandOvers {
     return nearest;
   }
 
-  /** Infinity for one that never held, or has lost what it had. */
-  gaveBackAtMs({ id }: Entry): number {
-    return this.#holders.get(id)?.releasedAtMs ?? Infinity;
+  /** A caller of this process gave up its wait. */
+  gaveUp(app: string, key: string, mode: string, atMs: number): void {
+    this.#gaveUpAt.set(`${app} ${mode} ${key}`, atMs);
+  }
+
+  /** When this one, ahead of the grant and of the same process, gave back its lock or its place; Infinity where it lost its lock. */
+  leftAtMs({ id, mode }: Entry, { app, key }: Grant): number {
+    const holder = this.#holders.get(id);
+    // Of those that gave up, events do not tell which contender it was: the newest is late enough.
+    return holder?.releasedAtMs ?? this.#gaveUpAt.get(`${app.name} ${mode} ${key}`) ?? Infinity;
   }
 
   #mayHaveDeparted(ahead: Entry, entry: Entry): boolean {

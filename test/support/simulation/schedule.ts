@@ -73,6 +73,7 @@ export class Schedule {
     app.service.events$.subscribe((event) => {
       this.note(`${name} ${event.type} ${event.key} ${'reason' in event ? event.reason : ''}`);
       if (event.type === 'acquired') this.book.firstInLine.entered(event.token);
+      if (event.type === 'failed') this.book.gaveUp(app, event.key, event.mode);
       if (event.type === 'requeued' && event.reason === 'removed' && !this.#mayBeRemoved(app))
         this.judge.blame(
           'first come, first served',
