@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { create, exists, get, list, remove, set, sync } from '../../../lib/session/requests.js';
+import { replyTo } from '../../support/sessions/reply-to.js';
 import type { ContractClient } from '../worlds/contract-client.js';
 import type { HarmableWorld } from '../worlds/contract-world.js';
 
@@ -80,6 +81,37 @@ export function watchesAndLinksContract(world: () => HarmableWorld): void {
       await world().until('all four are told', () => watcher.told.length >= 4);
       await client.ask(sync('/'));
       expect([...watcher.told].sort()).toEqual(TOLD);
+    });
+
+    it('tells that its node was removed and made again before a create below the new one is answered', async () => {
+      const [client, other] = await twoClients();
+      const watcher = client.watcher();
+      await client.askAll([create('/key', 'persistent'), get('/key', watcher)]);
+      await other.askAll([sync('/key'), remove('/key'), create('/key', 'persistent')]);
+      const child = create('/key/n-', 'ephemeral-sequential');
+      const [path, told] = await world().settle(
+        replyTo(client.session, child).then((created) => [created.path, [...watcher.told]] as const),
+      );
+      expect([path, told]).toEqual(['/key/n-0000000000', ['deleted /key']]);
+    });
+
+    it('tells the same where it happened while the link was away', async () => {
+      const [client, other] = await twoClients();
+      const watcher = client.watcher();
+      await client.askAll([create('/key', 'persistent'), get('/key', watcher)]);
+      await client.link.refuse();
+      await client.whenState('suspended');
+      const { ups } = client.log;
+      await other.askAll([sync('/key'), remove('/key'), create('/key', 'persistent')]);
+      expect(watcher.told).toEqual([]);
+
+      await client.link.pass();
+      await client.whenUpAgain(ups);
+      const child = create('/key/n-', 'ephemeral-sequential');
+      const [path, told] = await world().settle(
+        replyTo(client.session, child).then((created) => [created.path, [...watcher.told]] as const),
+      );
+      expect([path, told]).toEqual(['/key/n-0000000000', ['changed /key']]);
     });
 
     it('whose event was on its way when the link went down is told after it', async () => {
