@@ -115,7 +115,7 @@ describe('a lock error over HTTP', () => {
       const { locks } = application;
       const inside = (): Promise<unknown> => locks.acquire('/locks/b', { reentrant: false });
       await expect(locks.withLock('/locks/b', inside)).rejects.toThrow(LockConfigurationError);
-      expect(told()).toEqual([expect.stringContaining('/locks/b is already held by this same call (taken ')]);
+      expect(told()).toEqual([expect.stringContaining('/locks/b is already held by this same call (acquired ')]);
       await expect(locks.tryAcquire('/locks/b', { mode: 'bad' as 'read' })).rejects.toThrow(LockConfigurationError);
       expect(told()).toEqual([expect.stringContaining('mode: must be one of')]);
       const transaction = locks.transaction.bind(locks) as (...args: unknown[]) => Promise<unknown>;
