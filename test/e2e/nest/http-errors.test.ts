@@ -120,7 +120,7 @@ describe('a lock error over HTTP', () => {
       expect(told()).toEqual([expect.stringContaining('mode: must be one of')]);
       const transaction = locks.transaction.bind(locks) as (...args: unknown[]) => Promise<unknown>;
       await expect(transaction(() => 1, { waitMs: 300 })).rejects.toThrow(LockConfigurationError);
-      expect(told()).toEqual([expect.stringContaining('transaction(work) takes no options')]);
+      expect(told()).toEqual([expect.stringContaining('transaction(work) takes only its work, and no options')]);
       await using held = await locks.acquire('/locks/a');
       expect((await request(`${held.key.slice(7)}/busy`)).status).toBe(423);
       expect(told()).toEqual([]);
