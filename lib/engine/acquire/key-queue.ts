@@ -16,7 +16,7 @@ import { Turns } from './turns.js';
 
 /**
  * The contenders of one session in the queue of one key. However many wait, they share one look at the queue, and only the
- * first of them watches a node. A lock that is released is handed over to the next of them without a round trip: between the
+ * first of them watches a node. A lock that excludes all others is handed over to the next of them without a round trip: between the
  * two the node of the one that leaves does not count any more. For all others it does, until it is removed, which is done in a
  * transaction that finds the node of the next one in its place.
  */
@@ -190,10 +190,11 @@ export class KeyQueue {
     if (index === -1) return undefined;
     this.#members.splice(index, 1);
     this.#turns.unconfirmed.delete(member);
-    // A contender that lost its lock is in the way until its node is gone, as a node of another process is.
-    const isDeparted = leaving === 'departed' && this.#handsOver;
+    // A contender that lost its lock is in the way until its node is gone, as a node of another process is. So is one that lets
+    // others in beside it: its node, which is still there, would not keep everybody out if somebody removed the next one's.
+    const isDeparted = leaving === 'departed' && this.#handsOver && member.excludesAll;
     if (isDeparted) this.known.departed(member.node);
-    this.#turns.decide(isDeparted && member.excludesAll ? 'a hand-over' : 'no news');
+    this.#turns.decide(isDeparted ? 'a hand-over' : 'no news');
     if (this.known.remembersTooMuch) this.#look();
     this.#tidy();
     return this.#turns.unconfirmed.guard;

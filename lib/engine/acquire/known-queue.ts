@@ -1,4 +1,4 @@
-import { blocks, readQueue } from '../../queue/decide.js';
+import { readQueue } from '../../queue/decide.js';
 import type { QueueNode } from '../../queue/node-name.js';
 import { SessionError } from '../../session/errors.js';
 import {
@@ -22,8 +22,8 @@ const MAX_DEPARTED = 100;
 export class KnownQueue {
   #nodes: readonly QueueNode[] = [];
   /**
-   * Nodes of members that have left in good order, by their names. The servers may still show them; inside this process they
-   * are in nobody's way.
+   * Nodes of members that have left in good order, and excluded all others, by their names. The servers may still show them;
+   * inside this process they are in nobody's way.
    */
   readonly #departed = new Map<string, QueueNode>();
   /** The last change of the children that the newest list has seen. */
@@ -40,8 +40,7 @@ export class KnownQueue {
       return this.#nodes;
     // An upgrader asks the servers which readers are inside, and takes a reader behind a writer's node for one that waits. So
     // where there is an upgrader, nodes that have departed keep readers out until they are gone.
-    const departed = [...this.#departed.values()].filter(({ mode }) => blocks(mode, own.mode));
-    return [...this.#nodes, ...departed].sort((one, other) => one.sequence - other.sequence);
+    return [...this.#nodes, ...this.#departed.values()].sort((one, other) => one.sequence - other.sequence);
   }
 
   /** The first in the queue, as it was seen last. */

@@ -89,11 +89,6 @@ export class GrantBook implements TruthListener {
     return grant;
   }
 
-  /** A caller gave up its wait, or was told that it waits in vain. */
-  gaveUp(app: AppProcess, key: string, mode: string): void {
-    this.#handOvers.gaveUp(app.name, key, mode, this.#now());
-  }
-
   /** To be called right before the lock is given back. */
   over(grant: Grant): void {
     if (grant.isHeldNow()) {
@@ -209,10 +204,6 @@ export class GrantBook implements TruthListener {
   }
 
   #checkNewHolder(grant: Grant): void {
-    const { state } = grant.app.session;
-    if (state !== 'connected' && state !== 'reconnected') {
-      this.#judge.blame('granted is held', `${grant.name} was granted while the link was ${state}`);
-    }
     this.#checkPlace(grant);
     const queuePath = grant.path.slice(0, grant.path.lastIndexOf('/'));
     const waitedMs = this.#now() - (this.#vanishedAt.get(queuePath) ?? -Infinity);
@@ -246,8 +237,8 @@ export class GrantBook implements TruthListener {
       const guard = this.#handOvers.checkThoseAhead(grant, removal.entry);
       // One that was handed the lock is covered by the node of the one before it, until it is told of its own.
       if (guard !== undefined && mayExclude(guard)) grant.guardedBy = guard.path;
-      // Its turn was when the one before it left, and a list has shown that it was there.
-      else if (guard !== undefined && this.#handOvers.leftAtMs(guard, grant) <= removal.atMs) grant.isNodeGone = true;
+      // Where an operator has taken away both, nobody can know.
+      else if (this.#handOvers.wasUnawareOfRemoval(grant, removal.entry)) grant.isNodeGone = true;
       else {
         this.#judge.blame('granted is held', `${grant.name} was granted although its node was removed before its turn`);
       }

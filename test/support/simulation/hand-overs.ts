@@ -11,8 +11,6 @@ export class HandOvers {
   readonly #truth: Truth;
   /** Contenders whose process has let others of its own in before them: they have departed, and must never hold. */
   readonly #departed = new Set<string>();
-  /** When a caller of a process last gave up its wait, by process, mode and key. */
-  readonly #gaveUpAt = new Map<string, number>();
   /** By the id of the contender, which the intent of an upgrade shares. */
   readonly #holders = new Map<string, Grant>();
 
@@ -41,16 +39,15 @@ export class HandOvers {
     return nearest;
   }
 
-  /** A caller of this process gave up its wait. */
-  gaveUp(app: string, key: string, mode: string, atMs: number): void {
-    this.#gaveUpAt.set(`${app} ${mode} ${key}`, atMs);
-  }
-
-  /** When this one, ahead of the grant and of the same process, gave back its lock or its place; Infinity where it lost its lock. */
-  leftAtMs({ id, mode }: Entry, { app, key }: Grant): number {
-    const holder = this.#holders.get(id);
-    // Of those that gave up, events do not tell which contender it was: the newest is late enough.
-    return holder?.releasedAtMs ?? this.#gaveUpAt.get(`${app.name} ${mode} ${key}`) ?? Infinity;
+  /** Whether one in front of it, of the same process, gave its lock back while its node was gone, and had not been told of that. */
+  wasUnawareOfRemoval({ app }: Grant, { queuePath, sequence }: Entry): boolean {
+    for (const holder of this.#holders.values()) {
+      const removal = this.#truth.removal(holder.path);
+      if (holder.app !== app || removal === undefined) continue;
+      const isAhead = removal.entry.queuePath === queuePath && removal.entry.sequence < sequence;
+      if (isAhead && holder.isReleasedInOrder && removal.atMs <= holder.releasedAtMs) return true;
+    }
+    return false;
   }
 
   #mayHaveDeparted(ahead: Entry, entry: Entry): boolean {

@@ -1,3 +1,5 @@
+import type { LockEvent } from '../../../lib/lock/events.js';
+import { isUp } from '../../../lib/session/connection-state.js';
 import { SeededRandom } from '../../../lib/session/simulator/time/random.js';
 import { SimulatedWorld } from './simulated-world.js';
 import type { SessionClient } from '../../../lib/session/core/session-client.js';
@@ -72,8 +74,7 @@ export class Schedule {
     this.note(`${name} starts`);
     app.service.events$.subscribe((event) => {
       this.note(`${name} ${event.type} ${event.key} ${'reason' in event ? event.reason : ''}`);
-      if (event.type === 'acquired') this.book.firstInLine.entered(event.token);
-      if (event.type === 'failed') this.book.gaveUp(app, event.key, event.mode);
+      if (event.type === 'acquired') this.#entered(app, event);
       if (event.type === 'requeued' && event.reason === 'removed' && !this.#mayBeRemoved(app))
         this.judge.blame(
           'first come, first served',
@@ -90,6 +91,13 @@ export class Schedule {
       }
     });
     return app;
+  }
+
+  /** A contender begins to hold. Its caller hears of that a little later, when the link may have gone down again. */
+  #entered({ name, session }: AppProcess, { key, token }: Extract<LockEvent, { type: 'acquired' }>): void {
+    this.book.firstInLine.entered(token);
+    if (isUp(session.state)) return;
+    this.judge.blame('granted is held', `${name} entered ${key} while the link was ${session.state}`);
   }
 
   /** Whether somebody removes the nodes of others here, or the session of this process has ended without its knowledge. */

@@ -13,8 +13,8 @@ export const HAND_OVER_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: KEY_QUEUE,
-        find: "const isDeparted = leaving === 'departed' && this.#handsOver;",
-        replace: 'const isDeparted = this.#handsOver;',
+        find: "const isDeparted = leaving === 'departed' && this.#handsOver && member.excludesAll;",
+        replace: 'const isDeparted = this.#handsOver && member.excludesAll;',
       },
     ],
     breaks: ['first come, first served'],
@@ -133,8 +133,8 @@ export const HAND_OVER_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: KEY_QUEUE,
-        find: "this.#turns.decide(isDeparted && member.excludesAll ? 'a hand-over' : 'no news');",
-        replace: "this.#turns.decide(isDeparted ? 'a hand-over' : 'no news');",
+        find: "const isDeparted = leaving === 'departed' && this.#handsOver && member.excludesAll;",
+        replace: "const isDeparted = leaving === 'departed' && this.#handsOver;",
       },
     ],
     breaks: ['granted is held'],
