@@ -68,7 +68,22 @@ export async function removedBehindAReader(schedule: Schedule): Promise<void> {
   await removeNext(schedule, { mode: 'read' }, () => undefined);
 }
 
-async function removeNext(schedule: Schedule, first: AcquireOptions, prepare: () => void): Promise<void> {
+/** The same, when the leader has removed that node already: a follower that lags still shows it. */
+export async function removedBehindAReaderUnseen(schedule: Schedule): Promise<void> {
+  await removeNext(
+    schedule,
+    { mode: 'read' },
+    () => undefined,
+    (path) => schedule.runUntil(() => schedule.book.truth.entry(path) === undefined),
+  );
+}
+
+async function removeNext(
+  schedule: Schedule,
+  first: AcquireOptions,
+  prepare: () => void,
+  untilRemoved: (path: string) => Promise<unknown> = () => Promise.resolve(),
+): Promise<void> {
   const { apps, book, scenario } = schedule;
   const operator = apps[2]!;
   const release = await standThree(schedule, first);
@@ -76,6 +91,7 @@ async function removeNext(schedule: Schedule, first: AcquireOptions, prepare: ()
   book.excusePath(path);
   prepare();
   void operator.session.batch([remove(path)]);
+  await untilRemoved(path);
   await schedule.runFor(scenario.seed * 0.1);
   release();
   await schedule.runFor(2 * scenario.sessionTimeoutMs);

@@ -10,6 +10,7 @@ import {
   itsLinkGoesWhileItBeginsToWait,
   queuesAgainInANewSession,
   removedBehindAReader,
+  removedBehindAReaderUnseen,
   removedBehindItsNeighbour,
   removedBehindItsNeighbourWhoseRemovalIsLost,
   upgradesBehindItsNeighbour,
@@ -119,6 +120,10 @@ export const DIRECTED: Readonly<Record<string, Directed>> = {
     play: removedBehindItsNeighbourWhoseRemovalIsLost,
   },
   'removed behind a reader': { settings: NEIGHBOURS, play: removedBehindAReader },
+  'removed behind a reader, at servers that lag': {
+    settings: { ...NEIGHBOURS, servers: 3, peerLatencyMs: 20 },
+    play: removedBehindAReaderUnseen,
+  },
   'a neighbour gives up behind an upgrader': { settings: NEIGHBOURS, play: givesUpBehindAnUpgrader },
   'a neighbour gives up while an upgrader asks who is inside': {
     settings: { ...NEIGHBOURS, servers: 3, peerLatencyMs: 20, processes: 2 },

@@ -142,6 +142,24 @@ export const HAND_OVER_MUTANTS: readonly Mutant[] = [
     directed: 'removed behind a reader',
   },
   {
+    name: 'an entry past a reader that is about to be removed',
+    edits: [
+      {
+        file: KEY_QUEUE,
+        find: "const isDeparted = leaving === 'departed' && this.#handsOver && member.excludesAll;",
+        replace: "const isDeparted = leaving === 'departed' && this.#handsOver;",
+      },
+      {
+        file: KEY_QUEUE,
+        find: "this.#turns.decide(isDeparted ? 'a hand-over' : 'no news');",
+        replace: "this.#turns.decide(isDeparted && member.excludesAll ? 'a hand-over' : 'no news');",
+      },
+    ],
+    breaks: ['granted is held'],
+    withinSeeds: 40,
+    directed: 'removed behind a reader, at servers that lag',
+  },
+  {
     name: 'a reader handed the lock that an upgrader may have overlooked',
     edits: [
       {
