@@ -7,6 +7,8 @@ export type Patience = 'waits' | 'tries';
 export class Wait {
   #error: LockError | undefined;
   #isOver = false;
+  /** What would have ended it after `succeed`. */
+  #tooLate: LockError | undefined;
   #reject: ((error: LockError) => void) | undefined;
 
   /** The error that has ended it. */
@@ -16,7 +18,11 @@ export class Wait {
 
   /** Ends the wait. Only the first error counts, and none does after `succeed`. */
   end(error: LockError): void {
-    if (this.#error !== undefined || this.#isOver) return;
+    if (this.#error !== undefined) return;
+    if (this.#isOver) {
+      this.#tooLate ??= error;
+      return;
+    }
     this.#error = error;
     this.#reject?.(error);
   }
@@ -24,6 +30,12 @@ export class Wait {
   /** Is called when what was waited for is there: nothing ends the wait any more. */
   succeed(): void {
     this.#isOver = true;
+  }
+
+  /** What was there has gone again: the wait goes on, and what would have ended it meanwhile ends it now. */
+  goOn(): void {
+    this.#isOver = false;
+    if (this.#tooLate !== undefined) this.end(this.#tooLate);
   }
 
   /** Settles as the promise does, or rejects with the error that ends the wait. One at a time. */

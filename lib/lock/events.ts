@@ -48,8 +48,11 @@ export type LockEventFacts =
       readonly evidence: LossEvidence;
     })
   | (OfLock & { readonly type: 'failed'; readonly error: Error; readonly waitedMs: number })
-  /** The contender lost its session or its node while it queued, and went to the end of the queue. */
-  | (OfLock & { readonly type: 'requeued'; readonly reason: 'session-ended' | 'removed' })
+  /**
+   * The contender lost its session or its node while it queued, or the lock in the instant in which it got it, and went to the end
+   * of the queue.
+   */
+  | (OfLock & { readonly type: 'requeued'; readonly reason: 'session-ended' | 'removed' | 'lost' })
   /** A function that went on after its lock was lost has ended now. Its caller was told of the loss long before. */
   | (OfLock & { readonly type: 'late-result'; readonly token: bigint | undefined; readonly error: unknown })
   /**

@@ -25,8 +25,9 @@ export interface AcquireParts extends EnqueueParts {
 }
 
 /** How a contender's way ends without a hold. */
-type End = 'busy' | 'removed' | 'session ended';
+type End = 'busy' | 'removed' | 'session ended' | 'lost at once';
 
+const WHY_AGAIN = { removed: 'removed', 'session ended': 'session-ended', 'lost at once': 'lost' } as const;
 const NOTHING: readonly MultiPart[] = [];
 
 /** The way of a call to its hold: it enqueues a contender, waits for its turn, and enters. What ends it early leaves nothing behind. */
@@ -37,7 +38,6 @@ export class Acquire {
     this.#parts = parts;
   }
 
-  /** Waits for the lock. */
   async acquire(request: LockRequest, scope: CallScope): Promise<Hold> {
     const end = await this.#untilHeld(request, scope, 'waits');
     // A call that waits never ends as busy.
@@ -60,13 +60,13 @@ export class Acquire {
     for (;;) {
       const enqueued = await enqueue(this.#parts, request, scope, patience === 'tries' ? 'lists' : undefined);
       const end = await this.#enterOrLeave(enqueued, scope, patience);
-      if (end !== 'removed' && end !== 'session ended') return end;
+      if (typeof end === 'object') return end;
+      if (scope.error !== undefined) throw scope.error;
       if (patience === 'tries') {
-        if (end === 'removed') return this.tryAcquire(request, scope);
-        const text = `The session ended while the lock ${request.key} was being tried`;
-        throw new LockUnavailableError(text, request.key);
+        if (end !== 'session ended') return this.tryAcquire(request, scope);
+        throw new LockUnavailableError(`The session ended while the lock ${request.key} was being tried`, request.key);
       }
-      this.#parts.onRequeued(request, end === 'removed' ? 'removed' : 'session-ended');
+      this.#parts.onRequeued(request, WHY_AGAIN[end]);
     }
   }
 
@@ -108,7 +108,8 @@ export class Acquire {
       return end;
     } finally {
       readsHead?.cancel();
-      if (typeof end !== 'object')
+      // A lock that was lost has left its queue, and its node is being removed.
+      if (typeof end !== 'object' && end !== 'lost at once')
         void janitor.remove([contender.path], contender.lockDelay.onGiveUp, contender.leave('departed'));
     }
   }
@@ -122,11 +123,13 @@ export class Acquire {
   ): Promise<Hold | End | undefined> {
     switch (turn.kind) {
       case 'holds':
-        return turn.hold;
+        if (!turn.hold.isLost) return turn.hold;
+        // It was lost in the very turn of the event loop in which it began: the caller has not heard of it, and queues again.
+        scope.goOn();
+        return 'lost at once';
       case 'removed':
-        return 'removed';
       case 'session ended':
-        return 'session ended';
+        return turn.kind;
       case 'first if named':
         if (patience === 'tries') return 'busy';
         if (!(await this.#isNamed(contender, turn.intents, scope))) return undefined;

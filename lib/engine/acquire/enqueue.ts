@@ -25,7 +25,7 @@ export interface EnqueueParts {
   /** What the contender says of itself. */
   readonly describe: (request: LockRequest) => Uint8Array;
   /** A contender that others may have seen is gone, and its call queues again. */
-  readonly onRequeued: (request: LockRequest, reason: 'session-ended' | 'removed') => void;
+  readonly onRequeued: (request: LockRequest, reason: 'session-ended' | 'removed' | 'lost') => void;
 }
 
 /** A contender whose node was just created. */

@@ -1,6 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Engine } from '../../../../lib/engine/build-engine.js';
-import { LockConfigurationError, LockLostError, LockUnavailableError } from '../../../../lib/lock/errors.js';
+import {
+  LockConfigurationError,
+  LockLostError,
+  LockTimeoutError,
+  LockUnavailableError,
+} from '../../../../lib/lock/errors.js';
 import type { LockEvent } from '../../../../lib/lock/events.js';
 import { SessionError } from '../../../../lib/session/errors.js';
 import {
@@ -40,6 +45,29 @@ function given(): { session: ScriptedSession; engine: Engine } {
   return { session, engine: scriptedEngine(session) };
 }
 
+/** A contender with one other in front of it, which has watches on both. */
+async function waitingBehindOne() {
+  const { session, engine } = given();
+  const serveAlone = session.answer;
+  const watchers: Watcher[] = [];
+  let lists = 0;
+  session.answer = (request) => {
+    if (request.op === 'get') {
+      if (request.watch !== undefined) watchers.push(request.watch);
+      return { data: new Uint8Array(0), stat: stat() };
+    }
+    const reply = serveAlone(request);
+    if (request.op !== 'list') return reply;
+    lists += 1;
+    const { children } = reply as Children;
+    return { children: lists === 1 ? [...children, ours('exclusive', 0)] : children, stat: stat() };
+  };
+  const waiting = acquireLock(engine, KEY);
+  await promisesSettled();
+  const [own, obstacle] = watchers;
+  return { session, engine, waiting, own: own!, obstacle: obstacle! };
+}
+
 describe('an acquire whose heartbeat is refused', () => {
   it('for a while, for no fault of the caller, goes on', async () => {
     const { session, engine } = given();
@@ -71,34 +99,37 @@ describe('an acquire never resolves with a lock that is not held', () => {
   });
 
   it('when its node is removed between its turn and the proof of life: it queues again', async () => {
-    const { session, engine } = given();
-    const serveAlone = session.answer;
-    const ahead = ours('exclusive', 0);
-    const watchers: Watcher[] = [];
-    let lists = 0;
-    session.answer = (request) => {
-      if (request.op === 'get') {
-        if (request.watch !== undefined) watchers.push(request.watch);
-        return { data: new Uint8Array(0), stat: stat() };
-      }
-      const reply = serveAlone(request);
-      if (request.op !== 'list') return reply;
-      lists += 1;
-      const own = (reply as Children).children;
-      return { children: lists === 1 ? [...own, ahead] : own, stat: stat() };
-    };
-    const waiting = acquireLock(engine, KEY);
-    await promisesSettled();
-    const [own, obstacle] = watchers;
+    const { session, engine, waiting, own, obstacle } = await waitingBehindOne();
     session.proveLife = async () => {
       session.certainUntilMs = session.clock.now() + 3_000;
-      own!.onWatchEvent({ type: 'deleted', path: 'own' });
+      own.onWatchEvent({ type: 'deleted', path: 'own' });
     };
     const events: string[] = [];
     engine.events.subscribe(({ type }) => events.push(type));
-    obstacle!.onWatchEvent({ type: 'deleted', path: 'ahead' });
+    obstacle.onWatchEvent({ type: 'deleted', path: 'ahead' });
     const { hold } = await waiting;
     expect([hold.isHeld(), events]).toEqual([true, ['requeued', 'acquired']]);
+  });
+
+  it('when it is lost in the turn of the event loop in which it began, of which nobody has heard: it queues again', async () => {
+    const { session, engine, waiting, own, obstacle } = await waitingBehindOne();
+    session.certainUntilMs = Number.MAX_SAFE_INTEGER;
+    const events: string[] = [];
+    engine.events.subscribe((event) => events.push('reason' in event ? `${event.type}: ${event.reason}` : event.type));
+    obstacle.onWatchEvent({ type: 'deleted', path: 'ahead' });
+    own.onWatchEvent({ type: 'deleted', path: 'own' });
+    const { hold } = await waiting;
+    expect(hold.isHeld()).toBe(true);
+    expect(events).toEqual(['acquired', 'lost: removed', 'requeued: lost', 'acquired']);
+  });
+
+  it('when its time ends in such a turn: it is told so', async () => {
+    const { session, waiting, own, obstacle } = await waitingBehindOne();
+    session.certainUntilMs = Number.MAX_SAFE_INTEGER;
+    obstacle.onWatchEvent({ type: 'deleted', path: 'ahead' });
+    session.clock.pass(60_000);
+    own.onWatchEvent({ type: 'deleted', path: 'own' });
+    expect(await rejection(waiting)).toBeInstanceOf(LockTimeoutError);
   });
 });
 
