@@ -22,6 +22,8 @@ export abstract class Call {
   answer = 0;
   /** The watcher was taken back before the answer came. */
   unwatched = false;
+  /** A request that removes the watch was sent behind this one, so nothing is left to do when the answer comes. */
+  isRemovedBehind = false;
 
   constructor(readonly request: LinkRequest) {}
 

@@ -1,5 +1,5 @@
 import type { Watcher } from '../requests.js';
-import { type Call, SilentCall } from './call.js';
+import type { Call } from './call.js';
 import type { Conversation } from './conversation.js';
 import type { RemovableWatch, WatchKind } from './link.js';
 import { WatchRegistry } from './watch-registry.js';
@@ -17,10 +17,11 @@ export class ClientWatches {
   }
 
   unwatch(path: string, watcher: Watcher): void {
-    const unwanted = this.registry.remove(path, watcher);
+    const unwanted = new Set(this.registry.remove(path, watcher));
     const conversation = this.#conversation();
     if (conversation === undefined) return;
-    conversation.unwatch(path, watcher);
+    for (const kind of conversation.unwatch(path, watcher)) if (!this.registry.wants(path, kind)) unwanted.add(kind);
+    // The removal is sent now, also behind a request that is still to set the watch: whatever is sent later finds it gone.
     for (const kind of unwanted) this.#removeAtServer(conversation, path, kind);
   }
 
@@ -32,7 +33,7 @@ export class ClientWatches {
     // The watch that now exists is decided on below, so no removal of it is owed any more.
     conversation?.skippedRemovals.delete(`${watchTable}${path}`);
     if (!call.unwatched) this.registry.add(kindOf(call, found), path, watcher);
-    else if (conversation !== undefined && !this.registry.wants(path, watchTable)) {
+    else if (conversation !== undefined && !call.isRemovedBehind && !this.registry.wants(path, watchTable)) {
       this.#removeAtServer(conversation, path, watchTable);
     }
   }
@@ -46,9 +47,13 @@ export class ClientWatches {
   }
 
   #removeAtServer(conversation: Conversation, path: string, kind: RemovableWatch): void {
-    // A removal at the server would also take the watch of a request that is still under way.
-    if (conversation.wantsWatchOn(path, kind)) conversation.skippedRemovals.add(`${kind}${path}`);
-    else conversation.send(new SilentCall({ op: 'removeWatches', path, kind }));
+    const removal = `${kind}${path}`;
+    // A removal at the server would also take the watch that another request under way is about to set.
+    if (conversation.wantsWatchOn(path, kind)) conversation.skippedRemovals.add(removal);
+    else {
+      conversation.skippedRemovals.delete(removal);
+      conversation.removeWatches(path, kind);
+    }
   }
 }
 

@@ -104,11 +104,15 @@ export class Conversation {
     return this.#link.flush();
   }
 
-  /**
-   * Takes back the wish for a watch in a request that is not answered yet. @returns whether there was such a request
-   */
-  unwatch(path: string, watcher: Watcher): boolean {
+  /** Takes back the wish for a watch in requests that are not answered yet. @returns the tables of these watches */
+  unwatch(path: string, watcher: Watcher): ReadonlySet<RemovableWatch> {
     return this.#pending.unwatch(path, watcher);
+  }
+
+  /** Removes the watches on this path at the server, with those that requests under way are still about to set. */
+  removeWatches(path: string, kind: RemovableWatch): void {
+    this.#pending.removedBehind(path, kind);
+    this.send(new SilentCall({ op: 'removeWatches', path, kind }));
   }
 
   wantsWatchOn(path: string, kind: RemovableWatch): boolean {

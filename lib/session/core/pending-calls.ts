@@ -40,20 +40,25 @@ export class PendingCalls {
     return call;
   }
 
-  /** Takes the wish for a watch out of calls that are not answered yet. @returns whether there was one */
-  unwatch(path: string, watcher: Watcher): boolean {
-    let found = false;
+  /** Takes the wish for a watch out of calls that are not answered yet. @returns the tables of these watches */
+  unwatch(path: string, watcher: Watcher): ReadonlySet<RemovableWatch> {
+    const tables = new Set<RemovableWatch>();
     for (const call of this.#wishes.get(path) ?? []) {
       if (call.watcher !== watcher || call.unwatched) continue;
       call.unwatched = true;
-      found = true;
+      tables.add(call.watchTable!);
     }
-    return found;
+    return tables;
   }
 
   wantWatchOn(path: string, kind: RemovableWatch): boolean {
     for (const call of this.#wishes.get(path) ?? []) if (call.watchTable === kind && !call.unwatched) return true;
     return false;
+  }
+
+  /** A removal of the watches on this path is sent behind these calls. */
+  removedBehind(path: string, kind: RemovableWatch): void {
+    for (const call of this.#wishes.get(path) ?? []) if (call.watchTable === kind) call.isRemovedBehind = true;
   }
 
   /** Settles every call: no answer will come any more. */

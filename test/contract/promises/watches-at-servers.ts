@@ -43,7 +43,13 @@ export function watchesAtServersContract(world: () => HarmableWorld): void {
       const watcher = client.watcher();
       await client.askAll([create('/node', 'persistent')]);
 
-      const asked = client.session.batch([get('/node', watcher), list('/node', watcher), exists('/missing', watcher)]);
+      // The write in front keeps the reads waiting at the server, and so the removals behind them.
+      const asked = client.session.batch([
+        create('/other', 'persistent'),
+        get('/node', watcher),
+        list('/node', watcher),
+        exists('/missing', watcher),
+      ]);
       for (const path of ['/node', '/missing']) client.session.unwatch(path, watcher);
       const outcomes = await world().settle(asked);
 

@@ -3,7 +3,7 @@ import { list, remove } from '../../../lib/session/requests.js';
 import { drawScenario, type Scenario } from './scenario.js';
 import { Caller } from './caller.js';
 import { type AppProcess, codeOf } from './app-process.js';
-import { neverArrivesAtItsContainer } from './directed-contender.js';
+import { givesUpWhileItBeginsToWait, neverArrivesAtItsContainer } from './directed-contender.js';
 import {
   givesUpBehindAnUpgrader,
   givesUpWhileAnUpgraderAsks,
@@ -148,6 +148,7 @@ export const DIRECTED: Readonly<Record<string, Directed>> = {
     },
     play: neverArrivesAtItsContainer,
   },
+  'gives up while it begins to wait': { settings: NEIGHBOURS, play: givesUpWhileItBeginsToWait },
   'counter at its ceiling': {
     settings: {
       profile: 'administration',

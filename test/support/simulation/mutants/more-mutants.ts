@@ -15,6 +15,19 @@ export const MORE_MUTANTS: readonly Mutant[] = [
     withinSeeds: 500,
   },
   {
+    name: 'a watch that is taken back only when it is known to be set',
+    edits: [
+      {
+        file: 'lib/session/core/client-watches.ts',
+        find: 'if (!this.registry.wants(path, kind)) unwanted.add(kind);',
+        replace: 'void kind;',
+      },
+    ],
+    breaks: ['no herd'],
+    withinSeeds: 40,
+    directed: 'gives up while it begins to wait',
+  },
+  {
     name: 'a lock-delay that nobody waits for',
     edits: [
       {

@@ -45,10 +45,10 @@ describe('A wish to watch that is not answered yet', () => {
     const mine = call(get('/a', watcher));
     const others = [call(get('/a', another)), call(get('/b', watcher)), call(get('/a'))];
     for (const one of [mine, ...others]) pending.push(one);
-    expect(pending.unwatch('/a', watcher)).toBe(true);
+    expect([...pending.unwatch('/a', watcher)]).toEqual(['data']);
     expect(mine.unwatched).toBe(true);
     expect(others.map(({ unwatched }) => unwatched)).toEqual([false, false, false]);
-    expect(pending.unwatch('/a', watcher)).toBe(false);
+    expect([...pending.unwatch('/a', watcher)]).toEqual([]);
   });
 
   it('is known by the table in which the server will keep it', () => {

@@ -1,6 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
 import { SET_WATCHES_XID } from '../../../../lib/session/core/link.js';
-import { exists, get, list, type Request, type WatchEvent, type Watcher } from '../../../../lib/session/requests.js';
+import {
+  exists,
+  get,
+  list,
+  remove,
+  type Request,
+  type WatchEvent,
+  type Watcher,
+} from '../../../../lib/session/requests.js';
 import { SessionWorld, stat } from '../../support/session-world.js';
 import { replyTo } from '../../../support/sessions/reply-to.js';
 
@@ -131,25 +139,47 @@ describe('A watch that is taken back', () => {
     expect(world.client.state).toBe('connected');
   });
 
-  it('before the answer of the get is removed behind that answer', () => {
+  it.each([
+    ['sets it', NODE],
+    ['finds nothing', NO_NODE],
+  ])(
+    'before the answer of the get, which %s, is removed behind the get, and in front of what is sent later',
+    (_, answer) => {
+      const world = SessionWorld.connected();
+      const watcher = new Recorder();
+      ask(world, get('/a', watcher));
+      world.client.unwatch('/a', watcher);
+      ask(world, remove('/b'));
+      expect(world.link.operations()).toEqual(['get', 'removeWatches', 'delete']);
+      world.link.answer(answer);
+      world.link.event('changed', '/a');
+      expect(watcher.events).toEqual([]);
+      expect(removals(world)).toEqual(['data /a']);
+    },
+  );
+
+  it('before the answers of two gets on one path, the second for another, is removed behind both', () => {
     const world = SessionWorld.connected();
-    const watcher = new Recorder();
-    ask(world, get('/a', watcher));
-    world.client.unwatch('/a', watcher);
+    const [mine, theirs] = [new Recorder(), new Recorder()];
+    ask(world, get('/a', mine));
+    ask(world, get('/a', theirs));
+    world.client.unwatch('/a', mine);
     expect(removals(world)).toEqual([]);
-    world.link.answer(NODE);
+    world.client.unwatch('/a', theirs);
+    for (const answer of [NODE, NODE, NO_WATCHER]) world.link.answer(answer);
     expect(removals(world)).toEqual(['data /a']);
-    world.link.event('changed', '/a');
-    expect(watcher.events).toEqual([]);
   });
 
-  it('before the answer of a get that finds nothing needs no removal', () => {
+  it('and asked for again before its answer lives, as it is set behind the removal', () => {
     const world = SessionWorld.connected();
     const watcher = new Recorder();
     ask(world, get('/a', watcher));
     world.client.unwatch('/a', watcher);
-    world.link.answer(NO_NODE);
-    expect(removals(world)).toEqual([]);
+    ask(world, get('/a', watcher));
+    for (const answer of [NODE, undefined, NODE]) world.link.answer(answer);
+    world.link.event('changed', '/a');
+    expect(watcher.events).toEqual(['changed /a']);
+    expect(world.link.operations()).toEqual(['get', 'removeWatches', 'get']);
   });
 
   it("while somebody else's get on the same path is under way leaves that one's watch alive", () => {
