@@ -7,7 +7,7 @@ import type { LockMode } from '../lock/mode.js';
 import type { LockSnapshot } from '../lock/snapshot.js';
 import type { ConnectionState } from '../session/connection-state.js';
 import type { Session } from '../session/session.js';
-import type { WriterStanding } from '../queue/writer-standing.js';
+import type { WriterStanding } from '../queue/decide.js';
 
 /** What a transaction acquires, one lock after the other; all are released together when it ends. */
 export interface LockTransaction {

@@ -5,7 +5,7 @@ import { answerWithinMs, Deadline } from '../lock/deadline.js';
 import type { LockEvent } from '../lock/events.js';
 import type { LockHandle, MultiLockHandle } from '../lock/handle.js';
 import type { LockSnapshot } from '../lock/snapshot.js';
-import { writerStanding } from '../queue/writer-standing.js';
+import { writerStanding } from '../queue/decide.js';
 import type { ConnectionState } from '../session/connection-state.js';
 import { sessionIdText } from '../session/session-id.js';
 import type { Session } from '../session/session.js';

@@ -135,3 +135,22 @@ function sharesFamily(mode: LockMode, node: QueueNode): boolean {
       return false;
   }
 }
+
+/** Whether a contender may write, as the names of a queue tell. */
+export type WriterStanding =
+  | { readonly kind: 'holds' }
+  /** The node `behind` and others ahead of it are still there. */
+  | { readonly kind: 'waits'; readonly behind: string }
+  /** A reader, a name that is no contender, or an upgradeable contender that has not asked for its upgrade. */
+  | { readonly kind: 'is no writer' };
+
+export function writerStanding(names: readonly string[], name: string): WriterStanding {
+  const own = parseNodeName(name);
+  if (own === undefined || own.mode === 'read') return { kind: 'is no writer' };
+  const decision = decide(names, name);
+  if (decision.kind === 'wait') return { kind: 'waits', behind: decision.watch.name };
+  // An upgradeable holder may write only once its upgrade has put an intent into the queue: a write node with the same id.
+  const hasIntent = readQueue(names).some(({ mode, id }) => mode === 'write' && id === own.id);
+  const mayWrite = decision.kind === 'hold' && (own.mode !== 'upgradeable' || hasIntent);
+  return { kind: mayWrite ? 'holds' : 'is no writer' };
+}

@@ -6,10 +6,9 @@ import { failedWith, isAboutAccess, SessionError } from '../../session/errors.js
 import { type Children, get, type GetRequest, type MultiPart, type Outcome, sync } from '../../session/requests.js';
 import type { CallScope } from '../bounds/call-scope.js';
 import type { Contender, LockRequest } from '../contender.js';
-import { describeRefusedHeartbeat } from '../hold/describe-hold.js';
+import { describeRefusedHeartbeat, refusal } from '../error-texts.js';
 import type { Hold } from '../hold/hold.js';
 import { namesReader } from '../hold/upgrade.js';
-import { refusal } from '../refusal.js';
 import type { PendingTimer, Timers } from '../timers.js';
 import { listQueue } from '../upkeep/queue-lists.js';
 import { Latch, type Patience } from '../wait.js';

@@ -6,7 +6,7 @@ import type { Session, SessionIdentity } from '../../session/session.js';
 import type { CallScope } from '../bounds/call-scope.js';
 import type { Identifiers } from '../bounds/owner-context.js';
 import { Contender, type LockRequest, OwnNode } from '../contender.js';
-import { refusal } from '../refusal.js';
+import { refusal } from '../error-texts.js';
 import type { Janitor } from '../upkeep/janitor.js';
 import type { LinkState } from '../upkeep/link-state.js';
 import { listQueue, type ListsBehindWrites } from '../upkeep/queue-lists.js';

@@ -6,7 +6,7 @@ import type { Children } from '../../session/requests.js';
 import type { Session, SessionIdentity } from '../../session/session.js';
 import type { Contender, Guard, Leaving } from '../contender.js';
 import type { Hold } from '../hold/hold.js';
-import { refusal } from '../refusal.js';
+import { refusal } from '../error-texts.js';
 import type { LinkState } from '../upkeep/link-state.js';
 import { listQueue } from '../upkeep/queue-lists.js';
 import { Blockers } from './blockers.js';

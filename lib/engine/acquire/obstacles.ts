@@ -5,7 +5,7 @@ import type { QueueNode } from '../../queue/node-name.js';
 import type { GetRequest, MultiPart, Outcome } from '../../session/requests.js';
 import type { CallScope } from '../bounds/call-scope.js';
 import type { Contender, LockRequest } from '../contender.js';
-import { describeOther, describeOwn } from '../hold/describe-hold.js';
+import { describeOther, describeOwn } from '../error-texts.js';
 import type { Hold } from '../hold/hold.js';
 import type { PendingTimer, Timers } from '../timers.js';
 import type { Patience } from '../wait.js';

@@ -6,9 +6,9 @@ import { fencingToken } from '../../lock/token.js';
 import type { MultiPart } from '../../session/requests.js';
 import { detached, type OwnedHold } from '../bounds/owner-context.js';
 import type { Contender } from '../contender.js';
+import { lossError, lossEvidence } from '../error-texts.js';
 import type { Member } from '../indexed-set.js';
 import type { PendingTimer } from '../timers.js';
-import { lossError, lossEvidence } from './describe-hold.js';
 import { type Footing, HeldLock } from './held-lock.js';
 import { HoldNodes, type HoldParts, Leases } from './hold-parts.js';
 import { UpgradeTurns } from './upgrade-turns.js';
@@ -207,9 +207,9 @@ export class Hold implements Member, Footing, OwnedHold {
   /** Ends the hold, tells everybody who listens, then removes the node. */
   lose(reason: LossReason): void {
     if (this.#state.name !== 'held') return;
-    const { session, events } = this.#parts;
+    const { session, link, events } = this.#parts;
     const heldMs = Math.round(this.ageMs);
-    const evidence = lossEvidence(this.#parts, this.contender.session.timeoutMs);
+    const evidence = lossEvidence(session, link.downMs, this.contender.session.timeoutMs);
     const error = lossError(reason, this.request.key, heldMs, evidence, session.heartbeatRefusal);
     this.#end({ name: 'lost', error });
     // The loss may be found in a call of a stranger, who has locks of its own that these listeners must not see.

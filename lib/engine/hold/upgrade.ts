@@ -5,10 +5,9 @@ import { namePrefix } from '../../queue/node-name.js';
 import { isAboutTheLink, SessionError } from '../../session/errors.js';
 import { create, get, type NodeData, set } from '../../session/requests.js';
 import type { CallScope } from '../bounds/call-scope.js';
-import { refusal } from '../refusal.js';
+import { describeOther, describeOwn, refusal } from '../error-texts.js';
 import { listQueue } from '../upkeep/queue-lists.js';
 import { Latch, type Patience } from '../wait.js';
-import { describeOther, describeOwn } from './describe-hold.js';
 import type { HoldParts } from './hold-parts.js';
 import type { Hold } from './hold.js';
 

@@ -13,7 +13,7 @@ import type { CallScope } from '../bounds/call-scope.js';
 import type { Identifiers } from '../bounds/owner-context.js';
 import type { HoldHistory } from '../hold/hold-parts.js';
 import { namesReader } from '../hold/upgrade.js';
-import { refusal } from '../refusal.js';
+import { refusal } from '../error-texts.js';
 import type { LinkState } from '../upkeep/link-state.js';
 import { listQueue } from '../upkeep/queue-lists.js';
 

@@ -15,7 +15,7 @@ import {
 import type { Session } from '../../session/session.js';
 import type { CallScope } from '../bounds/call-scope.js';
 import type { Contender, LockRequest } from '../contender.js';
-import { refusal } from '../refusal.js';
+import { refusal } from '../error-texts.js';
 import type { Timers } from '../timers.js';
 import type { Patience } from '../wait.js';
 

@@ -1,8 +1,5 @@
 import type { Timer } from '../../lock/clock.js';
-import { LockConfigurationError, LockUnavailableError } from '../../lock/errors.js';
-import type { LockEventFacts } from '../../lock/events.js';
 import { outsideCalls } from '../../lock/outside-calls.js';
-import { parseNodeName } from '../../queue/node-name.js';
 import { isUp } from '../../session/connection-state.js';
 import { failedWith, isAboutTheLink, SessionError } from '../../session/errors.js';
 import { check, exists, multi, type MultiPart, remove, type Stat } from '../../session/requests.js';
@@ -194,25 +191,4 @@ export class Janitor {
     const index = errors.findIndex((error) => error !== undefined && error.code !== 'NO_NODE');
     return index === -1 ? 'done' : { path: paths[index]!, error: errors[index]! };
   }
-}
-
-/** The event about a node that nobody wants any more, and that the servers refuse to remove. */
-export function notRemoved(namespace: string, nodePath: string, cause: SessionError): LockEventFacts {
-  const nameAt = nodePath.lastIndexOf('/') + 1;
-  const key = nodePath.slice(namespace.length, nameAt - 1);
-  const mode = parseNodeName(nodePath.slice(nameAt))?.mode ?? 'exclusive';
-  return { type: 'not-removed', key, mode, label: undefined, nodePath, error: explain(nodePath, key, cause) };
-}
-
-function explain(nodePath: string, key: string, cause: SessionError): LockConfigurationError | LockUnavailableError {
-  if (cause.code === 'TOO_LARGE') {
-    const text =
-      `A contender may be left in the queue of ${key}, which is too long to be searched: ${cause.message}. The search is ` +
-      'repeated until there are fewer; the contender ends with this session at the latest';
-    return new LockConfigurationError(text, key, { cause });
-  }
-  const text = `The servers refuse to remove ${nodePath} (${cause.code}): it stays in the queue of ${key} until they do, or until this session ends`;
-  return cause.code === 'NO_AUTH'
-    ? new LockConfigurationError(`${text}. The acl must also give this client DELETE`, key, { cause })
-    : new LockUnavailableError(text, key, { cause });
 }

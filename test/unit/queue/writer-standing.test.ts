@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { writerStanding } from '../../../lib/queue/writer-standing.js';
+import { writerStanding } from '../../../lib/queue/decide.js';
 import { contenderId, namePrefix } from '../../../lib/queue/node-name.js';
 import type { LockMode } from '../../../lib/lock/mode.js';
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { type Janitor, notRemoved } from '../../../../lib/engine/upkeep/janitor.js';
+import { notRemoved } from '../../../../lib/engine/error-texts.js';
+import type { Janitor } from '../../../../lib/engine/upkeep/janitor.js';
 import { ZookeeperLockService } from '../../../../lib/engine/zookeeper-lock-service.js';
 import { LockConfigurationError, LockUnavailableError } from '../../../../lib/lock/errors.js';
 import type { LockEvent } from '../../../../lib/lock/events.js';

@@ -1,0 +1,173 @@
+import { LockConfigurationError, LockLostError, LockUnavailableError, type LossEvidence } from '../lock/errors.js';
+import type { LockEventFacts, LossReason } from '../lock/events.js';
+import { decodeContender } from '../queue/node-data.js';
+import { parseNodeName } from '../queue/node-name.js';
+import type { SessionError } from '../session/errors.js';
+import type { NodeData } from '../session/requests.js';
+import type { Session } from '../session/session.js';
+import { TooLargeAnswerError } from '../session/too-large-answer-error.js';
+import type { LockRequest } from './contender.js';
+
+/** The error for an answer of the servers that trying again does not change. */
+export function refusal(error: SessionError, key: string): LockConfigurationError | LockUnavailableError {
+  const misconfigured = describeMisconfiguration(error, key);
+  if (misconfigured !== undefined) return new LockConfigurationError(misconfigured, key, { cause: error });
+  const text = `ZooKeeper refused a place in the queue of ${key}: ${error.message}`;
+  return new LockUnavailableError(text, key, { cause: error });
+}
+
+/** @returns undefined where the servers, not their settings or the caller's, are in the way */
+function describeMisconfiguration(error: SessionError, key: string): string | undefined {
+  switch (error.code) {
+    case 'NO_AUTH':
+    case 'INVALID_ACL':
+    case 'AUTH_FAILED':
+      return `ZooKeeper denies access to the queue of ${key}: check auth and acl`;
+    case 'NO_CHILDREN_FOR_EPHEMERALS':
+      return `A part of the key ${key} is an ephemeral node, under which nothing can queue`;
+    case 'LOCAL_SESSION':
+      return (
+        `Nobody can queue on ${key}: the servers have localSessionsEnabled, and a local session cannot own a place in a queue. ` +
+        'Set localSessionsUpgradingEnabled=true in their zoo.cfg, or localSessionsEnabled=false'
+      );
+    case 'READ_ONLY':
+      return (
+        `Nobody can queue on ${key}: the server is read-only (readonlymode.enabled, and it has no quorum). Turn that flag off, ` +
+        'or list only servers of the quorum in connect'
+      );
+    case 'QUOTA_EXCEEDED':
+      return `A ZooKeeper quota leaves no room in the queue of ${key}`;
+    case 'TOO_LARGE':
+    case 'BAD_ARGUMENTS':
+    case 'UNIMPLEMENTED':
+      if (!(error instanceof TooLargeAnswerError)) return `ZooKeeper cannot keep a queue for ${key}: ${error.message}`;
+      return (
+        `The queue of ${key} cannot be read: ${error.message}. The keys below a key are children of its node: ` +
+        'lock a key that has none below it, or fewer'
+      );
+    default:
+      return undefined;
+  }
+}
+
+/** The event about a node that nobody wants any more, and that the servers refuse to remove. */
+export function notRemoved(namespace: string, nodePath: string, cause: SessionError): LockEventFacts {
+  const nameAt = nodePath.lastIndexOf('/') + 1;
+  const key = nodePath.slice(namespace.length, nameAt - 1);
+  const mode = parseNodeName(nodePath.slice(nameAt))?.mode ?? 'exclusive';
+  return { type: 'not-removed', key, mode, label: undefined, nodePath, error: notRemovedError(nodePath, key, cause) };
+}
+
+function notRemovedError(
+  nodePath: string,
+  key: string,
+  cause: SessionError,
+): LockConfigurationError | LockUnavailableError {
+  if (cause.code === 'TOO_LARGE') {
+    const text =
+      `A contender may be left in the queue of ${key}, which is too long to be searched: ${cause.message}. The search is ` +
+      'repeated until there are fewer; the contender ends with this session at the latest';
+    return new LockConfigurationError(text, key, { cause });
+  }
+  const text = `The servers refuse to remove ${nodePath} (${cause.code}): it stays in the queue of ${key} until they do, or until this session ends`;
+  return cause.code === 'NO_AUTH'
+    ? new LockConfigurationError(`${text}. The acl must also give this client DELETE`, key, { cause })
+    : new LockUnavailableError(text, key, { cause });
+}
+
+/** An event loop that stood still for this part of the session time-out is named as the cause, whatever else it led to. */
+const NOTICEABLE_PART = 1 / 4;
+
+export function lossEvidence(session: Session, linkDownMs: number, sessionTimeoutMs: number): LossEvidence {
+  const { lastProofAt } = session;
+  return {
+    lastProofAgeMs: lastProofAt === undefined ? undefined : Math.round(session.clock.now() - lastProofAt),
+    linkDownMs: Math.round(linkDownMs),
+    loopStalledMs: Math.round(session.stalledMs),
+    sessionTimeoutMs,
+  };
+}
+
+const WHY_LOST: Readonly<Record<LossReason, string>> = {
+  'session-ended': 'the servers ended the session (they heard nothing from this process for a whole session time-out)',
+  uncertain:
+    'the servers have not confirmed for too long that the session is alive, so another process may be about to get it',
+  suspended: "the connection to ZooKeeper is down, and onSuspended is 'stop'",
+  removed: 'somebody removed its node (an operator, or a tool)',
+  'lease-ended': 'its leaseMs has passed without extend()',
+  closed: 'the lock service was closed',
+  'sibling-lost': 'another lock that was acquired together with it was lost',
+};
+
+/**
+ * Makes the error of a lost lock.
+ * @param heartbeat what the servers last answered to the session's heartbeat, if they refused it
+ */
+export function lossError(
+  reason: LossReason,
+  key: string,
+  heldMs: number,
+  evidence: LossEvidence,
+  heartbeat: SessionError | undefined,
+): LockLostError {
+  const text = `The lock ${key} was lost after ${heldMs} ms: ${WHY_LOST[reason]}${describeEvidence(reason, evidence)}`;
+  // A refused heartbeat explains why certainty ended, and nothing else.
+  if (reason !== 'uncertain' || heartbeat === undefined) return new LockLostError(text, key, { evidence });
+  return new LockLostError(`${text}; ${describeRefusedHeartbeat(heartbeat)}`, key, { cause: heartbeat, evidence });
+}
+
+/** One clause on whether the process, the link or the servers were the cause; '' where the reason says it all. */
+function describeEvidence(reason: LossReason, evidence: LossEvidence): string {
+  const { lastProofAgeMs, linkDownMs, loopStalledMs, sessionTimeoutMs } = evidence;
+  if (reason !== 'uncertain' && reason !== 'session-ended') return '';
+  // A blocked loop delays proofs and breaks links, so it is named before these.
+  if (loopStalledMs >= sessionTimeoutMs * NOTICEABLE_PART) {
+    return `; the event loop was blocked for ${seconds(loopStalledMs)} or more`;
+  }
+  if (lastProofAgeMs === undefined) return '';
+  const down = linkDownMs > 0 ? `, and the link has been down for ${seconds(linkDownMs)}` : '';
+  return `; the servers last confirmed a write ${seconds(lastProofAgeMs)} before${down}`;
+}
+
+function seconds(durationMs: number): string {
+  return `${(durationMs / 1_000).toFixed(1)} s`;
+}
+
+/** The heartbeat writes to a node that all who share the namespace use, whoever has made it. */
+export function describeRefusedHeartbeat({ message }: SessionError): string {
+  return (
+    `the servers refuse the session's heartbeat (${message}). If another application made that node with other credentials, ` +
+    'use the same ones, or a namespace of your own'
+  );
+}
+
+/** Names the process behind a contender at the head of the queue. Nobody is ahead of that contender, so it holds the lock. */
+export function describeOther(path: string, { data, stat }: NodeData): string {
+  const client = decodeContender(data);
+  const since = new Date(stat.ctime).toISOString();
+  if (client === undefined) {
+    const name = path.slice(path.lastIndexOf('/') + 1);
+    return `It is held by another kind of client (${name}, session 0x${stat.ephemeralOwner.toString(16)}), in the queue since ${since}`;
+  }
+  const { label, host = 'an unknown host', pid } = client;
+  const process = pid === undefined ? host : `${host} (pid ${pid})`;
+  return `It is held by ${label === undefined ? '' : `${label} on `}${process}, in the queue since ${since}`;
+}
+
+/**
+ * Names the call of this process that holds the lock.
+ * @param owner the logical caller that waits for it
+ */
+export function describeOwn(
+  { request, acquiredBy }: { readonly request: LockRequest; readonly acquiredBy: string },
+  owner: string | undefined,
+): string {
+  // Calls side by side in one lock have the same owner, so the one that holds it may still be about to release it.
+  if (request.owner === owner) {
+    return `A call inside the same lock holds it (${acquiredBy}): if that one waits for this one, it waits for itself`;
+  }
+  return (
+    `This process itself holds it (${acquiredBy}). If the same flow of calls acquired it, that flow waited for itself: pass ` +
+    'its handle on, or use withLock, whose lock the calls inside share'
+  );
+}
