@@ -14,17 +14,14 @@ import type { LockRequest } from './contender.js';
 import { notRemoved } from './error-texts.js';
 import { HoldHistory } from './hold/hold-parts.js';
 import { Hold } from './hold/hold.js';
+import { Holders } from './hold/holders.js';
 import { Entry } from './policy/entry.js';
 import { type LocalExclusion, LocalStandIn } from './policy/local-locks.js';
 import { LockDelay, VanishedHolders } from './policy/lock-delay.js';
 import { Timers } from './timers.js';
-import { Holders } from './upkeep/holders.js';
 import { Janitor } from './upkeep/janitor.js';
 import { LinkState } from './upkeep/link-state.js';
-import { ListsBehindWrites } from './upkeep/queue-lists.js';
-import { Outbox } from './upkeep/outbox.js';
-import { Parents } from './upkeep/parents.js';
-import { Shutdown } from './upkeep/shutdown.js';
+import { ListsBehindWrites, Parents } from './upkeep/key-nodes.js';
 
 /** The settings of one lock service, resolved and checked. */
 export interface EngineSettings {
@@ -61,7 +58,7 @@ export function buildEngine(
   session: Session,
   settings: EngineSettings,
   { events, exclusion }: SharedParts = { events: new LockEvents(), exclusion: undefined },
-  local?: { readonly lockCalls: LockCalls; readonly shutdown: Shutdown },
+  local?: LockCalls,
 ) {
   const { namespace, scope, waitMs, connectTimeoutMs, lockDelayMs, random } = settings;
   const { clock } = session;
@@ -73,11 +70,12 @@ export function buildEngine(
   const link = new LinkState(session);
   const timers = new Timers(clock);
   const scopes = new CallScopes(timers, link);
-  const outbox = new Outbox(session, timers);
   const history = new HoldHistory();
   const lists = new ListsBehindWrites(session);
-  const janitor = new Janitor(session, link, lists, (path, error) => events.next(notRemoved(namespace, path, error)));
-  const holders = new Holders<Hold>(session, timers, link, settings.onSuspended);
+  const janitor = new Janitor(session, link, timers, lists, (path, error) =>
+    events.next(notRemoved(namespace, path, error)),
+  );
+  const holders = new Holders(session, timers, link, settings.onSuspended);
   const delay = lockDelayMs > 0 ? new LockDelay(session, timers, new VanishedHolders(clock), lockDelayMs) : undefined;
   const rules = new Entry(link, delay, exclusion);
 
@@ -96,7 +94,7 @@ export function buildEngine(
     holderInFront: new HolderInFront(
       clock,
       timers,
-      () => holders.all,
+      () => holders.all(),
       (request) => rules.insideElsewhere(request),
     ),
     describe: ({ key, owner, mode, options: { label, leaseMs } }: LockRequest) =>
@@ -113,12 +111,12 @@ export function buildEngine(
       return hold;
     },
   });
-  const standIn = local && new LocalStandIn(local.lockCalls, link, timers, events);
+  const standIn = local && new LocalStandIn(local, link, timers, events);
   const lockCalls = new LockCalls({
     acquire,
     scopes,
     link,
-    outbox,
+    janitor,
     events,
     identifiers,
     standIn,
@@ -126,22 +124,18 @@ export function buildEngine(
     waitMs,
     connectTimeoutMs,
   });
-  const shutdown: Shutdown = new Shutdown(
-    { session, link, timers, janitor, calls: scopes, holders, events, refuse: () => lockCalls.refuse() },
-    local?.shutdown,
-  );
   return {
     session,
     clock,
     link,
     timers,
+    janitor,
     scopes,
-    outbox,
+    holders,
     events,
     identifiers,
     history,
     lockCalls,
-    shutdown,
     waitMs,
     random,
   };

@@ -29,11 +29,17 @@ import { acquireAll } from './several/acquire-all.js';
 import { checkTransactionCall, runTransaction, type TransactionWork } from './several/run-transaction.js';
 
 const WITH_LOCK = 'withLock(key, async (lock) => { ... }, options), with the options last';
+/** How long ending the session may take. After that the servers end it by its time-out. */
+const CLOSE_WITHIN_MS = 1_000;
 
 /** The lock service over a session. `local` makes the one of this process alone, which stands in while ZooKeeper is away. */
 export class ZookeeperLockService extends LockService implements AsyncDisposable {
   readonly #engine: Engine;
   readonly #settings: EngineSettings;
+  readonly #standIn: ZookeeperLockService | undefined;
+  #holdersEnded: Promise<void> | undefined;
+  #closed: Promise<void> | undefined;
+  #graceEndsAt = -Infinity;
 
   constructor(
     session: Session,
@@ -46,8 +52,13 @@ export class ZookeeperLockService extends LockService implements AsyncDisposable
   ) {
     super();
     this.#settings = settings;
-    const standIn = local?.(shared);
-    this.#engine = buildEngine(session, settings, shared, standIn === undefined ? undefined : standIn.#engine);
+    this.#standIn = local?.(shared);
+    this.#engine = buildEngine(
+      session,
+      settings,
+      shared,
+      this.#standIn === undefined ? undefined : this.#standIn.#engine.lockCalls,
+    );
   }
 
   get sessionId(): string | undefined {
@@ -90,7 +101,7 @@ export class ZookeeperLockService extends LockService implements AsyncDisposable
     } finally {
       // The caller waits until the removal has left the process, which may end now, and not for the servers' answer.
       void lock.handle.release();
-      await this.#engine.outbox.emptied();
+      await this.#engine.janitor.removalsSent();
     }
   }
 
@@ -123,12 +134,14 @@ export class ZookeeperLockService extends LockService implements AsyncDisposable
 
   /** Refuses new requests from now on, and ends the calls that wait: the service is closing. Holders go on. */
   refuseNewRequests(): void {
-    this.#engine.shutdown.refuseNewRequests();
+    this.#engine.lockCalls.refuse();
+    this.#standIn?.refuseNewRequests();
   }
 
   /** Gives holders `graceMs` to finish, and ends the locks of those that do not. The session goes on until `close`. */
   endHolders(graceMs: number): Promise<void> {
-    return this.#engine.shutdown.endHolders(graceMs);
+    this.#holdersEnded ??= this.#endHolders(graceMs);
+    return this.#holdersEnded;
   }
 
   /**
@@ -138,7 +151,39 @@ export class ZookeeperLockService extends LockService implements AsyncDisposable
    */
   async close(graceMs = this.#settings.shutdownGraceMs): Promise<void> {
     checkGraceMs(graceMs);
-    await this.#engine.shutdown.close(graceMs);
+    this.#closed ??= this.#close(graceMs);
+    await this.#closed;
+  }
+
+  async #endHolders(graceMs: number): Promise<void> {
+    const { holders, timers, scopes, clock } = this.#engine;
+    this.#graceEndsAt = clock.now() + graceMs;
+    this.refuseNewRequests();
+    const ofThisProcess = this.#standIn?.endHolders(graceMs);
+    // The calls that wait have been ended, which takes a few turns of promises. One of them may turn out to hold, and others
+    // leave nodes to remove (with a lock-delay also a name in a record, which outlives the session).
+    if (!scopes.isEmpty) await timers.atMost(CLOSE_WITHIN_MS, scopes.whenEmpty());
+    if (!holders.isEmpty) await timers.atMost(graceMs, holders.whenEmpty());
+    for (const hold of holders.all()) hold.lose('closed');
+    await ofThisProcess;
+  }
+
+  async #close(graceMs: number): Promise<void> {
+    const { holders, session, janitor, timers, events, link } = this.#engine;
+    await this.endHolders(graceMs);
+    // A call that was slow to end may have entered since.
+    for (const hold of holders.all()) hold.lose('closed');
+    // Locks that were released while the link was down still have nodes. If the link comes back within the grace, the next
+    // holders can enter; otherwise they wait for the end of the session.
+    const leftMs = this.#graceEndsAt - session.clock.now();
+    const awaitsLink = !janitor.isIdle && leftMs > 0 && session.state === 'suspended';
+    if (awaitsLink) await timers.atMost(leftMs, link.nextChange());
+    // The end of the session removes its nodes anyway, so a cut link is no reason to wait any longer.
+    if (link.isUp) await timers.atMost(CLOSE_WITHIN_MS, janitor.idle());
+    await session.close(CLOSE_WITHIN_MS);
+    await this.#standIn?.close(0);
+    timers.rest();
+    events.complete();
   }
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -10,7 +10,7 @@ import { describeRefusedHeartbeat, refusal } from '../error-texts.js';
 import type { Hold } from '../hold/hold.js';
 import { namesReader } from '../hold/upgrade.js';
 import type { PendingTimer, Timers } from '../timers.js';
-import { listQueue } from '../upkeep/queue-lists.js';
+import { listQueue } from '../upkeep/key-nodes.js';
 import { Latch, type Patience } from '../wait.js';
 import { enqueue, type Enqueued, type EnqueueParts } from './enqueue.js';
 import { Busy, type EntryRules, explainRefusal, type HolderInFront } from './obstacles.js';

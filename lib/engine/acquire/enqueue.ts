@@ -9,8 +9,8 @@ import { Contender, type LockRequest, OwnNode } from '../contender.js';
 import { refusal } from '../error-texts.js';
 import type { Janitor } from '../upkeep/janitor.js';
 import type { LinkState } from '../upkeep/link-state.js';
-import { listQueue, type ListsBehindWrites } from '../upkeep/queue-lists.js';
-import type { Parents } from '../upkeep/parents.js';
+import { listQueue, type ListsBehindWrites } from '../upkeep/key-nodes.js';
+import type { Parents } from '../upkeep/key-nodes.js';
 import type { KeyQueues } from './key-queues.js';
 
 /** What it takes to create a contender. */

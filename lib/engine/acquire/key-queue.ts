@@ -8,7 +8,7 @@ import type { Contender, Guard, Leaving } from '../contender.js';
 import type { Hold } from '../hold/hold.js';
 import { refusal } from '../error-texts.js';
 import type { LinkState } from '../upkeep/link-state.js';
-import { listQueue } from '../upkeep/queue-lists.js';
+import { listQueue } from '../upkeep/key-nodes.js';
 import { Blockers } from './blockers.js';
 import { KnownOrder, KnownQueue, type WatchQuestion } from './known-queue.js';
 import { type Entrant, QueueMember, type Turn } from './queue-member.js';

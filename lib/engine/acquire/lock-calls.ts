@@ -8,8 +8,8 @@ import { callerOf, findReentry, type Identifiers, type OwnedLock } from '../boun
 import type { LockRequest } from '../contender.js';
 import type { Hold } from '../hold/hold.js';
 import { checkKey } from '../key.js';
+import type { Janitor } from '../upkeep/janitor.js';
 import type { LinkState } from '../upkeep/link-state.js';
-import type { Outbox } from '../upkeep/outbox.js';
 import type { Acquire } from './acquire.js';
 import { Busy } from './obstacles.js';
 
@@ -40,7 +40,7 @@ export interface LockCallsParts {
   readonly acquire: Acquire;
   readonly scopes: CallScopes;
   readonly link: LinkState;
-  readonly outbox: Outbox;
+  readonly janitor: Janitor;
   readonly events: LockEvents;
   readonly identifiers: Identifiers;
   readonly standIn: StandIn | undefined;
@@ -86,14 +86,14 @@ export class LockCalls {
 
   /** @returns Busy when somebody is in the way */
   async tryAcquire(key: string, options: AcquireOptions, call: Call): Promise<AcquiredLock | Busy> {
-    const { acquire, standIn, outbox } = this.#parts;
+    const { acquire, standIn, janitor } = this.#parts;
     const around = this.#around(key, options, call);
     if (around !== undefined) return this.#reenter(around, call, options);
     const request = this.#build(key, options, call);
     try {
       const hold = await this.#inScope(key, options, call, (scope) => acquire.tryAcquire(request, scope));
       if (!(hold instanceof Busy)) return { hold, handle: hold.newHandle() };
-      await outbox.emptied();
+      await janitor.removalsSent();
       return hold;
     } catch (error) {
       await this.#failed(key, options, error as Error, call);
@@ -199,7 +199,7 @@ export class LockCalls {
 
   async #failed(key: string, options: AcquireOptions, error: Error, call: Call): Promise<void> {
     // The removal of what the call leaves behind is on its way before the caller is told, which may end the process then.
-    await this.#parts.outbox.emptied();
+    await this.#parts.janitor.removalsSent();
     this.#report(key, options, error, call.deadline);
   }
 

@@ -1,7 +1,7 @@
 import type { Deadline } from '../../lock/deadline.js';
 import { LockAbortedError, type LockError, LockTimeoutError, LockUnavailableError } from '../../lock/errors.js';
 import type { ConnectionState } from '../../session/connection-state.js';
-import { type Member, IndexedSet } from '../indexed-set.js';
+import { IndexedSet, type Member } from '../collections.js';
 import type { Timers } from '../timers.js';
 import { Wait } from '../wait.js';
 
@@ -79,7 +79,6 @@ export class CallScopes {
   readonly #timers: Timers;
   readonly #link: LinkFacts;
   readonly #open = new IndexedSet<CallScope>();
-  #onEmpty: (() => void) | undefined;
 
   constructor(timers: Timers, link: LinkFacts) {
     this.#timers = timers;
@@ -110,19 +109,18 @@ export class CallScopes {
     scope.onDispose(() => {
       timer.cancel();
       this.#open.delete(scope);
-      if (this.#open.size === 0) this.#onEmpty?.();
     });
     if (end !== undefined) endOnAbort(scope, end, (reason) => reason as LockError);
     return scope;
   }
 
   get isEmpty(): boolean {
-    return this.#open.size === 0;
+    return this.#open.isEmpty;
   }
 
   /** Resolves when no call is under way. By then each call has handed its leftovers to the janitor. */
-  async whenEmpty(): Promise<void> {
-    if (!this.isEmpty) await new Promise<void>((resolve) => (this.#onEmpty = resolve));
+  whenEmpty(): Promise<void> {
+    return this.#open.whenEmpty();
   }
 
   endAll(error: () => LockError): void {

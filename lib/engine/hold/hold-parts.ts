@@ -4,13 +4,14 @@ import type { MultiPart } from '../../session/requests.js';
 import type { Session } from '../../session/session.js';
 import type { CallScope, CallScopes } from '../bounds/call-scope.js';
 import type { LockEvents } from '../bounds/lock-events.js';
+import { RecentMap } from '../collections.js';
 import { type Contender, type Leaving, OwnNode } from '../contender.js';
 import type { PendingTimer, Timers } from '../timers.js';
-import type { Holders } from '../upkeep/holders.js';
 import type { Janitor } from '../upkeep/janitor.js';
+import type { ListsBehindWrites } from '../upkeep/key-nodes.js';
 import type { LinkState } from '../upkeep/link-state.js';
-import type { ListsBehindWrites } from '../upkeep/queue-lists.js';
 import type { Hold } from './hold.js';
+import type { Holders } from './holders.js';
 
 /** The parts of a lock service that a held lock needs. */
 export interface HoldParts {
@@ -20,7 +21,7 @@ export interface HoldParts {
   readonly janitor: Janitor;
   readonly lists: ListsBehindWrites;
   readonly scopes: CallScopes;
-  readonly holders: Holders<Hold>;
+  readonly holders: Holders;
   readonly history: HoldHistory;
   readonly events: LockEvents;
   readonly rules: UpgradeRules;
@@ -133,18 +134,11 @@ const WEIGHT = 0.3;
 
 /** The smoothed length of this process's last holds of each key. Waits are estimated from it. */
 export class HoldHistory {
-  readonly #averages = new Map<string, number>();
+  readonly #averages = new RecentMap<string, number>(MAX_KEYS);
 
   record(key: string, heldMs: number): void {
-    const before = this.#averages.get(key);
-    // A `Map` keeps the order of insertion: the key becomes the newest entry, and the first entry is the oldest.
-    this.#averages.delete(key);
+    const before = this.averageMs(key);
     this.#averages.set(key, before === undefined ? heldMs : before + WEIGHT * (heldMs - before));
-    if (this.#averages.size <= MAX_KEYS) return;
-    for (const oldest of this.#averages.keys()) {
-      this.#averages.delete(oldest);
-      return;
-    }
   }
 
   averageMs(key: string): number | undefined {

@@ -5,9 +5,9 @@ import type { LockMode } from '../../lock/mode.js';
 import { fencingToken } from '../../lock/token.js';
 import type { MultiPart } from '../../session/requests.js';
 import { detached, type OwnedHold } from '../bounds/owner-context.js';
+import type { Member } from '../collections.js';
 import type { Contender } from '../contender.js';
 import { lossError, lossEvidence } from '../error-texts.js';
-import type { Member } from '../indexed-set.js';
 import type { PendingTimer } from '../timers.js';
 import { type Footing, HeldLock } from './held-lock.js';
 import { HoldNodes, type HoldParts, Leases } from './hold-parts.js';
@@ -238,7 +238,7 @@ export class Hold implements Member, Footing, OwnedHold {
   #end(state: State): void {
     this.#state = state;
     this.#leases?.clear();
-    this.#parts.holders.remove(this);
+    this.#parts.holders.delete(this);
   }
 
   #releasedError(): LockLostError {

@@ -6,7 +6,7 @@ import { isAboutTheLink, SessionError } from '../../session/errors.js';
 import { create, get, type NodeData, set } from '../../session/requests.js';
 import type { CallScope } from '../bounds/call-scope.js';
 import { describeOther, describeOwn, refusal } from '../error-texts.js';
-import { listQueue } from '../upkeep/queue-lists.js';
+import { listQueue } from '../upkeep/key-nodes.js';
 import { Latch, type Patience } from '../wait.js';
 import type { HoldParts } from './hold-parts.js';
 import type { Hold } from './hold.js';
@@ -161,7 +161,7 @@ async function untilGone(parts: HoldParts, path: string, hold: Hold, scope: Call
 }
 
 function describeReader({ holders }: HoldParts, path: string, node: NodeData, waiting: Hold): string {
-  const own = holders.all.find(({ contender }) => contender.path === path);
+  const own = holders.all().find(({ contender }) => contender.path === path);
   return own === undefined ? describeOther(path, node) : describeOwn(own, waiting.request.owner);
 }
 

@@ -15,7 +15,7 @@ import type { HoldHistory } from '../hold/hold-parts.js';
 import { namesReader } from '../hold/upgrade.js';
 import { refusal } from '../error-texts.js';
 import type { LinkState } from '../upkeep/link-state.js';
-import { listQueue } from '../upkeep/queue-lists.js';
+import { listQueue } from '../upkeep/key-nodes.js';
 
 /** How many contenders of a long queue are read and described. */
 const MAX_DESCRIBED = 100;

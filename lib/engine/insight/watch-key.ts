@@ -6,7 +6,7 @@ import { exists, type Watcher } from '../../session/requests.js';
 import type { Session } from '../../session/session.js';
 import { detached } from '../bounds/owner-context.js';
 import type { LinkState } from '../upkeep/link-state.js';
-import { listQueue } from '../upkeep/queue-lists.js';
+import { listQueue } from '../upkeep/key-nodes.js';
 
 /**
  * Emits a snapshot of the key whenever a watch reports a change of its queue, and after each reconnect. Changes that follow

@@ -14,11 +14,11 @@ import type { Hold } from '../hold/hold.js';
 import { checkKey } from '../key.js';
 import type { AcquireAllOptions, KeyWithMode } from '../lock-service.js';
 import type { Timers } from '../timers.js';
-import type { Outbox } from '../upkeep/outbox.js';
+import type { Janitor } from '../upkeep/janitor.js';
 
 /** Acquires all locks or none, one after the other, by one deadline. The loss of one ends the wait for the rest. */
 export async function acquireAll(
-  { timers, outbox }: { readonly timers: Timers; readonly outbox: Outbox },
+  { timers, janitor }: { readonly timers: Timers; readonly janitor: Janitor },
   lockCalls: LockCalls,
   keys: readonly KeyWithMode[],
   options: AcquireAllOptions,
@@ -45,7 +45,7 @@ export async function acquireAll(
     const released = Promise.all(acquired.map(({ handle }) => handle.release()));
     if (!isInterruption(error)) await timers.atMost(call.deadline.remainingMs(), released);
     // The caller may end the process once it has this error, so the removals must have left the process by then.
-    await outbox.emptied();
+    await janitor.removalsSent();
     throw error;
   } finally {
     fate.part();

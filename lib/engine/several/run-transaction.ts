@@ -8,8 +8,8 @@ import { frameFor, type Identifiers, runInFrame } from '../bounds/owner-context.
 import { untilDoneOrLost } from '../hold/held-lock.js';
 import type { LockTransaction } from '../lock-service.js';
 import type { PendingTimer, Timers } from '../timers.js';
+import type { Janitor } from '../upkeep/janitor.js';
 import type { LinkState } from '../upkeep/link-state.js';
-import type { Outbox } from '../upkeep/outbox.js';
 import { GrowingTransaction, type Suspicion } from './transaction.js';
 
 /** The longest pause before another run. Its length is random, so that two victims do not meet again. */
@@ -20,7 +20,7 @@ export interface TransactionParts {
   readonly clock: Clock;
   readonly timers: Timers;
   readonly link: LinkState;
-  readonly outbox: Outbox;
+  readonly janitor: Janitor;
   readonly events: LockEvents;
   readonly identifiers: Identifiers;
   readonly lockCalls: LockCalls;
@@ -48,7 +48,7 @@ export async function runTransaction<T>(parts: TransactionParts, work: Transacti
 }
 
 async function runOnce<T>(parts: TransactionParts, work: TransactionWork<T>, { service, deadline }: Call): Promise<T> {
-  const { clock, waitMs, identifiers, outbox, events, lockCalls } = parts;
+  const { clock, waitMs, identifiers, janitor, events, lockCalls } = parts;
   const locks: AcquiredLock[] = [];
   const frame = frameFor(service, identifiers, locks);
   const { owner } = frame;
@@ -77,7 +77,7 @@ async function runOnce<T>(parts: TransactionParts, work: TransactionWork<T>, { s
     tx.end();
     const released = Promise.all(locks.map(({ handle }) => handle.release()));
     // After a loss there may be no link, and the caller should know of the loss at once.
-    await (tx.signal.aborted ? outbox.emptied() : released);
+    await (tx.signal.aborted ? janitor.removalsSent() : released);
   }
 }
 

@@ -5,14 +5,16 @@ import { failedWith, isAboutTheLink, SessionError } from '../../session/errors.j
 import { check, exists, multi, type MultiPart, remove, type Stat } from '../../session/requests.js';
 import type { Session } from '../../session/session.js';
 import type { Guard } from '../contender.js';
-import { type Member, IndexedSet } from '../indexed-set.js';
+import { IndexedSet, type Member } from '../collections.js';
+import type { Timers } from '../timers.js';
+import { type ListsBehindWrites, useUnusedContainer } from './key-nodes.js';
 import type { LinkState } from './link-state.js';
-import { useUnusedContainer } from './parents.js';
-import type { ListsBehindWrites } from './queue-lists.js';
 
 const RETRY_AFTER_MS = 100;
 /** A removal that the servers refuse is mended by an operator, which takes longer. */
 const LONGEST_PAUSE_MS = 30_000;
+/** A kernel that has no room for this long has a server at the other end that has stopped reading. */
+const LEAVES_WITHIN_MS = 100;
 
 /** A node that the servers do not remove, and their answer. */
 interface Refusal {
@@ -53,18 +55,21 @@ const nobodyWaits = (): void => undefined;
  */
 export class Janitor {
   readonly #session: Session;
+  readonly #timers: Timers;
   readonly #lists: ListsBehindWrites;
   readonly #onRefused: (path: string, error: SessionError) => void;
   readonly #tasks = new IndexedSet<Task>();
-  #idlers: (() => void)[] = [];
+  #sent: Promise<void> | undefined;
 
   constructor(
     session: Session,
     link: LinkState,
+    timers: Timers,
     lists: ListsBehindWrites,
     onRefused: (path: string, error: SessionError) => void,
   ) {
     this.#session = session;
+    this.#timers = timers;
     this.#lists = lists;
     this.#onRefused = onRefused;
     link.onChange('leftovers', (state) => {
@@ -74,7 +79,7 @@ export class Janitor {
   }
 
   get isIdle(): boolean {
-    return this.#tasks.size === 0;
+    return this.#tasks.isEmpty;
   }
 
   /** Removes nodes, with `also` in the same transaction. The nodes stay until a promise of `also` has resolved. */
@@ -117,9 +122,24 @@ export class Janitor {
   }
 
   /** Resolves when nothing is left to remove. */
-  async idle(): Promise<void> {
-    // New tasks may have come between the last one's end and this promise's turn.
-    while (this.#tasks.size > 0) await new Promise<void>((resolve) => this.#idlers.push(resolve));
+  idle(): Promise<void> {
+    return this.#tasks.whenEmpty();
+  }
+
+  /**
+   * Resolves when the kernel has all requests of this turn, or takes none for a while. A caller may end the process at its next
+   * statement. A removal that still waited for the end of the turn would die with the process, and its node would stay until the
+   * session times out.
+   */
+  removalsSent(): Promise<void> {
+    // The answers of many locks arrive together, so all callers of this step share one write. A turn of promises delimits the
+    // step, because an application's fake timers could hold up a timer.
+    this.#sent ??= Promise.resolve().then(() => {
+      this.#sent = undefined;
+      const leaving = this.#session.flush();
+      return leaving === undefined ? undefined : this.#timers.atMost(LEAVES_WITHIN_MS, leaving);
+    });
+    return this.#sent;
   }
 
   #add(attempt: () => Promise<Result>): Removal {
@@ -155,9 +175,7 @@ export class Janitor {
 
   #finish(task: Task): void {
     task.retry?.cancel();
-    if (!this.#tasks.delete(task)) return;
-    task.done();
-    if (this.#tasks.size === 0) for (const idler of this.#idlers.splice(0)) idler();
+    if (this.#tasks.delete(task)) task.done();
   }
 
   /**

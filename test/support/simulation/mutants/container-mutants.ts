@@ -19,7 +19,7 @@ export const CONTAINER_MUTANTS: readonly Mutant[] = [
     name: 'a container of which only the key itself is looked at',
     edits: [
       {
-        file: 'lib/engine/upkeep/parents.ts',
+        file: 'lib/engine/upkeep/key-nodes.ts',
         find: 'const paths = ancestry(queuePath);',
         replace: 'const paths = [queuePath];',
       },

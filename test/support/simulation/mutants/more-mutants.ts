@@ -86,8 +86,8 @@ export const MORE_MUTANTS: readonly Mutant[] = [
     edits: [
       { file: 'lib/engine/hold/hold.ts', find: ' || session.certainSince() > this.heldSince', replace: '' },
       {
-        file: 'lib/engine/upkeep/holders.ts',
-        find: "for (const hold of this.all) hold.lose('uncertain');",
+        file: 'lib/engine/hold/holders.ts',
+        find: "for (const hold of this.all()) hold.lose('uncertain');",
         replace: '',
       },
     ],
@@ -97,7 +97,7 @@ export const MORE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a session that nobody keeps certain',
-    edits: [{ file: 'lib/engine/upkeep/holders.ts', find: 'this.#letGo = this.#session.keepCertain();', replace: '' }],
+    edits: [{ file: 'lib/engine/hold/holders.ts', find: 'this.#letGo = this.#session.keepCertain();', replace: '' }],
     breaks: ['no false loss'],
     withinSeeds: 100,
   },
@@ -139,7 +139,7 @@ export const MORE_MUTANTS: readonly Mutant[] = [
     name: 'a held node that is not watched again with the next link',
     edits: [
       {
-        file: 'lib/engine/upkeep/holders.ts',
+        file: 'lib/engine/hold/holders.ts',
         find: 'else if (isUp(state) && this.#clock.now() - hold.heldSince >= WATCH_OWN_AFTER_MS) hold.watchOwn();',
         replace: '',
       },
@@ -269,8 +269,8 @@ export const SLOW_MUTANTS: readonly Mutant[] = [
     name: 'a loss that is told to nobody who does not ask',
     edits: [
       {
-        file: 'lib/engine/upkeep/holders.ts',
-        find: "for (const hold of this.all) hold.lose('uncertain');",
+        file: 'lib/engine/hold/holders.ts',
+        find: "for (const hold of this.all()) hold.lose('uncertain');",
         replace: '',
       },
     ],

@@ -242,7 +242,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'no sync after a lost create',
     edits: [
       {
-        file: 'lib/engine/upkeep/queue-lists.ts',
+        file: 'lib/engine/upkeep/key-nodes.ts',
         find: '.batch([remove(`${queuePath}/${marker}`), listQueue(queuePath)])',
         replace: '.batch([listQueue(queuePath), listQueue(queuePath)])',
       },
@@ -254,7 +254,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'a sync where only a write is behind all creates',
     edits: [
       {
-        file: 'lib/engine/upkeep/queue-lists.ts',
+        file: 'lib/engine/upkeep/key-nodes.ts',
         find: '.batch([remove(`${queuePath}/${marker}`), listQueue(queuePath)])',
         replace: ".batch([{ op: 'sync', path: queuePath }, listQueue(queuePath)])",
       },

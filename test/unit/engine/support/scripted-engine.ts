@@ -1,9 +1,10 @@
 import type { AcquiredLock } from '../../../../lib/engine/acquire/lock-calls.js';
 import { CallScope } from '../../../../lib/engine/bounds/call-scope.js';
 import { buildEngine, type Engine } from '../../../../lib/engine/build-engine.js';
+import { Timers } from '../../../../lib/engine/timers.js';
 import { Janitor } from '../../../../lib/engine/upkeep/janitor.js';
 import { LinkState } from '../../../../lib/engine/upkeep/link-state.js';
-import { ListsBehindWrites } from '../../../../lib/engine/upkeep/queue-lists.js';
+import { ListsBehindWrites } from '../../../../lib/engine/upkeep/key-nodes.js';
 import type { AcquireOptions } from '../../../../lib/lock/acquire-options.js';
 import { Deadline } from '../../../../lib/lock/deadline.js';
 import type { SessionError } from '../../../../lib/session/errors.js';
@@ -31,5 +32,11 @@ export function openScope({ clock, link }: Pick<Engine, 'clock' | 'link'>, key =
 
 /** A janitor that nothing else of a lock service is around. */
 export function janitorOf(session: Session, onRefused: (path: string, error: SessionError) => void): Janitor {
-  return new Janitor(session, new LinkState(session), new ListsBehindWrites(session), onRefused);
+  return new Janitor(
+    session,
+    new LinkState(session),
+    new Timers(session.clock),
+    new ListsBehindWrites(session),
+    onRefused,
+  );
 }

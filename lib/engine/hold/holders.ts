@@ -1,41 +1,29 @@
 import type { Clock } from '../../lock/clock.js';
-import type { LossReason } from '../../lock/events.js';
 import { certaintyMarginMs } from '../../session/certainty.js';
 import { type ConnectionState, isUp } from '../../session/connection-state.js';
-import type { Session, SessionIdentity } from '../../session/session.js';
-import { type Member, IndexedSet } from '../indexed-set.js';
+import type { Session } from '../../session/session.js';
+import { IndexedSet } from '../collections.js';
 import type { PendingTimer, Timers } from '../timers.js';
-import type { LinkState } from './link-state.js';
+import type { LinkState } from '../upkeep/link-state.js';
+import type { Hold } from './hold.js';
 
 /** Only a hold that lasts longer than this has its node watched, so that an operator's deletion of it is noticed. */
 const WATCH_OWN_AFTER_MS = 250;
-
-/** A held lock, as far as `Holders` deals with it. */
-export interface Held extends Member {
-  readonly session: SessionIdentity;
-  readonly heldSince: number;
-  /** Set and cancelled by `Holders`. */
-  watchTimer: PendingTimer | undefined;
-  /** Watches its node for removal by others. */
-  watchOwn(): void;
-  lose(reason: LossReason): void;
-}
 
 /**
  * All locks that this service holds. Keeps the session certain while there are any, and loses them all in time when the
  * session may have ended.
  */
-export class Holders<H extends Held> {
+export class Holders extends IndexedSet<Hold> {
   readonly #session: Session;
   readonly #clock: Clock;
   readonly #timers: Timers;
   readonly #onSuspended: 'continue' | 'stop';
-  readonly #holds = new IndexedSet<H>();
   #letGo: (() => void) | undefined;
-  #onEmpty: (() => void) | undefined;
   #certaintyTimer: PendingTimer | undefined;
 
   constructor(session: Session, timers: Timers, link: LinkState, onSuspended: 'continue' | 'stop') {
+    super();
     this.#session = session;
     this.#clock = session.clock;
     this.#timers = timers;
@@ -44,39 +32,27 @@ export class Holders<H extends Held> {
     session.certaintyLowered$.subscribe(() => this.#lookAgain());
   }
 
-  get all(): readonly H[] {
-    return this.#holds.all();
-  }
-
-  get isEmpty(): boolean {
-    return this.#holds.size === 0;
-  }
-
-  /** Resolves when nothing is held. */
-  async whenEmpty(): Promise<void> {
-    if (this.#holds.size > 0) await new Promise<void>((resolve) => (this.#onEmpty = resolve));
-  }
-
-  add(hold: H): void {
-    this.#holds.add(hold);
+  override add(hold: Hold): void {
+    super.add(hold);
     hold.watchTimer = this.#timers.set(this.#clock.now() + WATCH_OWN_AFTER_MS, () => hold.watchOwn());
     // All holds share one session, and with it the heartbeat and the timer that the first of them starts.
-    if (this.#holds.size > 1) return;
+    if (this.size > 1) return;
     this.#letGo = this.#session.keepCertain();
     this.#setCertaintyTimer();
   }
 
-  remove(hold: H): void {
-    if (!this.#holds.delete(hold)) return;
+  override delete(hold: Hold): boolean {
+    if (!super.delete(hold)) return false;
     hold.watchTimer?.cancel();
-    if (this.#holds.size > 0) return;
-    this.#letGo?.();
-    this.#certaintyTimer?.cancel();
-    this.#onEmpty?.();
+    if (this.isEmpty) {
+      this.#letGo?.();
+      this.#certaintyTimer?.cancel();
+    }
+    return true;
   }
 
   #onState(state: ConnectionState): void {
-    for (const hold of this.all) {
+    for (const hold of this.all()) {
       // The session may be a new one already, under which the old holds must not pass for held.
       if (hold.session !== this.#session.identity) hold.lose(state === 'closed' ? 'closed' : 'session-ended');
       else if (state === 'suspended' && this.#onSuspended === 'stop') hold.lose('suspended');
@@ -100,6 +76,6 @@ export class Holders<H extends Held> {
       this.#certaintyTimer = this.#timers.set(tellAt, () => this.#setCertaintyTimer());
       return;
     }
-    for (const hold of this.all) hold.lose('uncertain');
+    for (const hold of this.all()) hold.lose('uncertain');
   }
 }

@@ -13,9 +13,20 @@ export interface Member {
  */
 export class IndexedSet<T extends Member> {
   readonly #members: T[] = [];
+  readonly #waiting: (() => void)[] = [];
 
   get size(): number {
     return this.#members.length;
+  }
+
+  get isEmpty(): boolean {
+    return this.#members.length === 0;
+  }
+
+  /** Resolves when nothing is in it. */
+  async whenEmpty(): Promise<void> {
+    // New members may have come between the last one's end and this promise's turn.
+    while (!this.isEmpty) await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }
 
   has(member: T): boolean {
@@ -34,11 +45,30 @@ export class IndexedSet<T extends Member> {
       this.#members[member.setIndex] = last;
       last.setIndex = member.setIndex;
     }
+    if (this.isEmpty) for (const resolve of this.#waiting.splice(0)) resolve();
     return true;
   }
 
   /** All that are in it now. */
   all(): T[] {
     return [...this.#members];
+  }
+}
+
+/** Keeps the values that were set last, `most` of them. */
+export class RecentMap<K, V> extends Map<K, V> {
+  constructor(private readonly most: number) {
+    super();
+  }
+
+  override set(key: K, value: V): this {
+    // A `Map` keeps the order of insertion: the key becomes the newest entry, and the oldest go first.
+    this.delete(key);
+    super.set(key, value);
+    for (const oldest of this.keys()) {
+      if (this.size <= this.most) break;
+      this.delete(oldest);
+    }
+    return this;
   }
 }

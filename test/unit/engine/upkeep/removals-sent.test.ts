@@ -1,8 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { Timers } from '../../../../lib/engine/timers.js';
-import { Outbox } from '../../../../lib/engine/upkeep/outbox.js';
 import { promisesSettled } from '../../support/manual-clock.js';
 import { rejection } from '../support/engine-world.js';
+import { janitorOf } from '../support/scripted-engine.js';
 import { ScriptedSession } from '../support/scripted-session.js';
 import { useEngine } from '../support/use-engine.js';
 
@@ -61,25 +60,25 @@ describe('what is sent leaves before', () => {
   });
 });
 
-describe('an outbox', () => {
-  it('is emptied once for all whose promises go on together', async () => {
+describe('what a janitor has sent', () => {
+  it('leaves once for all whose promises go on together', async () => {
     const session = new ScriptedSession();
     let flushes = 0;
     session.flush = () => void (flushes += 1);
-    const outbox = new Outbox(session.asSession, new Timers(session.clock));
-    await Promise.all(Array.from({ length: 50 }, async () => outbox.emptied()));
+    const janitor = janitorOf(session.asSession, () => undefined);
+    await Promise.all(Array.from({ length: 50 }, async () => janitor.removalsSent()));
     expect(flushes).toBe(1);
-    await outbox.emptied();
+    await janitor.removalsSent();
     expect(flushes).toBe(2);
   });
 
-  it('waits for a kernel that is about to take it, and not for one that takes nothing', async () => {
+  it('is waited for with a kernel that is about to take it, and not for one that takes nothing', async () => {
     const session = new ScriptedSession();
-    const outbox = new Outbox(session.asSession, new Timers(session.clock));
+    const janitor = janitorOf(session.asSession, () => undefined);
     let leave: () => void = () => undefined;
     session.leaving = new Promise((resolve) => (leave = resolve));
     let emptied = 0;
-    void outbox.emptied().then(() => (emptied += 1));
+    void janitor.removalsSent().then(() => (emptied += 1));
     await promisesSettled();
     expect(emptied).toBe(0);
     leave();
@@ -87,7 +86,7 @@ describe('an outbox', () => {
     expect(emptied).toBe(1);
 
     session.leaving = new Promise(() => undefined);
-    void outbox.emptied().then(() => (emptied += 1));
+    void janitor.removalsSent().then(() => (emptied += 1));
     await session.clock.advance(99);
     expect(emptied).toBe(1);
     await session.clock.advance(2);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { type Member, IndexedSet } from '../../../lib/engine/indexed-set.js';
+import { type Member, IndexedSet } from '../../../lib/engine/collections.js';
 
 interface Named extends Member {
   readonly name: string;

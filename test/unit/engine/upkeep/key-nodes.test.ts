@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { Parents } from '../../../../lib/engine/upkeep/parents.js';
+import { Parents } from '../../../../lib/engine/upkeep/key-nodes.js';
 import { create } from '../../../../lib/session/requests.js';
 import { useEngineWith } from '../support/use-engine.js';
 
