@@ -40,8 +40,8 @@ export {
 } from './nest/distributed-lock.module.js';
 export { LockExceptionFilter } from './nest/lock-exception.filter.js';
 export { getLockServiceToken, InjectLock } from './nest/lock-service-token.js';
-export type { KeyValue } from './nest/locked/encode-key-value.js';
-export { lockKey, type LockKeyValues } from './nest/locked/lock-key.js';
+export type { KeyValue } from './nest/locked/locked-types.js';
+export { lockKey, type LockKeyValues } from './nest/locked/key-template.js';
 export { Locked } from './nest/locked/locked.decorator.js';
 export type { LockedOptions, LockedReturn, LockLoss } from './nest/locked/locked-options.js';
 export { CurrentLock, Fence, injected, LockKey } from './nest/locked/parameter.decorators.js';

@@ -80,21 +80,9 @@ export interface DistributedLockOptions {
 }
 
 /** Every option with its checked value. Credentials are not enumerable, so that no log or error shows them. */
-export interface ResolvedOptions {
-  readonly connect: string;
+export interface ResolvedOptions extends Required<Omit<DistributedLockOptions, 'memory' | 'auth' | 'tls'>> {
   /** Whether the locks are of this process alone. */
   readonly isInMemory: boolean;
-  readonly sessionTimeoutMs: number;
-  readonly serverTickMs: number;
-  readonly namespace: string;
   readonly auth: readonly AuthSettings[];
-  readonly acl: readonly Acl[];
   readonly tls: TlsSettings | undefined;
-  readonly waitMs: number;
-  readonly connectTimeoutMs: number;
-  readonly startup: 'eager' | 'lazy';
-  readonly shutdownGraceMs: number;
-  readonly onSuspended: 'continue' | 'stop';
-  readonly whenUnavailable: 'reject' | 'local';
-  readonly lockDelayMs: number;
 }

@@ -1,6 +1,6 @@
 import type { Observable } from 'rxjs';
 import { type AcquireOptions, checkAcquireOptions, checkGraceMs } from '../lock/acquire-options.js';
-import { checkFunction } from '../lock/check-function.js';
+import { checkFunction } from '../lock/option-rules.js';
 import { answerWithinMs, Deadline } from '../lock/deadline.js';
 import type { LockEvent } from '../lock/events.js';
 import type { LockHandle, MultiLockHandle } from '../lock/handle.js';

@@ -1,8 +1,15 @@
-import { LockConfigurationError } from './errors.js';
 import type { UpgradeOptions } from './handle.js';
 import { LOCK_MODES, type LockMode } from './mode.js';
-import { shown } from './shown.js';
-import { describeUnknownOption } from './unknown-option.js';
+import {
+  checkIsObject,
+  checkOption,
+  checkOptions,
+  must,
+  MUST_BE_BOOLEAN,
+  mustBeMilliseconds,
+  mustBeMillisecondsAboveZero,
+  mustBeOneOf,
+} from './option-rules.js';
 
 /** The options of one call. Everything else belongs to the module. */
 export interface AcquireOptions {
@@ -33,63 +40,47 @@ export interface AcquireOptions {
   readonly label?: string;
 }
 
-const KNOWN: readonly (keyof AcquireOptions)[] = ['mode', 'waitMs', 'signal', 'leaseMs', 'reentrant', 'label'];
-const OF_UPGRADE: readonly (keyof UpgradeOptions)[] = ['waitMs', 'signal'];
-const MAX_LABEL_LENGTH = 200;
+export const MAX_LABEL_LENGTH = 200;
 
-/** @throws LockConfigurationError that names the option and what was expected */
-export function checkAcquireOptions(options: AcquireOptions, key?: string, known: readonly string[] = KNOWN): void {
-  if (typeof options !== 'object' || options === null)
-    refuse('options', `must be an object, not ${shown(options)}`, key);
-  for (const name of Object.keys(options)) {
-    if (!known.includes(name)) refuse(name, describeUnknownOption(name, known), key);
-  }
-  const { mode, waitMs, leaseMs, label, signal, reentrant } = options;
-  if (mode !== undefined && !LOCK_MODES.includes(mode)) {
-    refuse('mode', `must be one of ${LOCK_MODES.join(', ')}, not ${shown(mode)}`, key);
-  }
-  if (waitMs !== undefined && !(Number.isFinite(waitMs) && waitMs >= 0)) {
-    refuse('waitMs', `must be a number of milliseconds, 0 or more, not ${shown(waitMs)}`, key);
-  }
-  if (leaseMs !== undefined) checkLeaseMs(leaseMs, key);
-  if (label !== undefined && typeof label !== 'string') refuse('label', `must be a string, not ${shown(label)}`, key);
-  if (label !== undefined && label.length > MAX_LABEL_LENGTH) {
-    refuse('label', `must be ${MAX_LABEL_LENGTH} characters at most, not ${label.length}`, key);
-  }
-  // The class is not checked, because a signal may come from a polyfill or from another realm.
-  if (signal !== undefined && !isAbortSignal(signal)) {
-    refuse('signal', `must be an AbortSignal, not a ${typeof signal}`, key);
-  }
-  if (reentrant !== undefined && typeof reentrant !== 'boolean') {
-    refuse('reentrant', `must be true or false, not ${shown(reentrant)}`, key);
-  }
+const mustBeText = must('a string', (value) => typeof value === 'string');
+
+export const ACQUIRE_RULES = {
+  mode: mustBeOneOf(LOCK_MODES),
+  waitMs: mustBeMilliseconds(0),
+  signal: (value: unknown) => (isAbortSignal(value) ? undefined : `must be an AbortSignal, not a ${typeof value}`),
+  leaseMs: mustBeMillisecondsAboveZero(),
+  reentrant: MUST_BE_BOOLEAN,
+  label: (value: unknown) => mustBeText(value) ?? mistakeInLength(value as string),
+};
+const UPGRADE_RULES = { waitMs: ACQUIRE_RULES.waitMs, signal: ACQUIRE_RULES.signal };
+
+function mistakeInLength({ length }: string): string | undefined {
+  return length > MAX_LABEL_LENGTH ? `must be ${MAX_LABEL_LENGTH} characters at most, not ${length}` : undefined;
 }
 
-export function checkUpgradeOptions(options: UpgradeOptions, key: string): void {
-  checkAcquireOptions(options, key, OF_UPGRADE);
-}
-
-export function checkGraceMs(graceMs: number): void {
-  if (!(Number.isFinite(graceMs) && graceMs >= 0)) {
-    refuse('graceMs', `must be a number of milliseconds, 0 or more, not ${shown(graceMs)}`, undefined);
-  }
-}
-
-export function checkLeaseMs(leaseMs: number, key?: string): void {
-  if (!(Number.isFinite(leaseMs) && leaseMs > 0)) {
-    refuse('leaseMs', `must be a number of milliseconds above 0, not ${shown(leaseMs)}`, key);
-  }
-}
-
-function isAbortSignal(value: Partial<AbortSignal> | null): boolean {
+/** The class is not checked, because a signal may come from a polyfill or from another realm. */
+function isAbortSignal(value: unknown): boolean {
+  const { aborted, addEventListener, removeEventListener } = (value ?? {}) as Partial<AbortSignal>;
   return (
-    typeof value?.aborted === 'boolean' &&
-    typeof value.addEventListener === 'function' &&
-    typeof value.removeEventListener === 'function'
+    typeof aborted === 'boolean' && typeof addEventListener === 'function' && typeof removeEventListener === 'function'
   );
 }
 
-function refuse(option: string, what: string, key: unknown): never {
-  // Options are checked before the key is, which may be none either.
-  throw new LockConfigurationError(`${option}: ${what}`, typeof key === 'string' ? key : undefined);
+/** @throws LockConfigurationError that names the option and what was expected */
+export function checkAcquireOptions(options: AcquireOptions, key?: string): void {
+  checkIsObject('options:', options, '', key);
+  checkOptions(options, ACQUIRE_RULES, key);
+}
+
+export function checkUpgradeOptions(options: UpgradeOptions, key: string): void {
+  checkIsObject('options:', options, '', key);
+  checkOptions(options, UPGRADE_RULES, key);
+}
+
+export function checkGraceMs(graceMs: number): void {
+  checkOption('graceMs', graceMs, ACQUIRE_RULES.waitMs);
+}
+
+export function checkLeaseMs(leaseMs: number, key: string): void {
+  checkOption('leaseMs', leaseMs, ACQUIRE_RULES.leaseMs, key);
 }

@@ -1,61 +1,46 @@
-import { LockConfigurationError } from '../lock/errors.js';
-import { shown } from '../lock/shown.js';
+import { checkIsObject, checkOption, must, MUST_BE_BOOLEAN, refuse, refusingAt } from '../lock/option-rules.js';
 import type { DistributedLockOptions, ResolvedOptions } from '../options.js';
 import { resolveOptions } from '../resolve-options.js';
-
-const EXTRAS = ['name', 'isGlobal'] as const;
+import { DEFAULT_CONNECTION } from './lock-service-token.js';
 
 /** Resolves the options that `forRoot` or a factory gave. @throws LockConfigurationError that says which option is wrong */
 export function resolveModuleOptions(name: string, options: DistributedLockOptions): ResolvedOptions {
-  const where = `DistributedLockModule '${name}'`;
-  checkIsObject(options, where, "{ connect: 'zk1:2181,zk2:2181,zk3:2181' }");
-  const misplaced = EXTRAS.find((extra) => extra in options);
-  if (misplaced !== undefined) {
-    throw new LockConfigurationError(
-      `${where}: ${misplaced}: belongs beside useFactory, useClass or useExisting, not in what they return`,
-    );
-  }
-  try {
-    return resolveOptions(options);
-  } catch (error) {
-    if (!(error instanceof LockConfigurationError)) throw error;
-    throw new LockConfigurationError(`${where}: ${error.details}`, undefined, { cause: error });
-  }
+  return refusingAt(`DistributedLockModule '${name}'`, () => {
+    checkIsObject('the options', options, CONNECT_EXAMPLE);
+    const misplaced = ['name', 'isGlobal'].find((extra) => extra in options);
+    if (misplaced === undefined) return resolveOptions(options);
+    return refuse(`${misplaced}: belongs beside useFactory, useClass or useExisting, not in what they return`);
+  });
 }
 
-/** @throws LockConfigurationError unless options are an object */
-export function checkIsObject(options: unknown, where: string, example: string): void {
-  if (typeof options === 'object' && options !== null) return;
-  throw new LockConfigurationError(
-    `${where}: the options must be an object such as ${example}, not ${typeof options === 'string' ? shown(options) : String(options)}`,
-  );
-}
-
-const MAKERS = ['useFactory', 'useClass', 'useExisting'] as const;
+export const CONNECT_EXAMPLE = " such as { connect: 'zk1:2181,zk2:2181,zk3:2181' }";
 
 /** @throws LockConfigurationError unless exactly one of the makers says where the options come from */
 export function checkHasOneFactory(options: object): void {
   const where = 'DistributedLockModule.forRootAsync';
+  checkIsObject(`${where}: the options`, options, " such as { useFactory: () => ({ connect: '...' }) }");
   const given = MAKERS.filter((maker) => (options as Record<string, unknown>)[maker] !== undefined);
   const [maker] = given;
   if (maker === undefined || given.length > 1) {
     const found = given.length > 1 ? given.join(' and ') : Object.keys(options).join(', ') || 'an empty object';
-    throw new LockConfigurationError(`${where}: must be given one of ${MAKERS.join(', ')}, not ${found}`);
+    refuse(`${where}: must be given one of ${MAKERS.join(', ')}, not ${found}`);
   }
-  const value: unknown = (options as Record<string, unknown>)[maker];
-  if (maker === 'useExisting' || typeof value === 'function') return;
+  if (maker === 'useExisting') return;
   const expected = maker === 'useFactory' ? 'a function that returns the options' : 'a class';
-  throw new LockConfigurationError(`${where}: ${maker}: must be ${expected}, not ${shown(value)}`);
+  const rule = must(expected, (value) => typeof value === 'function');
+  checkOption(`${where}: ${maker}`, (options as Record<string, unknown>)[maker], rule);
 }
 
-/** @throws LockConfigurationError for anything but true and false */
+const MAKERS = ['useFactory', 'useClass', 'useExisting'] as const;
+
 export function checkIsGlobal(isGlobal: unknown): void {
-  if (typeof isGlobal === 'boolean') return;
-  throw new LockConfigurationError(`DistributedLockModule: isGlobal: must be true or false, not ${shown(isGlobal)}`);
+  checkOption('DistributedLockModule: isGlobal', isGlobal, MUST_BE_BOOLEAN);
 }
+
+export const MUST_BE_NAME = must('a non-empty string', (value) => typeof value === 'string' && value !== '');
 
 /** @throws LockConfigurationError for what cannot name a connection */
-export function checkConnectionName(name: unknown): string {
-  if (typeof name === 'string' && name !== '') return name;
-  throw new LockConfigurationError(`DistributedLockModule: name: must be a non-empty string, not ${shown(name)}`);
+export function checkConnectionName(name: string = DEFAULT_CONNECTION): string {
+  checkOption('DistributedLockModule: name', name, MUST_BE_NAME);
+  return name;
 }

@@ -9,13 +9,13 @@ import {
 } from '@nestjs/common';
 import { DiscoveryModule, DiscoveryService } from '@nestjs/core';
 import type { LockService } from '../engine/lock-service.js';
-import { LockConfigurationError } from '../lock/errors.js';
+import { checkIsObject, refuse } from '../lock/option-rules.js';
 import type { DistributedLockOptions } from '../options.js';
 import {
   checkConnectionName,
   checkHasOneFactory,
   checkIsGlobal,
-  checkIsObject,
+  CONNECT_EXAMPLE,
   resolveModuleOptions,
 } from './distributed-lock-options.js';
 import { DEFAULT_CONNECTION, getLockServiceToken } from './lock-service-token.js';
@@ -73,7 +73,7 @@ export class DistributedLockModule extends ConfigurableModuleClass implements On
       .find((one) => one.token === LockedExplorer && !one.isDependencyTreeStatic());
     if (perRequest === undefined) return;
     // Nest would open a session for each request, and close none.
-    throw new LockConfigurationError(
+    refuse(
       'DistributedLockModule.forRootAsync: the factory of the options depends on the request (it injects REQUEST, or a provider ' +
         'that does). A connection lives as long as the application: choose by request among several, each with its name',
     );
@@ -86,7 +86,7 @@ export class DistributedLockModule extends ConfigurableModuleClass implements On
    */
   static override forRoot(options: DistributedLockOptions & DistributedLockExtras): DynamicModule {
     // Nest's own `forRoot` takes the options apart, and fails with a text of its own where they are no object.
-    checkIsObject(options, 'DistributedLockModule.forRoot', "{ connect: 'zk1:2181,zk2:2181,zk3:2181' }");
+    checkIsObject('DistributedLockModule.forRoot: the options', options, CONNECT_EXAMPLE);
     return super.forRoot(options);
   }
 
@@ -96,7 +96,6 @@ export class DistributedLockModule extends ConfigurableModuleClass implements On
    * @throws LockConfigurationError as `forRoot` does
    */
   static override forRootAsync(options: DistributedLockAsyncOptions): DynamicModule {
-    checkIsObject(options, 'DistributedLockModule.forRootAsync', "{ useFactory: () => ({ connect: '...' }) }");
     checkHasOneFactory(options);
     return super.forRootAsync(options);
   }
@@ -104,7 +103,7 @@ export class DistributedLockModule extends ConfigurableModuleClass implements On
 
 function addConnection(definition: DynamicModule, { isGlobal = true, name }: DistributedLockExtras): DynamicModule {
   checkIsGlobal(isGlobal);
-  const connection = checkConnectionName(name ?? DEFAULT_CONNECTION);
+  const connection = checkConnectionName(name);
   const token = getLockServiceToken(connection);
   const providers: Provider[] = [
     {

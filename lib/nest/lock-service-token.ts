@@ -1,6 +1,6 @@
 import { Inject, type InjectionToken } from '@nestjs/common';
 import { LockService } from '../engine/lock-service.js';
-import { refuseMissingParentheses } from './locked/missing-parentheses.js';
+import { refuseMissingParentheses } from './metadata.js';
 
 export const DEFAULT_CONNECTION = 'default';
 

@@ -2,10 +2,9 @@ import type { InjectionToken, OnModuleInit } from '@nestjs/common';
 import type { DiscoveryService } from '@nestjs/core';
 import type { InstanceWrapper } from '@nestjs/core/injector/instance-wrapper.js';
 import type { LockService } from '../engine/lock-service.js';
-import { LockConfigurationError } from '../lock/errors.js';
+import { refuse } from '../lock/option-rules.js';
 import { getLockServiceToken } from './lock-service-token.js';
-import { type LockedMethod, lockedMethodsOf } from './locked/locked-methods.js';
-import { allParameterNotesOf } from './locked/parameter-notes.js';
+import { type LockedMethod, lockedMethods, lockedMethodsOf, parameterNotes } from './locked/notes.js';
 import { offerService } from './locked/service-slot.js';
 import { ManagedLockService } from './managed-lock-service.js';
 import { chainOf, prototypesOf } from './metadata.js';
@@ -113,21 +112,18 @@ export class LockedExplorer implements OnModuleInit {
   }
 
   #check(prototype: object): void {
-    const locked = lockedMethodsOf(prototype);
-    for (const [method, notes] of allParameterNotesOf(prototype)) {
-      const own = locked.filter((one) => one.method === method);
-      const by = `${prototype.constructor.name}.${String(method)}`;
+    for (const [method, notes] of parameterNotes.of(prototype)) {
+      const locked = lockedMethods.get(prototype, method);
       for (const note of notes) {
-        const decorator = describe(note);
-        if (own.length === 0)
-          refuse(`${decorator} on ${by} has no @Locked beside it: no lock would fill it, or use it`);
-        if (note.kind === 'key' && !own.some(({ placeholders }) => hasHead(placeholders, note.name))) {
-          refuse(`${decorator} on ${by} binds no placeholder of its @Locked: is the name misspelt?`);
+        const on = `${note.decorator} on ${prototype.constructor.name}.${String(method)}`;
+        if (locked === undefined) refuse(`${on} has no @Locked beside it: no lock would fill it, or use it`);
+        if (note.kind === 'key' && !locked.some(({ placeholders }) => hasHead(placeholders, note.name))) {
+          refuse(`${on} binds no placeholder of its @Locked: is the name misspelt?`);
         }
-        if (note.kind === 'fence' && this.#isLocal && this.#isOfOurs(own)) {
+        if (note.kind === 'fence' && this.#isLocal && this.#isOfOurs(locked)) {
           refuse(
-            `${decorator} on ${by} and whenUnavailable: 'local' exclude each other: a lock of this process alone has no ` +
-              'fencing token. Without the token a store cannot refuse a stale writer, so choose one of the two',
+            `${on} and whenUnavailable: 'local' exclude each other: a lock of this process alone has no fencing token. ` +
+              'Without the token a store cannot refuse a stale writer, so choose one of the two',
           );
         }
       }
@@ -164,15 +160,6 @@ function hasHead(placeholders: readonly string[], name: string): boolean {
   return placeholders.some((placeholder) => placeholder.split('.')[0] === name);
 }
 
-function describe(note: { readonly kind: string; readonly name?: string }): string {
-  if (note.kind === 'key') return `@LockKey('${note.name}')`;
-  return note.kind === 'fence' ? '@Fence()' : '@CurrentLock()';
-}
-
 function isObject(value: unknown): value is object {
   return (typeof value === 'object' && value !== null) || typeof value === 'function';
-}
-
-function refuse(what: string): never {
-  throw new LockConfigurationError(what);
 }

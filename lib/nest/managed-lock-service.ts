@@ -17,7 +17,7 @@ import type { LockSnapshot } from '../lock/snapshot.js';
 import { openLockService, whenUp } from '../open.js';
 import type { ResolvedOptions } from '../options.js';
 import { ConnectionMonitor } from './connection-monitor.js';
-import { addLiveLockService, removeLiveLockService, startedLiveLockService } from './live-lock-services.js';
+import { liveLockServices } from './locked/service-slot.js';
 import { logFailedStart, logLockError } from './log-lock-error.js';
 
 export type Opened = ReturnType<typeof openLockService>;
@@ -36,6 +36,8 @@ export class ManagedLockService
   readonly #events = new Subject<LockEvent>();
   /** Emits when the service is closed, also after the streams for the application have ended. @internal */
   readonly closed$ = new ReplaySubject<'closed'>(1);
+  /** Whether the application called its hooks, or asked for a lock. @internal */
+  hasStarted = false;
   readonly #endOfWatches = new ReplaySubject<void>(1);
   readonly #monitor: ConnectionMonitor;
   #opened: Opened | undefined;
@@ -49,7 +51,7 @@ export class ManagedLockService
   ) {
     super();
     this.#monitor = new ConnectionMonitor(name, options);
-    addLiveLockService(name, this);
+    liveLockServices.add(this);
   }
 
   get sessionId(): string | undefined {
@@ -103,7 +105,7 @@ export class ManagedLockService
 
   /** @throws LockUnavailableError where `startup` is `eager` and no ZooKeeper answers in time */
   async onModuleInit(): Promise<void> {
-    startedLiveLockService(this);
+    this.hasStarted = true;
     this.judgeOptions();
     if (this.options.startup === 'lazy') return;
     try {
@@ -191,7 +193,7 @@ export class ManagedLockService
   #openNow(): Opened {
     const opened = this.openService();
     this.#opened = opened;
-    startedLiveLockService(this);
+    this.hasStarted = true;
     opened.service.connectionState$.subscribe((state) => this.#setState(state));
     opened.service.events$.subscribe(this.#events);
     this.#monitor.watch(opened);
@@ -216,7 +218,7 @@ export class ManagedLockService
     if (this.#state !== 'closed') this.#setState('closed');
     this.#states.complete();
     this.#events.complete();
-    removeLiveLockService(this.name, this);
+    liveLockServices.delete(this);
   }
 
   #setState(state: LockService['connectionState']): void {

@@ -1,3 +1,5 @@
+import { refuse } from '../lock/option-rules.js';
+
 /** An object and its prototypes, the nearest first. `Object.prototype` is left out: every object has it, no class declares it. */
 export function* chainOf(object: object | null): Generator<object> {
   for (let at = object; at !== null && at !== Object.prototype; at = Object.getPrototypeOf(at) as object | null)
@@ -25,29 +27,72 @@ export function methodsOf(prototype: object): ReadonlyMap<string, object> {
   return methods;
 }
 
+/** Functions and methods have a prototype that can be replaced, or none. */
+export function isClass(value: unknown): value is { readonly name: string } {
+  return typeof value === 'function' && Object.getOwnPropertyDescriptor(value, 'prototype')?.writable === false;
+}
+
 /**
- * What our decorators say about methods. It is kept by the class that declares a method, and not on the function: another
- * decorator may put a new function in its place.
+ * What is noted of objects, by names: of classes, what our decorators say about their methods. It is kept by the class that
+ * declares a method, and not on the function: another decorator may put a new function in its place.
  */
-export class MethodNotes<Note> {
-  readonly #byPrototype = new WeakMap<object, Map<string | symbol, Note>>();
+export class NamedNotes<Note> {
+  readonly #byObject = new WeakMap<object, Map<string | symbol, Note>>();
 
-  set(prototype: object, method: string | symbol, note: Note): void {
-    const notes = this.#byPrototype.get(prototype) ?? new Map<string | symbol, Note>();
-    this.#byPrototype.set(prototype, notes.set(method, note));
+  set(object: object, name: string | symbol, note: Note): void {
+    const notes = this.#byObject.get(object) ?? new Map<string | symbol, Note>();
+    this.#byObject.set(object, notes.set(name, note));
   }
 
-  /** The notes on the methods that this class itself declares. */
-  of(prototype: object): ReadonlyMap<string | symbol, Note> {
-    return this.#byPrototype.get(prototype) ?? new Map<string | symbol, Note>();
+  /** The note on the object itself: of a class, on a method that this class itself declares. */
+  get(object: object, name: string | symbol): Note | undefined {
+    return this.#byObject.get(object)?.get(name);
   }
 
-  /** The note of this class, or else of the nearest class that it extends. */
-  nearest(prototype: object, method: string | symbol): Note | undefined {
-    for (const declaring of chainOf(prototype)) {
-      const note = this.#byPrototype.get(declaring)?.get(method);
+  /** All notes on the object itself. */
+  of(object: object): ReadonlyMap<string | symbol, Note> {
+    return this.#byObject.get(object) ?? new Map<string | symbol, Note>();
+  }
+
+  /** The note on the object, or else on the nearest of its prototypes. */
+  nearest(object: object, name: string | symbol): Note | undefined {
+    for (const at of chainOf(object)) {
+      const note = this.get(at, name);
       if (note !== undefined) return note;
     }
     return undefined;
   }
+}
+
+/**
+ * Refuses `@Locked method() {}`, where the decorator is handed what it decorates in the place of its arguments. In JavaScript no
+ * compiler minds, and what the decorator gives back would be dropped.
+ * @param args what the decorator was called with
+ * @param cure what it would do, and what to write
+ * @throws LockConfigurationError
+ */
+export function refuseMissingParentheses(decorator: string, args: readonly unknown[], cure: string): void {
+  const where = whereItStands(args);
+  if (where === undefined) return;
+  refuse(`${decorator} ${where} has no parentheses, so ${cure}`);
+}
+
+function whereItStands([target, member, place]: readonly unknown[]): string | undefined {
+  const owner = ownerOf(target);
+  const isNamed = typeof member === 'string' || typeof member === 'symbol';
+  if (owner !== undefined && typeof place === 'number') {
+    return `before a parameter of ${isNamed ? `${owner}.${String(member)}` : `the constructor of ${owner}`}`;
+  }
+  if (owner !== undefined && isNamed) return `above ${owner}.${String(member)}`;
+  // A standard decorator's context.
+  if (typeof member === 'object' && member !== null && 'kind' in member && 'name' in member) {
+    return `above ${String(member.name)}`;
+  }
+  return isClass(target) ? `above the class ${target.name}` : undefined;
+}
+
+/** Of a member: its class, for a static one, or the prototype. A path or a name is neither. */
+function ownerOf(target: unknown): string | undefined {
+  if (typeof target === 'function') return target.name;
+  return typeof target === 'object' && target !== null ? (target.constructor?.name ?? 'a class') : undefined;
 }

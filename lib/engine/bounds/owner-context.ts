@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { AcquireOptions } from '../../lock/acquire-options.js';
-import { checkFunction } from '../../lock/check-function.js';
+import { checkFunction } from '../../lock/option-rules.js';
 import { LockConfigurationError } from '../../lock/errors.js';
 import type { LockHandle } from '../../lock/handle.js';
 import { covers, type LockMode } from '../../lock/mode.js';

@@ -1,6 +1,6 @@
 import { Inject, type InjectionToken } from '@nestjs/common';
 import { DEFAULT_CONNECTION } from '../../nest/lock-service-token.js';
-import { refuseMissingParentheses } from '../../nest/locked/missing-parentheses.js';
+import { refuseMissingParentheses } from '../../nest/metadata.js';
 import { LockTesting } from './lock-testing.js';
 
 /**

@@ -1,6 +1,6 @@
 import 'reflect-metadata';
-import type { LockKeyTemplate } from '../../nest/locked/lock-key.js';
-import { MethodNotes } from '../../nest/metadata.js';
+import type { LockKeyTemplate } from '../../nest/locked/key-template.js';
+import { NamedNotes } from '../../nest/metadata.js';
 import type { SignedTokenRules } from './fencing-options.js';
 
 /** One `@RequireFence`. */
@@ -19,7 +19,7 @@ export function setFencePlan(target: object, plan: FencePlan | 'none'): void {
   Reflect.defineMetadata(PLAN, plan, target);
 }
 
-const fencedMethods = new MethodNotes<FencePlan>();
+const fencedMethods = new NamedNotes<FencePlan>();
 
 /** Remembers the plan apart from the function as well: a decorator that puts another in its place may lose its metadata. */
 export function rememberFencedMethod(prototype: object, method: string | symbol, plan: FencePlan): void {

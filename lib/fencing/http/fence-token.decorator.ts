@@ -1,10 +1,9 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import { LockConfigurationError } from '../../lock/errors.js';
-import { refuseMissingParentheses } from '../../nest/locked/parameter.decorators.js';
-import { MethodNotes } from '../../nest/metadata.js';
+import { NamedNotes, refuseMissingParentheses } from '../../nest/metadata.js';
 import { acceptedToken } from './accepted-token.js';
 
-const takingToken = new MethodNotes<true>();
+const takingToken = new NamedNotes<true>();
 
 const VerifiedTokenOfRequest = createParamDecorator((_data: unknown, context: ExecutionContext): bigint => {
   const accepted = acceptedToken(context.switchToHttp().getRequest<object>());

@@ -1,7 +1,7 @@
 import { UseGuards } from '@nestjs/common';
 import { LockConfigurationError } from '../../lock/errors.js';
-import { type CheckedPath, type LockKeyValues, lockKeyTemplate } from '../../nest/locked/lock-key.js';
-import { refuseMissingParentheses } from '../../nest/locked/parameter.decorators.js';
+import { type CheckedPath, type LockKeyValues, lockKeyTemplate } from '../../nest/locked/key-template.js';
+import { refuseMissingParentheses } from '../../nest/metadata.js';
 import { checkNames } from '../check-settings.js';
 import { FenceGuard } from './fence.guard.js';
 import { rememberFencedMethod, setFencePlan } from './fence-plan.js';

@@ -1,27 +1,13 @@
-import { InvalidLockKeyError, LockConfigurationError } from '../../lock/errors.js';
-import { typeOfNoKeyValue } from './declared-types.js';
-import type { KeyTemplate } from './key-template.js';
+import { InvalidLockKeyError } from '../../lock/errors.js';
+import { refuse } from '../../lock/option-rules.js';
+import type { LockKeyTemplate } from './key-template.js';
+import { type KnownParameters, type RouteParameter, typeOfNoKeyValue } from './known-parameters.js';
+import type { ParameterNote } from './notes.js';
 import { type DefaultValue, isNameChosen, type NamedParameter } from './parameter-names.js';
-import type { ParameterNote } from './parameter-notes.js';
-import type { RouteParameter } from './route-parameters.js';
-import { describeUnbound } from './unbound-placeholder.js';
-
-/** What is known about a method's parameters when the class is being defined. */
-export interface KnownParameters {
-  readonly notes: readonly ParameterNote[];
-  readonly routes: readonly RouteParameter[];
-  /** The names of the parameters; none where names must not count. */
-  readonly names: readonly NamedParameter[];
-  /** The default values, by the place of their parameters. */
-  readonly defaults: readonly (DefaultValue | undefined)[];
-  /** Whether another decorator has replaced the method as it was written. */
-  readonly isReplaced: boolean;
-  /** The types of the parameters by their places, as far as the compiler left a trace of them. */
-  readonly types: readonly unknown[];
-}
 
 export type ArgumentReader = (args: readonly unknown[]) => unknown;
 
+/** What a placeholder may stand for: an argument, or a part of one. */
 interface Source {
   readonly index: number;
   /** How an error names the source. */
@@ -31,6 +17,15 @@ interface Source {
   readonly isArgument: boolean;
 }
 
+/** A source, and the placeholders that it is for: by the part of their name in front of the first dot. */
+interface Offer extends Source {
+  readonly heads: readonly string[];
+  /** Of several offers for one placeholder the surest counts, which has the lowest number. */
+  readonly rank: number;
+  /** Whether it is for placeholders that lead into the value alone. */
+  readonly isForParts?: boolean;
+}
+
 /** Types into whose values no dotted placeholder can lead. */
 const HAVE_NO_PARTS: readonly unknown[] = [String, Number, Boolean, BigInt];
 
@@ -38,73 +33,69 @@ const HAVE_NO_PARTS: readonly unknown[] = [String, Number, Boolean, BigInt];
  * Makes one reader for each placeholder.
  * @throws LockConfigurationError for a placeholder that binds to nothing, or to several things
  */
-export function bindPlaceholders(template: KeyTemplate, known: KnownParameters, where: string): ArgumentReader[] {
-  return template.placeholders.map((placeholder) => {
-    const [head = '', ...path] = placeholder.split('.');
-    for (const sources of inOrder(head, path.length > 0, known)) {
-      const [source, ...others] = sources;
-      if (source === undefined) continue;
-      if (others.length > 0) throw new LockConfigurationError(ambiguous(where, placeholder, sources));
-      if (path.length > 0 && source.isArgument && HAVE_NO_PARTS.includes(known.types[source.index])) {
-        throw new LockConfigurationError(
-          `${where}: placeholder ":${placeholder}" leads into ${source.shown}, which is not an object. Where the text behind ` +
-            'the dot is a part of the key, compute the key: @Locked((...args) => `/locks/${...}`)',
-        );
-      }
-      if (path.length === 0 && source.isArgument) checkCanBeKeyValue(source, placeholder, known, where);
-      return path.length === 0 ? source.read : (args) => follow(source.read(args), path, placeholder, template.path);
+export function bindPlaceholders({ path, placeholders }: LockKeyTemplate, known: KnownParameters): ArgumentReader[] {
+  const offers = offersOf(known);
+  return placeholders.map((placeholder) => {
+    const [head = '', ...parts] = placeholder.split('.');
+    const fitting = offers.filter(
+      (one) => one.heads.includes(head) && !(one.isForParts === true && parts.length === 0),
+    );
+    const lowest = Math.min(...fitting.map(({ rank }) => rank));
+    const surest = fitting.filter(({ rank }) => rank === lowest);
+    const [source, other] = surest;
+    if (source === undefined) return refuse(describeUnbound(placeholder, offers, known));
+    if (other !== undefined) {
+      const places = surest.map(({ shown, index }) => `${shown} (parameter ${index})`).join(', ');
+      refuse(`placeholder ":${placeholder}" is ambiguous: ${places}. Say which is meant with @LockKey or keys`);
     }
-    throw new LockConfigurationError(describeUnbound(where, placeholder, known));
+    if (source.isArgument) checkType(source, placeholder, parts.length > 0, known.types[source.index]);
+    return parts.length === 0 ? source.read : (args) => follow(source.read(args), parts, placeholder, path);
   });
 }
 
-function checkCanBeKeyValue(
-  { index, shown }: Source,
-  placeholder: string,
-  { types }: KnownParameters,
-  where: string,
-): void {
-  const type = typeOfNoKeyValue(types[index]);
-  if (type === undefined) return;
-  throw new LockConfigurationError(
-    `${where}: placeholder ":${placeholder}" binds to ${shown}, whose type is ${type}: a key takes a string, a number or a bigint. ` +
+function checkType({ shown }: Source, placeholder: string, isDotted: boolean, type: unknown): void {
+  if (isDotted) {
+    if (!HAVE_NO_PARTS.includes(type)) return;
+    refuse(
+      `placeholder ":${placeholder}" leads into ${shown}, which is not an object. Where the text behind ` +
+        'the dot is a part of the key, compute the key: @Locked((...args) => `/locks/${...}`)',
+    );
+  }
+  const unfit = typeOfNoKeyValue(type);
+  if (unfit === undefined) return;
+  refuse(
+    `placeholder ":${placeholder}" binds to ${shown}, whose type is ${unfit}: a key takes a string, a number or a bigint. ` +
       `Choose a part of it: @LockKey('${placeholder}', (${placeholder}) => ...)`,
   );
 }
 
-/** The sources that a placeholder may mean, in groups, the surest group first. */
-function inOrder(head: string, isDotted: boolean, known: KnownParameters): readonly Source[][] {
-  const { notes, routes, names } = known;
+function offersOf({ notes, routes, names, defaults }: KnownParameters): Offer[] {
+  const ofArgument = (index: number, shown: string): Source => {
+    const read: ArgumentReader = (args) => args[index];
+    return { index, shown, read: withDefault(read, defaults[index], shown), isArgument: true };
+  };
+  const ofNote = ({ name, index, pick }: Extract<ParameterNote, { kind: 'key' }>): Source => {
+    const shown = `key ${name}`;
+    if (pick === undefined) return ofArgument(index, shown);
+    return { index, shown, read: (args) => pick(args[index] as never), isArgument: false };
+  };
+  const ofRoute = ({ index, property, roots }: RouteParameter): Offer =>
+    property === undefined
+      ? { ...ofArgument(index, `route ${roots[0]}.*`), heads: roots, isForParts: true, rank: 3 }
+      : { ...ofArgument(index, `route ${property}`), heads: [property], rank: 2 };
+  const ofName = (named: NamedParameter): Source => {
+    const { name, index, property, isOfUnknownDefault, defaultValue } = named;
+    const shown = `param ${name}`;
+    if (property === undefined) return ofArgument(index, shown);
+    const whole = withDefault((args) => args[index], isOfUnknownDefault ? { kind: 'computed' } : undefined, shown);
+    const read: ArgumentReader = (args) => (whole(args) as Record<string, unknown> | null | undefined)?.[property];
+    return { index, shown, read: withDefault(read, defaultValue, shown), isArgument: false };
+  };
   return [
-    notes.flatMap((note) => (note.kind === 'key' && note.name === head ? [ofNote(note, known)] : [])),
-    routes.flatMap(({ index, property }) => (property === head ? [ofArgument(index, `route ${head}`, known)] : [])),
-    isDotted
-      ? routes.flatMap(({ index, property, roots }) =>
-          property === undefined && roots.includes(head) ? [ofArgument(index, `route ${head}.*`, known)] : [],
-        )
-      : [],
-    names.flatMap((one) => (one.name === head && isNameChosen(head) ? [ofName(one, known)] : [])),
+    ...notes.flatMap((note) => (note.kind === 'key' ? [{ ...ofNote(note), heads: [note.name], rank: 1 }] : [])),
+    ...routes.map(ofRoute),
+    ...names.flatMap((one) => (isNameChosen(one.name) ? [{ ...ofName(one), heads: [one.name], rank: 4 }] : [])),
   ];
-}
-
-function ofNote({ name, index, pick }: Extract<ParameterNote, { kind: 'key' }>, known: KnownParameters): Source {
-  const shown = `key ${name}`;
-  if (pick === undefined) return ofArgument(index, shown, known);
-  return { index, shown, read: (args) => pick(args[index] as never), isArgument: false };
-}
-
-function ofArgument(index: number, shown: string, { defaults }: KnownParameters): Source {
-  const read: ArgumentReader = (args) => args[index];
-  return { index, shown, read: withDefault(read, defaults[index], shown), isArgument: true };
-}
-
-function ofName(named: NamedParameter, known: KnownParameters): Source {
-  const { name, index, property, isOfUnknownDefault, defaultValue } = named;
-  const shown = `param ${name}`;
-  if (property === undefined) return ofArgument(index, shown, known);
-  const whole = withDefault((args) => args[index], isOfUnknownDefault ? { kind: 'computed' } : undefined, shown);
-  const read: ArgumentReader = (args) => (whole(args) as Record<string, unknown> | null | undefined)?.[property];
-  return { index, shown, read: withDefault(read, defaultValue, shown), isArgument: false };
 }
 
 /** Reads what the method itself will read: its default values are made when the lock is held already. */
@@ -121,9 +112,9 @@ function withDefault(read: ArgumentReader, defaultValue: DefaultValue | undefine
   };
 }
 
-function follow(start: unknown, path: readonly string[], placeholder: string, key: string): unknown {
+function follow(start: unknown, parts: readonly string[], placeholder: string, key: string): unknown {
   let value = start;
-  for (const property of path) {
+  for (const property of parts) {
     if (typeof value !== 'object' || value === null) {
       throw new InvalidLockKeyError(
         `The lock key ${key} needs a value for ":${placeholder}", and there is no object that could have "${property}"`,
@@ -134,7 +125,78 @@ function follow(start: unknown, path: readonly string[], placeholder: string, ke
   return value;
 }
 
-function ambiguous(where: string, placeholder: string, sources: readonly Source[]): string {
-  const places = sources.map(({ shown, index }) => `${shown} (parameter ${index})`).join(', ');
-  return `${where}: placeholder ":${placeholder}" is ambiguous: ${places}. Say which is meant with @LockKey or keys`;
+/** The names that people have for the parts of a request, and the decorator of a parameter for each part. */
+const DECORATORS: Readonly<Record<string, string>> = {
+  params: '@Param()',
+  param: '@Param()',
+  query: '@Query()',
+  body: '@Body()',
+  payload: '@Payload()',
+  args: '@Args()',
+};
+
+/** The text of the error: what is known of the method, what may have been meant, and what to write. */
+function describeUnbound(placeholder: string, offers: readonly Offer[], known: KnownParameters): string {
+  const [head = placeholder] = placeholder.split('.');
+  const type = unfitType(placeholder, known);
+  const cure = type === undefined ? `@LockKey('${head}')` : `@LockKey('${head}', (${head}) => ...)`;
+  const hints = [nameTooShort(head, type, known), partOfRequest(placeholder, known), replaced(known)];
+  return [
+    `placeholder ":${placeholder}" binds to nothing. Known: [${offers.map(({ shown }) => shown).join(', ')}].`,
+    ...hints.filter((hint) => hint !== undefined),
+    `Put ${cure} in front of the parameter, or say it with keys: (...args) => ({ ${JSON.stringify(placeholder)}: ... })`,
+  ].join(' ');
+}
+
+function nameTooShort(head: string, type: string | undefined, { names }: KnownParameters): string | undefined {
+  if (isNameChosen(head) || !names.some(({ name }) => name === head)) return undefined;
+  const text = `The parameter's name "${head}" does not count: names of one letter are what bundlers make of any.`;
+  if (type === undefined) return text;
+  return `${text} Nor would a longer name help: its type is ${type}, and a key takes a string, a number or a bigint.`;
+}
+
+/** The type of the whole parameter of that name, if no value of a key can have it. */
+function unfitType(placeholder: string, { names, types }: KnownParameters): string | undefined {
+  const named = names.find(({ name, property }) => name === placeholder && property === undefined);
+  return named === undefined ? undefined : typeOfNoKeyValue(types[named.index]);
+}
+
+/** The hint for `:params.id` where the method has `@Param('id')`: it is given a part of the request, and not the whole. */
+function partOfRequest(placeholder: string, { routes, names }: KnownParameters): string | undefined {
+  const [head = '', ...path] = placeholder.split('.');
+  const decorator = DECORATORS[head];
+  const [property] = path;
+  if (decorator === undefined || property === undefined) return undefined;
+  const needs = `":${head}." reads from a parameter with ${decorator}, and this method has none.`;
+  const parts = routes.filter(({ property: part }) => part !== undefined);
+  const meant =
+    parts.find((part) => part.property === property && part.roots.includes(head)) ??
+    parts.find((part) => part.property === property) ??
+    parts.find((part) => part.roots.includes(head));
+  if (meant !== undefined)
+    return `${needs} It has ${decoratorOf(meant, head)}: write ":${rest(meant.property, path)}".`;
+  const named = names.find(({ name }) => name === property && isNameChosen(name));
+  if (named !== undefined) return `${needs} It has a parameter called ${property}: write ":${path.join('.')}".`;
+  const [whole] = names.filter(({ name, property: part }) => isNameChosen(name) && part === undefined);
+  const lead =
+    whole === undefined ? '' : ` To read from its parameter ${whole.name}, write ":${whole.name}.${path.join('.')}".`;
+  return needs + lead;
+}
+
+/** The path where it begins with the part; else the part alone. */
+function rest(part: string | undefined, path: readonly string[]): string {
+  return part === path[0] ? path.join('.') : String(part);
+}
+
+function decoratorOf({ roots, property }: RouteParameter, head: string): string {
+  const decorator = DECORATORS[roots.includes(head) ? head : (roots[0] ?? '')] ?? '@Param()';
+  return decorator.replace('()', `('${property}')`);
+}
+
+function replaced({ isReplaced }: KnownParameters): string | undefined {
+  if (!isReplaced) return undefined;
+  return (
+    'Another decorator below @Locked has replaced the method, so the names of its parameters are lost. (With @Locked below ' +
+    'that decorator they are found, but what the decorator does then runs outside the lock.)'
+  );
 }

@@ -7,7 +7,7 @@ import { withJson } from '../../lock/json.js';
 import { logLockError, logRefusal } from '../log-lock-error.js';
 import { tellOfEvent } from './event-listener.js';
 import type { ResolvedLockedOptions } from './locked-options.js';
-import type { ParameterNote } from './parameter-notes.js';
+import type { ParameterNote } from './notes.js';
 import { serviceFor } from './service-slot.js';
 
 /** Everything about a decorated method that is known before its first call. */
@@ -16,7 +16,7 @@ export interface LockedPlan {
   readonly by: string;
   readonly method: string | symbol;
   readonly original: (...args: unknown[]) => unknown;
-  readonly keyOf: (this: unknown, args: readonly unknown[]) => string;
+  readonly keyOf: (instance: unknown, args: readonly unknown[]) => string;
   /** The parameters that the lock fills. */
   readonly filled: readonly ParameterNote[];
   readonly options: ResolvedLockedOptions;
@@ -42,7 +42,7 @@ export async function runLocked<T>(
   let isInside = false;
   let stopListening: (() => void) | undefined;
   try {
-    const key = plan.keyOf.call(instance, args);
+    const key = plan.keyOf(instance, args);
     const service = serviceFor(instance, options.name, by);
     return await service.withLock(
       key,

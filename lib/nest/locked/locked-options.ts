@@ -1,9 +1,18 @@
-import { type AcquireOptions, checkAcquireOptions } from '../../lock/acquire-options.js';
-import { shown } from '../../lock/shown.js';
-import { LockConfigurationError, type LockError, type LockTimeoutError } from '../../lock/errors.js';
+import { ACQUIRE_RULES, type AcquireOptions, MAX_LABEL_LENGTH } from '../../lock/acquire-options.js';
+import type { LockTimeoutError } from '../../lock/errors.js';
 import type { LossReason } from '../../lock/events.js';
 import type { AsJson, JsonOf } from '../../lock/json.js';
-import { checkConnectionName } from '../distributed-lock-options.js';
+import {
+  checkIsObject,
+  checkOptions,
+  must,
+  MUST_BE_BOOLEAN,
+  mustBeMillisecondsAboveZero,
+  mustBeOneOf,
+  refuse,
+  withDefaults,
+} from '../../lock/option-rules.js';
+import { MUST_BE_NAME } from '../distributed-lock-options.js';
 import { DEFAULT_CONNECTION } from '../lock-service-token.js';
 
 /** What an `onLost` hook is told. `JSON.stringify` takes it as it is. */
@@ -49,64 +58,54 @@ export interface LockedOptions extends Omit<AcquireOptions, 'signal'> {
   readonly subscribeWithinMs?: number;
 }
 
+type Defaults = Required<Pick<LockedOptions, 'name' | 'onBusy' | 'paramNames' | 'subscribeWithinMs'>>;
+
 /** The options with every default in place. */
-export interface ResolvedLockedOptions {
-  readonly name: string;
+export interface ResolvedLockedOptions extends Defaults {
   readonly acquire: Omit<AcquireOptions, 'signal'>;
-  readonly keys: ((...args: never[]) => object) | undefined;
-  readonly onBusy: 'throw' | 'skip' | ((error: LockTimeoutError) => unknown);
-  readonly onLost: ((loss: LockLoss) => unknown) | undefined;
+  readonly keys: LockedOptions['keys'] | undefined;
+  readonly onLost: LockedOptions['onLost'] | undefined;
   readonly returns: LockedReturn | undefined;
-  readonly paramNames: boolean;
-  readonly subscribeWithinMs: number;
 }
 
-const DEFAULT_SUBSCRIBE_WITHIN_MS = 10_000;
+const DEFAULTS: Defaults = {
+  name: DEFAULT_CONNECTION,
+  onBusy: 'throw',
+  paramNames: true,
+  subscribeWithinMs: 10_000,
+};
 /** The longest delay of a timer: Node takes a longer one for 1 ms. */
 const MAX_TIMER_MS = 0x7fff_ffff;
-const RETURNS: readonly LockedReturn[] = ['promise', 'observable', 'async-iterable'];
-const MAX_LABEL_LENGTH = 200;
-/** The known options. Those of the first row are passed on to each acquire. */
-const KNOWN = [
-  ...['mode', 'waitMs', 'leaseMs', 'reentrant', 'label'],
-  ...['name', 'keys', 'onBusy', 'onLost', 'returns', 'paramNames', 'subscribeWithinMs'],
-];
 
-/** @throws LockConfigurationError that names the method, the option and what was expected */
-export function resolveLockedOptions(options: LockedOptions, by: string, where: string): ResolvedLockedOptions {
+/** These are passed on to each acquire. */
+const { mode, waitMs, leaseMs, reentrant, label } = ACQUIRE_RULES;
+const RULES = {
+  ...{ mode, waitMs, leaseMs, reentrant, label },
+  name: MUST_BE_NAME,
+  keys: must('a function of the arguments', isFunction),
+  onBusy: must(
+    'throw, skip or a function of the error',
+    (value) => value === 'throw' || value === 'skip' || isFunction(value),
+  ),
+  onLost: must('a function', isFunction),
+  returns: mustBeOneOf(['promise', 'observable', 'async-iterable'] satisfies LockedReturn[]),
+  paramNames: MUST_BE_BOOLEAN,
+  subscribeWithinMs: mustBeMillisecondsAboveZero(MAX_TIMER_MS),
+};
+
+function isFunction(value: unknown): boolean {
+  return typeof value === 'function';
+}
+
+/** @throws LockConfigurationError that names the option and what was expected */
+export function resolveLockedOptions(options: LockedOptions, by: string): ResolvedLockedOptions {
+  checkIsObject('options:', options);
+  if ('signal' in options) refuse('signal: is for one call, not for a method: use LockService.withLock');
+  checkOptions(options, RULES);
   const { name, keys, onBusy, onLost, returns, paramNames, subscribeWithinMs, ...acquire } = options;
-  const refuse = (option: string, what: string): never => {
-    throw new LockConfigurationError(`${where}: ${option}: ${what}`);
-  };
-  if ('signal' in acquire) refuse('signal', 'is for one call, not for a method: use LockService.withLock');
-  try {
-    checkAcquireOptions(acquire, undefined, KNOWN);
-    checkConnectionName(name ?? DEFAULT_CONNECTION);
-  } catch (error) {
-    throw new LockConfigurationError(`${where}: ${(error as LockError).details}`, undefined, { cause: error });
-  }
-  if (keys !== undefined && typeof keys !== 'function') refuse('keys', 'must be a function of the arguments');
-  if (onBusy !== undefined && typeof onBusy !== 'function' && onBusy !== 'throw' && onBusy !== 'skip') {
-    refuse('onBusy', `must be throw, skip or a function of the error, not ${shown(onBusy)}`);
-  }
-  if (onLost !== undefined && typeof onLost !== 'function') refuse('onLost', 'must be a function');
-  if (returns !== undefined && !RETURNS.includes(returns)) {
-    refuse('returns', `must be one of ${RETURNS.join(', ')}, not ${shown(returns)}`);
-  }
-  if (paramNames !== undefined && typeof paramNames !== 'boolean') refuse('paramNames', 'must be true or false');
-  const isTime = typeof subscribeWithinMs === 'number' && subscribeWithinMs > 0 && subscribeWithinMs <= MAX_TIMER_MS;
-  if (subscribeWithinMs !== undefined && !isTime) {
-    const expected = `a number of milliseconds above 0 and at most ${MAX_TIMER_MS}`;
-    refuse('subscribeWithinMs', `must be ${expected}, not ${shown(subscribeWithinMs)}`);
-  }
   return {
-    name: name ?? DEFAULT_CONNECTION,
+    ...withDefaults({ name, onBusy, paramNames, subscribeWithinMs }, DEFAULTS),
+    ...{ keys, onLost, returns },
     acquire: Object.freeze({ label: by.slice(0, MAX_LABEL_LENGTH), ...acquire }),
-    keys,
-    onBusy: onBusy ?? 'throw',
-    onLost,
-    returns,
-    paramNames: paramNames ?? true,
-    subscribeWithinMs: subscribeWithinMs ?? DEFAULT_SUBSCRIBE_WITHIN_MS,
   };
 }

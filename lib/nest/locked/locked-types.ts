@@ -1,5 +1,7 @@
-import type { KeyValue } from './encode-key-value.js';
 import type { LockedOptions } from './locked-options.js';
+
+/** A value that a placeholder may stand for. */
+export type KeyValue = string | number | bigint;
 
 /** What a decorated method may return. A lock takes time, so no value that is there at once is among it. */
 export type Lockable =

@@ -1,11 +1,12 @@
 import 'reflect-metadata';
 import { Observable } from 'rxjs';
-import { InvalidLockKeyError, LockConfigurationError } from '../../lock/errors.js';
-import { bindPlaceholders, type KnownParameters } from './bind-placeholders.js';
-import { checkFilledTypes } from './declared-types.js';
-import { keyBuilder, parseKeyTemplate } from './key-template.js';
+import { InvalidLockKeyError } from '../../lock/errors.js';
+import { refuse, refusingAt } from '../../lock/option-rules.js';
+import { refuseMissingParentheses } from '../metadata.js';
+import { bindPlaceholders } from './bind-placeholders.js';
+import { LockKeyTemplate } from './key-template.js';
+import { checkFilledTypes, type KnownParameters, knownParameters } from './known-parameters.js';
 import type { LockedPlan } from './locked-call.js';
-import { addLockedMethod } from './locked-methods.js';
 import {
   type LockedOptions,
   type LockedReturn,
@@ -20,11 +21,7 @@ import type {
   LockedPath,
   OptionTexts,
 } from './locked-types.js';
-import { refuseMissingParentheses } from './missing-parentheses.js';
-import { isWrittenAsMethod } from './parameter-list.js';
-import { defaultsByPlace, parameterNames } from './parameter-names.js';
-import { parameterNotesOf } from './parameter-notes.js';
-import { routeParametersOf } from './route-parameters.js';
+import { addLockedMethod } from './notes.js';
 import { openServiceSlot } from './service-slot.js';
 import { wrapAsyncIterable } from './wrap-async-iterable.js';
 import { wrapObservable } from './wrap-observable.js';
@@ -56,45 +53,48 @@ export function Locked<
 >(path: CheckedPath<Path>, options?: Options & OptionTexts): LockedDecorator<Path, Options, Target> {
   refuseMissingParentheses('@Locked', [path, options], NO_PATH);
   return (prototype, method, descriptor) => {
-    lockMethod(path as LockedPath, (options ?? {}) as LockedOptions, prototype, method, descriptor);
+    const by = describeMethod(prototype, method);
+    const where = `@Locked(${shownPath(path)}) on ${by}`;
+    refusingAt(where, () => {
+      const original = methodOf(prototype, method, descriptor);
+      const resolved = resolveLockedOptions((options ?? {}) as LockedOptions, by);
+      const wrapper = wrapperOf(original, { prototype, method, by, where }, path as LockedPath, resolved);
+      // The descriptor is changed, not replaced: Nest's `applyDecorators` drops what a decorator returns.
+      (descriptor as PropertyDescriptor).value = wrapper;
+    });
   };
 }
 
-function lockMethod(
+/** A method that is being decorated. */
+interface Decorated {
+  readonly prototype: object;
+  readonly method: string | symbol;
+  /** `OrdersService.pay` */
+  readonly by: string;
+  /** `@Locked('/locks/orders/:id') on OrdersService.pay` */
+  readonly where: string;
+}
+
+function wrapperOf(
+  original: AnyMethod,
+  { prototype, method, by, where }: Decorated,
   path: LockedPath,
-  given: LockedOptions,
-  prototype: object,
-  method: string | symbol,
-  descriptor: PropertyDescriptor | undefined,
-): void {
-  const by = describeMethod(prototype, method);
-  const where = `@Locked(${shownPath(path)}) on ${by}`;
-  if (typeof path !== 'string' && typeof path !== 'function') {
-    throw new LockConfigurationError(
-      `${where}: the first argument must be a path such as '/locks/:id', or a function that computes the key. Where it is ` +
-        'a constant of another file, the two files may import each other',
-    );
-  }
-  const original = methodOf(prototype, method, descriptor, where);
-  const options = resolveLockedOptions(given, by, where);
-  const filled = parameterNotesOf(prototype, method).filter(({ kind }) => kind !== 'key');
-  checkFilledTypes(filled, declaredTypesOf(prototype, method), parameterNames(innermost(original)), where);
-  const { keyOf, placeholders } = keyFunction(path, options, prototype, method, original, where);
-  const plan: LockedPlan = {
-    by,
-    method,
-    original,
-    options,
-    keyOf,
-    filled,
-  };
-  const wrapper = wrap(plan, options.returns ?? whatItReturns(prototype, method, original));
+  options: ResolvedLockedOptions,
+): AnyMethod {
+  const written = innermost(original);
+  const known = knownParameters(prototype, method, written, options.paramNames);
+  checkFilledTypes(known);
+  const filled = known.notes.filter(({ kind }) => kind !== 'key');
+  const { placeholders, keyOf } = keyFunction(path, options.keys as KeySelector | undefined, known, where);
+  const wrapper = wrap(
+    { by, method, original, options, keyOf, filled },
+    options.returns ?? whatItReturns(prototype, method, written),
+  );
   makeLookLike(wrapper, original);
   originals.set(wrapper, original);
   openServiceSlot(prototype, options.name);
   addLockedMethod(prototype, { method, by, name: options.name, placeholders });
-  // The descriptor is changed, not replaced: Nest's `applyDecorators` drops what a decorator returns.
-  (descriptor as PropertyDescriptor).value = wrapper;
+  return wrapper;
 }
 
 function shownPath(path: unknown): string {
@@ -102,86 +102,52 @@ function shownPath(path: unknown): string {
   return typeof path === 'string' ? `'${path}'` : String(path);
 }
 
-function methodOf(
-  prototype: object,
-  method: unknown,
-  descriptor: PropertyDescriptor | undefined,
-  where: string,
-): AnyMethod {
-  const refuse = (what: string): never => {
-    throw new LockConfigurationError(`${where}: ${what}`);
-  };
+function methodOf(prototype: object, method: unknown, descriptor: PropertyDescriptor | undefined): AnyMethod {
   if (typeof method === 'object') {
-    return refuse("was compiled as a standard decorator; Nest's need experimentalDecorators: true in the tsconfig");
+    refuse("was compiled as a standard decorator; Nest's need experimentalDecorators: true in the tsconfig");
   }
-  if (method === undefined) return refuse('it stands above a class: write it above each of its methods');
-  if (typeof prototype === 'function')
-    return refuse('a static method has no instance that Nest could give a lock service');
+  if (method === undefined) refuse('it stands above a class: write it above each of its methods');
+  if (typeof prototype === 'function') refuse('a static method has no instance that Nest could give a lock service');
   if (descriptor === undefined) {
-    return refuse('a property is not a method, even if it holds an arrow function: write `async name() { ... }`');
+    refuse('a property is not a method, even if it holds an arrow function: write `async name() { ... }`');
   }
-  if (descriptor.get !== undefined || descriptor.set !== undefined) return refuse('an accessor cannot wait for a lock');
-  if (typeof descriptor.value !== 'function') return refuse('it is not a method');
+  if (descriptor.get !== undefined || descriptor.set !== undefined) refuse('an accessor cannot wait for a lock');
+  if (typeof descriptor.value !== 'function') refuse('it is not a method');
   if (Object.prototype.toString.call(descriptor.value) === '[object GeneratorFunction]') {
-    return refuse('a generator cannot wait for a lock: write `async *name() { ... }`');
+    refuse('a generator cannot wait for a lock: write `async *name() { ... }`');
   }
   return descriptor.value as AnyMethod;
 }
 
+type KeySelector = (...args: unknown[]) => Readonly<Record<string, unknown>> | undefined;
+
+/** The placeholders are those that take their values from parameters. */
 function keyFunction(
   path: LockedPath,
-  options: ResolvedLockedOptions,
-  prototype: object,
-  method: string | symbol,
-  original: AnyMethod,
+  select: KeySelector | undefined,
+  known: KnownParameters,
   where: string,
 ): { keyOf: LockedPlan['keyOf']; placeholders: readonly string[] } {
   if (typeof path === 'function') {
-    if (options.keys !== undefined)
-      throw new LockConfigurationError(`${where}: keys: the function computes the whole key`);
+    if (select !== undefined) refuse('keys: the function computes the whole key');
     const compute = path as (...args: unknown[]) => unknown;
-    return {
-      placeholders: [],
-      keyOf(args) {
-        return checkComputed(compute.apply(this, [...args]), where);
-      },
-    };
+    return { placeholders: [], keyOf: (instance, args) => checkComputed(compute.apply(instance, [...args]), where) };
   }
-  const template = parseKeyTemplate(path, where);
-  const { placeholders } = template;
-  if (options.keys !== undefined) {
-    const select = options.keys as (...args: unknown[]) => Record<string, unknown>;
-    const build = keyBuilder(
-      template,
-      placeholders.map(
-        (name) =>
-          ([selected]) =>
-            (selected as Record<string, unknown> | undefined)?.[name],
-      ),
+  if (typeof path !== 'string') {
+    refuse(
+      "the first argument must be a path such as '/locks/:id', or a function that computes the key. Where it is " +
+        'a constant of another file, the two files may import each other',
     );
-    return {
-      placeholders: [],
-      keyOf(args) {
-        return build([select.apply(this, [...args])]);
-      },
-    };
   }
-  const written = innermost(original);
-  const names = parameterNames(written);
-  const known: KnownParameters = {
-    notes: parameterNotesOf(prototype, method),
-    routes: routeParametersOf(prototype.constructor, method),
-    names: options.paramNames ? names : [],
-    defaults: defaultsByPlace(names),
-    isReplaced: !isWrittenAsMethod(written) || (typeof method === 'string' && written.name !== method),
-    types: declaredTypesOf(prototype, method),
+  const template = new LockKeyTemplate(path);
+  if (select !== undefined) {
+    return { placeholders: [], keyOf: (instance, args) => template.keyOf(select.apply(instance, [...args])) };
+  }
+  const readers = bindPlaceholders(template, known);
+  return {
+    placeholders: template.placeholders,
+    keyOf: (_, args) => template.keyFrom((_name, index) => readers[index]?.(args)),
   };
-  return { placeholders, keyOf: keyBuilder(template, bindPlaceholders(template, known, where)) };
-}
-
-function declaredTypesOf(prototype: object, method: string | symbol): readonly unknown[] {
-  // Inherited types do not count: an override that was compiled without types may take something else.
-  return (Reflect.getOwnMetadata('design:paramtypes', prototype, method) as unknown[] | undefined) ?? [];
 }
 
 /** The texts that a function makes of a value that is missing, or is no text. */
@@ -197,9 +163,8 @@ function checkComputed(key: unknown, where: string): string {
   );
 }
 
-function whatItReturns(prototype: object, method: string | symbol, original: AnyMethod): LockedReturn {
-  if (Object.prototype.toString.call(innermost(original)) === '[object AsyncGeneratorFunction]')
-    return 'async-iterable';
+function whatItReturns(prototype: object, method: string | symbol, written: AnyMethod): LockedReturn {
+  if (Object.prototype.toString.call(written) === '[object AsyncGeneratorFunction]') return 'async-iterable';
   const declared: unknown = Reflect.getMetadata('design:returntype', prototype, method);
   const isStream =
     typeof declared === 'function' && (declared === Observable || declared.prototype instanceof Observable);

@@ -1,12 +1,39 @@
-import { LockConfigurationError } from '../../lock/errors.js';
 import type { LockHandle } from '../../lock/handle.js';
-import type { KeyValue } from './encode-key-value.js';
-import { refuseMissingParentheses } from './missing-parentheses.js';
-import { addParameterNote } from './parameter-notes.js';
-import type { FillingDecorator, Picked } from './parameter-types.js';
+import { refuse } from '../../lock/option-rules.js';
+import { refuseMissingParentheses } from '../metadata.js';
+import type { KeyValue, Refused } from './locked-types.js';
+import { addParameterNote } from './notes.js';
 
-/** For decorators of extras, which import what has a public name beside it. */
-export { refuseMissingParentheses };
+/** The type of a method's parameter; unknown where the compiler does not show it: in private methods, and in JavaScript. */
+type ParameterOf<Class, Method, Index> = Method extends keyof Class
+  ? Class[Method] extends (...args: infer Arguments) => unknown
+    ? Index extends keyof Arguments
+      ? Arguments[Index]
+      : unknown
+    : unknown
+  : unknown;
+
+/** The argument of a pick: the parameter, or what the pick says where the compiler does not show the parameter. */
+type Picked<Class, Method, Index> =
+  unknown extends ParameterOf<Class, Method, Index> ? never : ParameterOf<Class, Method, Index>;
+
+/** Whether a parameter can take what a lock fills it with. */
+type Takes<Parameter, Value, Reason extends string> = Value extends Parameter
+  ? unknown
+  : [Extract<Parameter, Value>] extends [never]
+    ? Refused<Reason, Parameter>
+    : unknown;
+
+/** Fits the parameters that can take the value. */
+type FillingDecorator<Value, Reason extends string> = <
+  Class extends object,
+  Method extends string | symbol | undefined,
+  Index extends number,
+>(
+  target: Class,
+  method: Method,
+  index: Index & Takes<ParameterOf<Class, Method, Index>, Value, Reason>,
+) => void;
 
 type UntypedDecorator = (target: object, method: string | symbol | undefined, index: number) => void;
 
@@ -23,18 +50,13 @@ export function LockKey<Class extends object, Method extends string | symbol | u
 export function LockKey(name: string, pick?: (argument: never) => KeyValue, place?: unknown): UntypedDecorator {
   refuseMissingParentheses('@LockKey', [name, pick, place], NO_NAME);
   if (typeof name !== 'string' || name === '') {
-    throw new LockConfigurationError(`@LockKey: the name of a placeholder must be a non-empty string`);
+    refuse('@LockKey: the name of a placeholder must be a non-empty string');
   }
   if (pick !== undefined && typeof pick !== 'function') {
-    throw new LockConfigurationError(`@LockKey('${name}'): pick must be a function, not a ${typeof pick}`);
+    refuse(`@LockKey('${name}'): pick must be a function, not a ${typeof pick}`);
   }
   return (target, method, index) =>
-    addParameterNote(`@LockKey('${name}')`, target, method, {
-      kind: 'key',
-      index,
-      name,
-      ...(pick === undefined ? {} : { pick }),
-    });
+    addParameterNote(target, method, { kind: 'key', index, decorator: `@LockKey('${name}')`, name, pick });
 }
 
 /**
@@ -44,14 +66,15 @@ export function LockKey(name: string, pick?: (argument: never) => KeyValue, plac
 export function Fence(): FillingDecorator<bigint, '@Fence() fills a parameter of type bigint'>;
 export function Fence(...bare: unknown[]): UntypedDecorator {
   refuseMissingParentheses('@Fence', bare, 'it would fill nothing. Write @Fence()');
-  return (target, method, index) => addParameterNote('@Fence()', target, method, { kind: 'fence', index });
+  return (target, method, index) => addParameterNote(target, method, { kind: 'fence', index, decorator: '@Fence()' });
 }
 
 /** The handle of the lock that `@Locked` acquired: `@CurrentLock() lock: LockHandle = injected()`. */
 export function CurrentLock(): FillingDecorator<LockHandle, '@CurrentLock() fills a parameter of type LockHandle'>;
 export function CurrentLock(...bare: unknown[]): UntypedDecorator {
   refuseMissingParentheses('@CurrentLock', bare, 'it would fill nothing. Write @CurrentLock()');
-  return (target, method, index) => addParameterNote('@CurrentLock()', target, method, { kind: 'handle', index });
+  return (target, method, index) =>
+    addParameterNote(target, method, { kind: 'handle', index, decorator: '@CurrentLock()' });
 }
 
 /**
@@ -59,7 +82,7 @@ export function CurrentLock(...bare: unknown[]): UntypedDecorator {
  * @throws LockConfigurationError when it is needed after all, which means that the method ran without its lock
  */
 export function injected<T>(): T {
-  throw new LockConfigurationError(
+  refuse(
     'A parameter that @Locked fills was not filled: the method was called without its lock. An override without @Locked ' +
       'that calls super, or a copy of the method taken before it was decorated, does that; so does @Fence() without @Locked',
   );

@@ -1,14 +1,19 @@
 import { types } from 'node:util';
 import { Inject } from '@nestjs/common';
 import type { LockService } from '../../engine/lock-service.js';
-import { onlyLiveLockService, standIn } from '../live-lock-services.js';
+import { refuse } from '../../lock/option-rules.js';
 import { DEFAULT_CONNECTION, getLockServiceToken } from '../lock-service-token.js';
+import { NamedNotes } from '../metadata.js';
 
-/** The service of each instance. It is kept here, so that an instance has no property of ours that a log would show. */
-const servicesByConnection = new Map<string, WeakMap<object, LockService>>();
+/**
+ * The service of each instance, by the name of the connection. It is kept here, so that an instance has no property of ours that
+ * a log would show.
+ */
+const services = new NamedNotes<LockService>();
 /** For objects that Nest did not build: each application that has such an object in a module offers its service. */
-const offersByConnection = new Map<string, WeakMap<object, readonly LockService[]>>();
-const slotsByPrototype = new WeakMap<object, Map<string, symbol>>();
+const offers = new NamedNotes<readonly LockService[]>();
+/** By the prototype, and the name of the connection. */
+const slots = new NamedNotes<symbol>();
 
 /**
  * The name of a method on every prototype that has a slot. Nest's option `instrument` puts a Proxy around what Nest builds,
@@ -28,18 +33,17 @@ type Visit = (instance: object) => void;
 /** Has Nest inject the lock service of a connection into every instance of the class, by a slot on its prototype. */
 export function openServiceSlot(prototype: object, name: string): void {
   // A subclass inherits the slot that Nest fills.
-  if (slotOf(prototype, name) !== undefined) return;
+  if (slots.nearest(prototype, name) !== undefined) return;
   const option = name === DEFAULT_CONNECTION ? '' : `{ name: '${name}', ... }`;
   // Nest prints this text where it says what it cannot resolve.
   const slot = Symbol(
     `lock service for @Locked (is DistributedLockModule.forRoot(${option}) imported in the root module, and global? In a ` +
       `test, add ${standIn(name)} to the providers)`,
   );
-  const slots = slotsByPrototype.get(prototype) ?? new Map<string, symbol>();
-  slotsByPrototype.set(prototype, slots.set(name, slot));
+  slots.set(prototype, name, slot);
   Object.defineProperty(prototype, slot, {
     get(this: object) {
-      return servicesOf(name).get(this);
+      return services.get(this, name);
     },
     set(this: object, service: LockService) {
       fillServiceSlot(this, name, service);
@@ -55,7 +59,7 @@ export function openServiceSlot(prototype: object, name: string): void {
 }
 
 export function fillServiceSlot(instance: object, name: string, service: LockService): void {
-  forEachFace(instance, (face) => servicesOf(name).set(face, service));
+  forEachFace(instance, (face) => services.set(face, name, service));
 }
 
 /** Visits the instance as it was given, and as its methods see it. */
@@ -77,11 +81,9 @@ function knownBy(instance: object): object | undefined {
 
 /** Offers a service to an object that Nest did not build itself, and so gave nothing. */
 export function offerService(instance: object, name: string, service: LockService): void {
-  const offers = offersByConnection.get(name) ?? new WeakMap<object, readonly LockService[]>();
-  offersByConnection.set(name, offers);
   forEachFace(instance, (face) => {
-    const others = (offers.get(face) ?? []).filter((other) => other !== service && !isClosed(other));
-    offers.set(face, [...others, service]);
+    const others = (offers.get(face, name) ?? []).filter((other) => other !== service && !isClosed(other));
+    offers.set(face, name, [...others, service]);
   });
 }
 
@@ -99,9 +101,9 @@ function faceBehind(instance: unknown): object | undefined {
 
 function serviceOf(instance: unknown, name: string): LockService | undefined {
   // The instance may be no object, as for a method that was called without one: a WeakMap answers for that, too.
-  const own = servicesOf(name).get(instance as object) ?? readSlot(instance, name);
+  const own = services.get(instance as object, name) ?? readSlot(instance, name);
   if (own !== undefined) return own;
-  const offered = offersByConnection.get(name)?.get(instance as object) ?? [];
+  const offered = offers.get(instance as object, name) ?? [];
   const [only, other] = offered.length > 1 ? offered.filter((one) => !isClosed(one)) : offered;
   // Two applications offer their services: neither may be chosen by chance.
   return other === undefined ? only : undefined;
@@ -110,7 +112,7 @@ function serviceOf(instance: unknown, name: string): LockService | undefined {
 /** Asks the instance itself: a Proxy on which methods are called may pass the slot of the object behind it on. */
 function readSlot(instance: unknown, name: string): LockService | undefined {
   if (typeof instance !== 'object' || instance === null) return undefined;
-  const slot = slotOf(instance, name);
+  const slot = slots.nearest(instance, name);
   return slot === undefined ? undefined : (Reflect.get(instance, slot) as LockService | undefined);
 }
 
@@ -118,16 +120,42 @@ function isClosed(service: LockService): boolean {
   return service.connectionState === 'closed';
 }
 
-function servicesOf(name: string): WeakMap<object, LockService> {
-  const services = servicesByConnection.get(name) ?? new WeakMap<object, LockService>();
-  servicesByConnection.set(name, services);
-  return services;
+/** A lock service that its application has not closed. */
+interface LiveLockService extends LockService {
+  /** The name of the connection. */
+  readonly name: string;
+  /** An application that failed to start may leave services that nobody will use, or close. */
+  readonly hasStarted: boolean;
 }
 
-function slotOf(instance: object, name: string): symbol | undefined {
-  for (let at: object | null = instance; at !== null; at = Object.getPrototypeOf(at) as object | null) {
-    const slot = slotsByPrototype.get(at)?.get(name);
-    if (slot !== undefined) return slot;
-  }
-  return undefined;
+const SHARED_AS = Symbol.for('nestjs-zookeeper-lock.live-lock-services');
+
+/** All copies of the package in a process share one list. */
+export const liveLockServices = ((globalThis as { [SHARED_AS]?: Set<LiveLockService> })[SHARED_AS] ??=
+  new Set<LiveLockService>());
+
+/** How texts name what a test has in the place of a lock service that needs servers. */
+function standIn(name: string): string {
+  const option = name === DEFAULT_CONNECTION ? '' : `{ name: '${name}' }`;
+  return `...provideLockTesting(${option}) from nestjs-zookeeper-lock/testing`;
+}
+
+/**
+ * The lock service for an object that Nest did not build: the one there is.
+ * @throws LockConfigurationError where there is none, or more than one
+ */
+function onlyLiveLockService(name: string, method: string): LockService {
+  const all = [...liveLockServices].filter((one) => one.name === name);
+  const inUse = all.filter((one) => one.hasStarted);
+  const [service, other] = inUse.length > 0 ? inUse : all;
+  if (service !== undefined && other === undefined) return service;
+  const found = service === undefined ? 'there is none' : 'there are several';
+  refuse(
+    `${method} was called on an object that Nest did not build, so it uses the one lock connection '${name}' of this ` +
+      `process, and ${found}. Have Nest build the object (list its class in providers), or ` +
+      (service === undefined
+        ? 'import DistributedLockModule.forRoot(...) and call it while the application runs. In a test, use ' +
+          `Test.createTestingModule with ${standIn(name)} in its providers`
+        : 'close the applications that are not in use'),
+  );
 }

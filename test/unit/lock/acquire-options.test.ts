@@ -41,7 +41,9 @@ describe('Of the options of a call,', () => {
   });
 
   it.each([null, 'read', 5])('%p in place of all is refused', (options) => {
-    expect(refusalOf(options).message).toMatch(/^options: must be an object/);
+    const error = refusalOf(options);
+    expect(error.message).toMatch(/^options: must be an object/);
+    expect(error.key).toBe('/locks/a');
   });
 
   it('an option that is none is refused with those that are', () => {
@@ -55,6 +57,6 @@ describe('Of the options of a call,', () => {
     const all = { mode: 'read', waitMs: 0, leaseMs: 0.5, label: 'x'.repeat(200), reentrant: false, signal } as const;
     expect(() => checkAcquireOptions(all)).not.toThrow();
     expect(() => checkAcquireOptions({})).not.toThrow();
-    expect(() => checkLeaseMs(1)).not.toThrow();
+    expect(() => checkLeaseMs(1, '/locks/a')).not.toThrow();
   });
 });

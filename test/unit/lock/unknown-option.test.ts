@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { checkAcquireOptions } from '../../../lib/lock/acquire-options.js';
-import { describeUnknownOption } from '../../../lib/lock/unknown-option.js';
+import { describeUnknownOption } from '../../../lib/lock/option-rules.js';
 import { Locked } from '../../../lib/nest/locked/locked.decorator.js';
 import type { LockedOptions } from '../../../lib/nest/locked/locked-options.js';
 import { resolveOptions } from '../../../lib/resolve-options.js';

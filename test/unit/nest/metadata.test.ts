@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { chainOf, MethodNotes, methodsOf, prototypesOf } from '../../../lib/nest/metadata.js';
+import { chainOf, NamedNotes, methodsOf, prototypesOf } from '../../../lib/nest/metadata.js';
 
 class Base {
   static make(): Base {
@@ -56,7 +56,7 @@ describe('the way through the classes of an application', () => {
 
 describe('notes on methods', () => {
   it('are found by the class that declares the method, and by those that extend it where they are asked for', () => {
-    const notes = new MethodNotes<string>();
+    const notes = new NamedNotes<string>();
     notes.set(Base.prototype, 'kept', 'of the base');
     notes.set(Base.prototype, 'overridden', 'of the base');
     notes.set(Derived.prototype, 'overridden', 'of the derived');

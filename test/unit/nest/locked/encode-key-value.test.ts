@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { InvalidLockKeyError } from '../../../../lib/lock/errors.js';
-import { encodeKeyValue } from '../../../../lib/nest/locked/encode-key-value.js';
+import { encodeKeyValue } from '../../../../lib/nest/locked/key-template.js';
 import { telling } from '../../../support/telling.js';
 
 const encode = (value: unknown): string => encodeKeyValue(value, 'id', '/locks/:id');

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { checkKey } from '../../../../lib/engine/key.js';
 import { LockConfigurationError } from '../../../../lib/lock/errors.js';
-import { lockKey } from '../../../../lib/nest/locked/lock-key.js';
+import { lockKey } from '../../../../lib/nest/locked/key-template.js';
 import { Locked } from '../../../../lib/nest/locked/locked.decorator.js';
 
 const defineWith = (path: string) => (): unknown => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { InvalidLockKeyError, LockConfigurationError } from '../../../../lib/lock/errors.js';
-import { lockKey } from '../../../../lib/nest/locked/lock-key.js';
+import { lockKey } from '../../../../lib/nest/locked/key-template.js';
 import { Locked } from '../../../../lib/nest/locked/locked.decorator.js';
 import { LockKey } from '../../../../lib/nest/locked/parameter.decorators.js';
 import { RecordingService } from './recording-service.js';
