@@ -63,25 +63,54 @@ async function startTeam(field: Field, name: TeamName, scenarios: readonly Scena
 
 async function playScenario(scenario: Scenario, teams: Teams, { plan, field, figures }: Match): Promise<void> {
   const names = CONTESTANTS.filter((name) => scenario.contestants.includes(name) && !field.leftOut.has(name));
+  if (scenario.alsoWarmedBy !== undefined) {
+    for (const name of names) await warm(scenario, name, teams.get(teamOf(name))!);
+  }
   for (let round = -plan.warmUpRounds; round < plan.rounds; round += 1) {
-    for (const name of inTurn(names, round + plan.warmUpRounds)) {
-      const reached = await playTurn(scenario, name, teams.get(teamOf(name))!);
-      if (round >= 0) figures.add(scenario.name, name, reached);
+    for (const turn of inTurn(turnsOf(scenario, names), round + plan.warmUpRounds)) {
+      const reached = await playTurn(scenario, turn, teams.get(teamOf(turn[0]!))!);
+      if (round >= 0) for (const name of turn) figures.add(scenario.name, name, reached(name));
     }
   }
 }
 
-/** Each round begins with another one: who comes behind a long pause, or behind a busy JVM, is slower at first. */
-function inTurn(names: readonly ContestantName[], round: number): ContestantName[] {
-  return names.map((_name, index) => names[(index + round) % names.length]!);
+/** The contestants, those that are measured together in one turn. */
+function turnsOf({ together = [] }: Scenario, names: readonly ContestantName[]): ContestantName[][] {
+  const alone = names.filter((name) => !together.includes(name)).map((name) => [name]);
+  const shared = names.filter((name) => together.includes(name));
+  return shared.length === 0 ? alone : [shared, ...alone];
 }
 
-async function playTurn(scenario: Scenario, name: ContestantName, team: Team): Promise<Record<string, number>> {
+/** One process at a time, so that each has the machine to itself. */
+async function warm(scenario: Scenario, name: ContestantName, team: Team): Promise<void> {
+  for (const [index, process] of team.near.slice(0, scenario.processes).entries()) {
+    await process.ask(...wordsFor([name], scenario.alsoWarmedBy!(`/lock-warm-${name}-${index}`)));
+  }
+}
+
+/** Each round begins with another one: who comes behind a long pause, or behind a busy JVM, is slower at first. */
+function inTurn<T>(turns: readonly T[], round: number): T[] {
+  return turns.map((_turn, index) => turns[(index + round) % turns.length]!);
+}
+
+/** @returns what each of those that shared the turn has reached in it */
+async function playTurn(
+  scenario: Scenario,
+  turn: readonly ContestantName[],
+  team: Team,
+): Promise<(name: ContestantName) => Readonly<Record<string, number>>> {
   const processes = scenario.delayed ? team.far : team.near.slice(0, scenario.processes);
-  const command = scenario.command(`/lock-${scenario.name}-${name}`, scenario.durationMs).map(String);
-  const words = teamOf(name) === 'ours' ? [name, ...command] : command;
-  const answers = await Promise.all(processes.map((process) => process.ask(...words)));
-  return scenario.figures(answers.map(readAnswer), scenario.durationMs);
+  const words = wordsFor(
+    turn,
+    scenario.command(`/lock-${scenario.name}-${turn[0]}`, scenario.durationMs * turn.length),
+  );
+  const answers = (await Promise.all(processes.map((process) => process.ask(...words)))).map(readAnswer);
+  return (name) => scenario.figures(answers, scenario.durationMs, name);
+}
+
+function wordsFor(names: readonly ContestantName[], command: readonly (string | number)[]): string[] {
+  const words = command.map(String);
+  return teamOf(names[0]!) === 'ours' ? [names.join('+'), ...words] : words;
 }
 
 function reportScenario(stage: Stage, scenario: Scenario, { plan, figures, field, report }: Match): void {

@@ -1,5 +1,5 @@
 import type { ContestantName } from './contestants.js';
-import type { Scenario } from './lock-scenarios.js';
+import { type Scenario, WARMED_FOR_MS } from './lock-scenarios.js';
 import { type Stage, STAGES } from './lock-stages.js';
 
 export const ROUNDS = 7;
@@ -46,7 +46,10 @@ export function contestantsOf({ parts }: LockPlan): ReadonlySet<ContestantName> 
 /** On a machine that does nothing else. */
 export function lockSeconds({ parts, rounds, warmUpRounds }: LockPlan): number {
   const turns = parts.flatMap(({ scenarios }) =>
-    scenarios.map(({ contestants, durationMs }) => contestants.length * durationMs * (rounds + warmUpRounds)),
+    scenarios.map(
+      ({ contestants, durationMs, processes, alsoWarmedBy }) =>
+        contestants.length * (durationMs * (rounds + warmUpRounds) + (alsoWarmedBy ? WARMED_FOR_MS * processes : 0)),
+    ),
   );
   const playMs = turns.reduce((sum, ms) => sum + ms, 0) * TURN_OVERRUN;
   return (playMs + parts.length * STAGE_STARTS_WITHIN_MS) / 1_000;

@@ -13,6 +13,9 @@ function percentile(sorted: readonly number[], part: number): number {
   return sorted[Math.floor(sorted.length * part)] ?? Number.NaN;
 }
 
+/** Contestants that are measured together change places after so many cycles. */
+const CYCLES_IN_A_ROW = 20;
+
 class Contest<Held> {
   readonly #driver: LockDriver<Held>;
 
@@ -20,18 +23,17 @@ class Contest<Held> {
     this.#driver = driver;
   }
 
-  /** One after the other on one key: how long an acquire takes that nobody is in the way of. */
-  async alone(key: string, durationMs: number): Promise<Record<string, number>> {
+  /** Makes the key ready. @returns cycles on it, one after the other, that add to `tookMs` how long each acquire took */
+  async cyclesOn(key: string, tookMs: number[]): Promise<(cycles: number) => Promise<void>> {
     await this.#driver.prepare(key);
-    const tookMs: number[] = [];
-    const endsAt = performance.now() + durationMs;
-    for (let startedAt = performance.now(); startedAt < endsAt; startedAt = performance.now()) {
-      const held = await this.#driver.acquire(key);
-      tookMs.push(performance.now() - startedAt);
-      await this.#driver.release(held);
-    }
-    tookMs.sort((left, right) => left - right);
-    return { p50: percentile(tookMs, 0.5), p99: percentile(tookMs, 0.99) };
+    return async (cycles) => {
+      for (let cycle = 0; cycle < cycles; cycle += 1) {
+        const startedAt = performance.now();
+        const held = await this.#driver.acquire(key);
+        tookMs.push(performance.now() - startedAt);
+        await this.#driver.release(held);
+      }
+    };
   }
 
   /** So many loops at once, each on a key of its own. */
@@ -83,8 +85,6 @@ class Contest<Held> {
   obey([command, key, ...numbers]: readonly string[]): Promise<Record<string, number>> {
     const [first, second] = numbers.map(Number) as [number, number];
     switch (command) {
-      case 'alone':
-        return this.alone(key!, first);
       case 'spread':
         return this.spread(key!, first, second);
       case 'crowd':
@@ -95,22 +95,50 @@ class Contest<Held> {
   }
 }
 
+/**
+ * One after the other, each on a key of its own: how long an acquire takes that nobody is in the way of. Several contestants
+ * change places all the time, so that each meets the same moods of the machine.
+ */
+async function alone(names: readonly string[], root: string, durationMs: number): Promise<Record<string, number>> {
+  const taken = names.map((): number[] => []);
+  const runs = await Promise.all(
+    names.map((name, index) => contestOf(name).cyclesOn(`${root}-${name}`, taken[index]!)),
+  );
+  const endsAt = performance.now() + durationMs;
+  while (performance.now() < endsAt) for (const run of runs) await run(CYCLES_IN_A_ROW);
+  const figures: Record<string, number> = {};
+  for (const [index, name] of names.entries()) {
+    const sorted = taken[index]!.sort((left, right) => left - right);
+    figures[`${name}.p50`] = percentile(sorted, 0.5);
+    figures[`${name}.p99`] = percentile(sorted, 0.99);
+  }
+  return figures;
+}
+
+function contestOf(name: string): Contest<unknown> {
+  const contest = contests[name];
+  if (contest === undefined) throw new Error(`no such contestant: ${name}`);
+  return contest;
+}
+
 function answer(...words: readonly string[]): void {
   process.stdout.write(`${words.join('\t')}\n`);
 }
 
-const contests: Record<string, Pick<Contest<unknown>, 'obey'>> = {
-  ours: new Contest(await connectLocks(connect)),
-  floor: new Contest(await connectFloor(connect)),
+// Nobody looks at what a contestant's `acquire` returns: it goes back into its own `release`.
+const contest = <Held>(driver: LockDriver<Held>): Contest<unknown> => new Contest(driver);
+const contests: Record<string, Contest<unknown>> = {
+  ours: contest(await connectLocks(connect)),
+  floor: contest(await connectFloor(connect)),
 };
-if (redisPort !== undefined) contests['redlock'] = new Contest(await connectRedlock(Number(redisPort)));
+if (redisPort !== undefined) contests['redlock'] = contest(await connectRedlock(Number(redisPort)));
 answer('start', 'ok');
 for await (const line of createInterface({ input: process.stdin })) {
   const [id = '', name = '', ...words] = line.split('\t');
   try {
-    const contest = contests[name];
-    if (contest === undefined) throw new Error(`no such contestant: ${name}`);
-    const figures = await contest.obey(words);
+    const [command, root = '', durationMs] = words;
+    const figures =
+      command === 'alone' ? await alone(name.split('+'), root, Number(durationMs)) : await contestOf(name).obey(words);
     answer(id, 'ok', ...Object.entries(figures).map(([figure, value]) => `${figure}=${value}`));
   } catch (error) {
     answer(id, 'failed', String(error).replaceAll(/\s+/g, ' '));
