@@ -2,10 +2,9 @@ import { LockConfigurationError, LockLostError, LockUnavailableError, type LossE
 import type { LockEventFacts, LossReason } from '../lock/events.js';
 import { decodeContender } from '../queue/node-data.js';
 import { parseNodeName } from '../queue/node-name.js';
-import type { SessionError } from '../session/errors.js';
+import { type SessionError, TooLargeAnswerError } from '../session/errors.js';
 import type { NodeData } from '../session/requests.js';
 import type { Session } from '../session/session.js';
-import { TooLargeAnswerError } from '../session/too-large-answer-error.js';
 import type { LockRequest } from './contender.js';
 
 /** The error for an answer of the servers that trying again does not change. */

@@ -5,7 +5,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { get, set } from '../../lib/session/requests.js';
-import { MalformedFrameError } from '../../lib/session/wire/malformed-frame-error.js';
+import { MalformedFrameError } from '../../lib/session/wire/jute-reader.js';
 import { SocketDialer } from '../../lib/session/wire/socket-dialer.js';
 import { eventually } from '../support/process/eventually.js';
 import { FrameSplitter } from '../support/proxy/frames.js';

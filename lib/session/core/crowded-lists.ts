@@ -1,6 +1,5 @@
-import { SessionError } from '../errors.js';
+import { SessionError, MAX_ANSWER_BYTES, TooLargeAnswerError } from '../errors.js';
 import type { ListRequest, Reply, Stat, Watcher } from '../requests.js';
-import { MAX_ANSWER_BYTES, TooLargeAnswerError } from '../too-large-answer-error.js';
 import { Call } from './call.js';
 
 /** How many nodes are remembered. A node that was forgotten costs one more answer that is read past. */

@@ -1,10 +1,13 @@
 import type { LinkListener } from '../core/link.js';
 import { FrameSplitter, type FrameSink } from './frame-splitter.js';
-import { JuteReader } from './jute-reader.js';
-import { LargeReplyBody } from './large-reply-body.js';
-import { MalformedFrameError } from './malformed-frame-error.js';
-import { readHandshakeReply, readWatchEvent } from './records.js';
-import { FrameReplyBody, type ReplyContext } from './replies-codec.js';
+import { JuteReader, MalformedFrameError } from './jute-reader.js';
+import {
+  FrameReplyBody,
+  LargeReplyBody,
+  readHandshakeReply,
+  readWatchEvent,
+  type ReplyContext,
+} from './replies-codec.js';
 
 const EVENT_XID = -1;
 

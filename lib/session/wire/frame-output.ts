@@ -3,8 +3,7 @@ import { outsideCalls } from '../../lock/outside-calls.js';
 import type { Handshake, LinkRequest } from '../core/link.js';
 import type { Acl } from '../requests.js';
 import { JuteWriter } from './jute-writer.js';
-import { writeHandshake } from './records.js';
-import { dataBytes, RequestEncoder } from './requests-codec.js';
+import { dataBytes, RequestEncoder, writeHandshake } from './requests-codec.js';
 
 /**
  * A server cuts the connection at its `jute.maxbuffer` (0xfffff). The rest is room for what it adds when it passes a

@@ -1,5 +1,5 @@
-import { MAX_ANSWER_BYTES } from '../too-large-answer-error.js';
-import { MalformedFrameError } from './malformed-frame-error.js';
+import { MAX_ANSWER_BYTES } from '../errors.js';
+import { MalformedFrameError } from './jute-reader.js';
 
 const LENGTH_BYTES = 4;
 /** How much of a too large frame is kept: the header of a reply, and the number of children in a list. */

@@ -1,9 +1,12 @@
-import { MalformedFrameError } from './malformed-frame-error.js';
-
 const NOTHING = Buffer.alloc(0);
 /** The length by which Java writes that a text, a buffer or a list is null. */
 const NULL_LENGTH = -1;
 const TWO_TO_32 = 2 ** 32;
+
+/** The bytes of a connection break the protocol, so nothing behind them can be trusted. */
+export class MalformedFrameError extends Error {
+  override readonly name = 'MalformedFrameError';
+}
 
 /**
  * Reads Jute, ZooKeeper's serialization, from a part of a buffer. Every read is checked against the end of that part,

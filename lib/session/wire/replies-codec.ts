@@ -1,13 +1,35 @@
-import type { LinkRequest, ReplyBody } from '../core/link.js';
-import { serverError, type SessionError } from '../errors.js';
+import type { HandshakeReply, LinkRequest, ReplyBody } from '../core/link.js';
+import { serverError, type SessionError, TooLargeAnswerError } from '../errors.js';
 import { isNumberedAfter } from '../numbered-names.js';
-import type { ListRequest, MultiPart, MultiResult, Reply } from '../requests.js';
-import type { JuteReader } from './jute-reader.js';
-import { MalformedFrameError } from './malformed-frame-error.js';
-import { Opcode } from './opcodes.js';
-import { readStat, statOfNewNode } from './records.js';
+import type { CreateRequest, ListRequest, MultiPart, MultiResult, Reply, Stat, WatchEvent } from '../requests.js';
+import { type JuteReader, MalformedFrameError } from './jute-reader.js';
+import { OPCODES } from './opcodes.js';
 
 const ROLLED_BACK = -2;
+const EVENT_TYPES: ReadonlyMap<number, WatchEvent['type']> = new Map([
+  [1, 'created'],
+  [2, 'deleted'],
+  [3, 'changed'],
+  [4, 'children'],
+]);
+
+/** Reads the reply without its last byte, the read-only flag, which old servers leave out and nobody here needs. */
+export function readHandshakeReply(reader: JuteReader): HandshakeReply {
+  reader.int();
+  const timeoutMs = reader.int();
+  const sessionId = reader.long();
+  // The password is kept as long as the session lives. A view would keep the whole received chunk in memory.
+  return { timeoutMs, sessionId, password: Uint8Array.from(reader.buffer()) };
+}
+
+/** Undefined for an event about no node: a change of the server's state, or a removed watch. */
+export function readWatchEvent(reader: JuteReader): WatchEvent | undefined {
+  const type = EVENT_TYPES.get(reader.int());
+  // The state of the connection is skipped: the connection's own end tells it better.
+  reader.int();
+  const path = reader.string();
+  return type === undefined ? undefined : { type, path };
+}
 
 /** The facts that a reply's body does not state itself. */
 export interface ReplyContext {
@@ -43,13 +65,8 @@ export class FrameReplyBody implements ReplyBody {
         return { children: this.#children(request), stat: readStat(reader) };
       case 'multi':
         return this.#multi(request.parts);
-      case 'delete':
-      case 'sync':
-      case 'auth':
-      case 'setWatches':
-      case 'removeWatches':
-      case 'ping':
-      case 'closeSession':
+      default:
+        // The header of the reply says all.
         return undefined;
     }
   }
@@ -69,7 +86,7 @@ export class FrameReplyBody implements ReplyBody {
       if (reader.boolean()) throw new MalformedFrameError(`a multi of ${parts.length} parts has fewer results`);
       // The error in the header is skipped: the body of a failed part has it once more.
       reader.int();
-      if (type === Opcode.error) {
+      if (type === OPCODES.error) {
         const error = reader.int();
         failed = true;
         // The other parts of a failed multi answer 0 or "rolled back". Only the part that caused the failure names a
@@ -87,16 +104,76 @@ export class FrameReplyBody implements ReplyBody {
 
   #part(type: number, part: MultiPart): MultiResult {
     const reader = this.#reader;
-    if (part.op === 'create' && type === Opcode.create2) {
+    if (part.op === 'create' && type === OPCODES.create) {
       return { op: 'create', path: reader.string(), stat: readStat(reader) };
     }
-    if (part.op === 'create' && type === Opcode.create) {
+    if (part.op === 'create' && type === OPCODES.createWithoutStat) {
       const { replyZxid, sessionId } = this.#context;
       return { op: 'create', path: reader.string(), stat: statOfNewNode(part, replyZxid, sessionId) };
     }
-    if (part.op === 'set' && type === Opcode.setData) return { op: 'set', stat: readStat(reader) };
-    if (part.op === 'delete' && type === Opcode.delete) return { op: 'delete' };
-    if (part.op === 'check' && type === Opcode.check) return { op: 'check' };
+    if (part.op === 'set' && type === OPCODES.set) return { op: 'set', stat: readStat(reader) };
+    if (part.op === 'delete' && type === OPCODES.delete) return { op: 'delete' };
+    if (part.op === 'check' && type === OPCODES.check) return { op: 'check' };
     throw new MalformedFrameError(`a result of type ${type} for the ${part.op} in a multi`);
   }
+}
+
+/** The beginning of a reply that is too long to be kept. The reader stands behind the header. */
+export class LargeReplyBody implements ReplyBody {
+  readonly #reader: JuteReader;
+  readonly #frameBytes: number;
+
+  constructor(reader: JuteReader, frameBytes: number) {
+    this.#reader = reader;
+    this.#frameBytes = frameBytes;
+  }
+
+  /** @throws TooLargeAnswerError for a read; MalformedFrameError for bytes that cannot answer this request */
+  read(request: LinkRequest): never {
+    const bytes = this.#frameBytes;
+    if (request.op === 'get') throw new TooLargeAnswerError(request.path, undefined, bytes);
+    if (request.op !== 'list') throw new MalformedFrameError(`a frame of ${bytes} bytes in answer to a ${request.op}`);
+    const children = this.#reader.int();
+    // Each name takes at least four bytes, for the length in front of it.
+    if (children >= 0 && children * 4 <= bytes) throw new TooLargeAnswerError(request.path, children, bytes);
+    throw new MalformedFrameError(`a list of ${children} in a frame of ${bytes} bytes`);
+  }
+}
+
+/** Reads the fields in the order of the wire: JavaScript evaluates an object literal in source order. */
+function readStat(reader: JuteReader): Stat {
+  return {
+    czxid: reader.long(),
+    mzxid: reader.long(),
+    ctime: reader.longAsNumber(),
+    mtime: reader.longAsNumber(),
+    version: reader.int(),
+    cversion: reader.int(),
+    aversion: reader.int(),
+    ephemeralOwner: reader.long(),
+    dataLength: reader.int(),
+    numChildren: reader.int(),
+    pzxid: reader.long(),
+  };
+}
+
+/**
+ * The stat of a node that was just created, from what is known without asking. A server turns the `create2` of a multi
+ * into a plain `create`, whose result is only the path. The times, by the server's clock, stay 0.
+ */
+function statOfNewNode(request: CreateRequest, zxid: bigint, sessionId: bigint): Stat {
+  const ephemeral = request.mode === 'ephemeral' || request.mode === 'ephemeral-sequential';
+  return {
+    czxid: zxid,
+    mzxid: zxid,
+    ctime: 0,
+    mtime: 0,
+    version: 0,
+    cversion: 0,
+    aversion: 0,
+    ephemeralOwner: ephemeral ? sessionId : 0n,
+    dataLength: request.data?.length ?? 0,
+    numChildren: 0,
+    pzxid: zxid,
+  };
 }

@@ -1,12 +1,22 @@
-import { CREATE_FLAGS, type ControlRequest, type LinkRequest, type RemovableWatch } from '../core/link.js';
-import type { Acl, CreateRequest, MultiPart, MultiRequest } from '../requests.js';
+import { CREATE_FLAGS, type Handshake, type LinkRequest, type RemovableWatch } from '../core/link.js';
+import type { Acl, CheckRequest, MultiPart } from '../requests.js';
 import type { JuteWriter } from './jute-writer.js';
-import { Opcode } from './opcodes.js';
-import { writeAcl } from './records.js';
+import { OPCODES } from './opcodes.js';
 
+const PROTOCOL_VERSION = 0;
 const NO_DATA = new Uint8Array(0);
 const NO_ERROR = -1;
 const WATCHER_TYPES: Readonly<Record<RemovableWatch, number>> = { children: 1, data: 2 };
+
+export function writeHandshake(writer: JuteWriter, handshake: Handshake): void {
+  writer.int(PROTOCOL_VERSION);
+  writer.long(handshake.lastZxid);
+  writer.int(handshake.timeoutMs);
+  writer.long(handshake.sessionId);
+  writer.buffer(handshake.password);
+  // The client never accepts read-only service: a server without a quorum says nothing that a lock could rely on.
+  writer.boolean(false);
+}
 
 /** Writes a request, its header and its body, into the frame that was begun. */
 export class RequestEncoder {
@@ -22,115 +32,76 @@ export class RequestEncoder {
 
   encode(xid: number, request: LinkRequest, chroot: string): void {
     this.#chroot = chroot;
-    const writer = this.#writer;
-    writer.int(xid);
-    switch (request.op) {
-      case 'create':
-        writer.int(createOpcode(request));
-        return this.#create(request);
-      case 'delete':
-        writer.int(Opcode.delete);
-        this.#path(request.path);
-        return writer.int(request.version);
-      case 'set':
-        writer.int(Opcode.setData);
-        return this.#set(request.path, request.data, request.version);
-      case 'exists':
-        return this.#read(Opcode.exists, request.path, request.watch !== undefined);
-      case 'get':
-        return this.#read(Opcode.getData, request.path, request.watch !== undefined);
-      case 'list':
-        return this.#read(Opcode.getChildren2, request.path, request.watch !== undefined);
-      case 'sync':
-        writer.int(Opcode.sync);
-        return this.#path(request.path);
-      case 'multi':
-        writer.int(Opcode.multi);
-        return this.#multi(request);
-      case 'auth':
-      case 'setWatches':
-      case 'removeWatches':
-      case 'ping':
-      case 'closeSession':
-        return this.#control(request);
-    }
+    this.#writer.int(xid);
+    this.#writer.int(opcodeOf(request));
+    this.#body(request);
   }
 
-  #control(request: ControlRequest): void {
+  #body(request: LinkRequest | CheckRequest): void {
     const writer = this.#writer;
     switch (request.op) {
+      case 'create':
+        this.#path(request.path);
+        writer.buffer(request.data ?? NO_DATA);
+        this.#acl(request.acl ?? this.#defaultAcl);
+        return writer.int(CREATE_FLAGS[request.mode]);
+      case 'set':
+        this.#path(request.path);
+        writer.buffer(request.data);
+        return writer.int(request.version);
+      case 'delete':
+      case 'check':
+        this.#path(request.path);
+        return writer.int(request.version);
+      case 'exists':
+      case 'get':
+      case 'list':
+        this.#path(request.path);
+        return writer.boolean(request.watch !== undefined);
+      case 'sync':
+        return this.#path(request.path);
+      case 'multi':
+        return this.#multi(request.parts);
       case 'auth':
-        writer.int(Opcode.auth);
         // No server looks at the type of the credentials.
         writer.int(0);
         writer.string(request.scheme);
         return writer.buffer(request.credential);
       case 'setWatches':
-        writer.int(Opcode.setWatches);
         writer.long(request.relativeZxid);
         this.#paths(request.data);
         this.#paths(request.exists);
         return this.#paths(request.children);
       case 'removeWatches':
-        writer.int(Opcode.removeWatches);
         this.#path(request.path);
         return writer.int(WATCHER_TYPES[request.kind]);
       case 'ping':
-        return writer.int(Opcode.ping);
       case 'closeSession':
-        return writer.int(Opcode.closeSession);
+        return;
     }
   }
 
-  #read(opcode: number, path: string, watch: boolean): void {
-    this.#writer.int(opcode);
-    this.#path(path);
-    this.#writer.boolean(watch);
-  }
-
-  #create(request: CreateRequest): void {
-    this.#path(request.path);
-    this.#writer.buffer(request.data ?? NO_DATA);
-    writeAcl(this.#writer, request.acl ?? this.#defaultAcl);
-    this.#writer.int(CREATE_FLAGS[request.mode]);
-  }
-
-  #set(path: string, data: Uint8Array, version: number): void {
-    this.#path(path);
-    this.#writer.buffer(data);
-    this.#writer.int(version);
-  }
-
-  #multi(request: MultiRequest): void {
-    for (const part of request.parts) {
-      switch (part.op) {
-        case 'create':
-          this.#multiHeader(createOpcode(part), false);
-          this.#create(part);
-          break;
-        case 'delete':
-          this.#multiHeader(Opcode.delete, false);
-          this.#path(part.path);
-          this.#writer.int(part.version);
-          break;
-        case 'set':
-          this.#multiHeader(Opcode.setData, false);
-          this.#set(part.path, part.data, part.version);
-          break;
-        case 'check':
-          this.#multiHeader(Opcode.check, false);
-          this.#path(part.path);
-          this.#writer.int(part.version);
-          break;
-      }
+  #multi(parts: readonly MultiPart[]): void {
+    for (const part of parts) {
+      this.#multiHeader(opcodeOf(part), false);
+      this.#body(part);
     }
-    this.#multiHeader(Opcode.error, true);
+    this.#multiHeader(OPCODES.error, true);
   }
 
   #multiHeader(opcode: number, done: boolean): void {
     this.#writer.int(opcode);
     this.#writer.boolean(done);
     this.#writer.int(NO_ERROR);
+  }
+
+  #acl(acl: readonly Acl[]): void {
+    this.#writer.int(acl.length);
+    for (const entry of acl) {
+      this.#writer.int(entry.permissions);
+      this.#writer.string(entry.scheme);
+      this.#writer.string(entry.id);
+    }
   }
 
   /** Writes a path with the chroot in front. The root of a chroot is the chroot itself, without a slash at its end. */
@@ -145,31 +116,21 @@ export class RequestEncoder {
   }
 }
 
-/** Both opcodes answer with the stat of the new node, which the plain `create` (1) does not. */
-function createOpcode(request: CreateRequest): number {
-  return request.mode === 'container' ? Opcode.createContainer : Opcode.create2;
+function opcodeOf(request: LinkRequest | CheckRequest): number {
+  // A container has an opcode of its own, which also answers with the stat.
+  if (request.op === 'create' && request.mode === 'container') return OPCODES.createContainer;
+  return OPCODES[request.op];
 }
 
 /** How many bytes of its user's data a request carries: a lower bound of its frame, known before it is written. */
 export function dataBytes(request: LinkRequest | MultiPart): number {
   switch (request.op) {
     case 'create':
-      return request.data?.length ?? 0;
     case 'set':
-      return request.data.length;
+      return request.data?.length ?? 0;
     case 'multi':
       return request.parts.reduce((sum, part) => sum + dataBytes(part), 0);
-    case 'delete':
-    case 'check':
-    case 'exists':
-    case 'get':
-    case 'list':
-    case 'sync':
-    case 'auth':
-    case 'setWatches':
-    case 'removeWatches':
-    case 'ping':
-    case 'closeSession':
+    default:
       return 0;
   }
 }

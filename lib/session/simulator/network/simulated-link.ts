@@ -1,8 +1,7 @@
 import type { DialOptions, Handshake, Link, LinkListener, LinkRequest } from '../../core/link.js';
-import { serverError } from '../../errors.js';
+import { serverError, MAX_ANSWER_BYTES, TooLargeAnswerError } from '../../errors.js';
 import { isNumberedAfter } from '../../numbered-names.js';
 import type { Children, ListRequest } from '../../requests.js';
-import { MAX_ANSWER_BYTES, TooLargeAnswerError } from '../../too-large-answer-error.js';
 import { ClientConnection } from '../server/client-connection.js';
 import type { Ensemble, Holdable } from '../server/ensemble.js';
 import type { ReplyMessage, ToClient, ToServer } from '../server/messages.js';

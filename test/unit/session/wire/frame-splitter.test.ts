@@ -1,7 +1,7 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
 import { FrameSplitter } from '../../../../lib/session/wire/frame-splitter.js';
-import { MalformedFrameError } from '../../../../lib/session/wire/malformed-frame-error.js';
+import { MalformedFrameError } from '../../../../lib/session/wire/jute-reader.js';
 
 const MAX_BYTES = 4 * 1024 * 1024;
 

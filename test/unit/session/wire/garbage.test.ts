@@ -4,7 +4,7 @@ import type { LinkRequest } from '../../../../lib/session/core/link.js';
 import { SessionError } from '../../../../lib/session/errors.js';
 import { check, create, exists, get, list, multi, remove, set, sync } from '../../../../lib/session/requests.js';
 import { FrameInput } from '../../../../lib/session/wire/frame-input.js';
-import { MalformedFrameError } from '../../../../lib/session/wire/malformed-frame-error.js';
+import { MalformedFrameError } from '../../../../lib/session/wire/jute-reader.js';
 import { recordedFrame } from './recorded-frames.js';
 import { RecordingListener } from './recording-listener.js';
 

@@ -13,8 +13,7 @@ import {
   type Acl,
 } from '../../../../lib/session/requests.js';
 import { JuteWriter } from '../../../../lib/session/wire/jute-writer.js';
-import { writeHandshake } from '../../../../lib/session/wire/records.js';
-import { RequestEncoder } from '../../../../lib/session/wire/requests-codec.js';
+import { RequestEncoder, writeHandshake } from '../../../../lib/session/wire/requests-codec.js';
 import { recordedFrame } from './recorded-frames.js';
 
 const PARENT = '/grüße';

@@ -1,8 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { JuteReader } from '../../../../lib/session/wire/jute-reader.js';
+import { JuteReader, MalformedFrameError } from '../../../../lib/session/wire/jute-reader.js';
 import { JuteWriter } from '../../../../lib/session/wire/jute-writer.js';
-import { MalformedFrameError } from '../../../../lib/session/wire/malformed-frame-error.js';
 
 type Element =
   | { type: 'int'; value: number }

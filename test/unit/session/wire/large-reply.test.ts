@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import type { LinkRequest } from '../../../../lib/session/core/link.js';
 import { create, get, list, remove } from '../../../../lib/session/requests.js';
-import { TooLargeAnswerError } from '../../../../lib/session/too-large-answer-error.js';
+import { TooLargeAnswerError } from '../../../../lib/session/errors.js';
 import { FrameInput } from '../../../../lib/session/wire/frame-input.js';
-import { MalformedFrameError } from '../../../../lib/session/wire/malformed-frame-error.js';
+import { MalformedFrameError } from '../../../../lib/session/wire/jute-reader.js';
 import { recordedFrame } from './recorded-frames.js';
 import { RecordingListener } from './recording-listener.js';
 
