@@ -1,22 +1,15 @@
-import type { Clock } from '../../lock/clock.js';
 import { SessionError } from '../errors.js';
-import { SingleCall } from './call.js';
+import type { SessionSettings } from '../options.js';
+import { sendTogether } from './call.js';
 import { Connection, type ConnectionOwner } from './connection.js';
-import type { Traffic } from './conversation.js';
 import type { Dialer, HandshakeReply, Server } from './link.js';
 
-export interface Credentials {
+/** A session as the servers granted it. */
+export interface Granted {
   readonly id: bigint;
   readonly password: Uint8Array;
+  readonly timeoutMs: number;
 }
-
-export const NO_TRAFFIC: Traffic = {
-  onEvent: () => undefined,
-  onAnswered: () => undefined,
-  onHeard: () => undefined,
-  onWatchSet: () => undefined,
-  onWatchNotSet: () => undefined,
-};
 
 /**
  * Ends a session that was given up although it may still live at the servers, so that its nodes do not stand in the way
@@ -24,24 +17,20 @@ export const NO_TRAFFIC: Traffic = {
  * it.
  */
 export class AbandonedSession implements ConnectionOwner {
-  readonly #credentials: Credentials;
-  readonly #clock: Clock;
+  readonly #granted: Granted;
+  readonly #settings: SessionSettings;
   readonly #dialer: Dialer;
   readonly #patienceMs: number;
   readonly #servers: Server[];
   #connection: Connection | undefined;
 
-  constructor(credentials: Credentials, clock: Clock, dialer: Dialer, servers: readonly Server[], patienceMs: number) {
-    this.#credentials = credentials;
-    this.#clock = clock;
+  constructor(granted: Granted, settings: SessionSettings, dialer: Dialer, patienceMs: number) {
+    this.#granted = granted;
+    this.#settings = settings;
     this.#dialer = dialer;
-    this.#servers = [...servers];
+    this.#servers = [...settings.servers];
     this.#patienceMs = patienceMs;
     this.#tryNext();
-  }
-
-  onOffering(): void {
-    // No lock counts on this session any more, so no certainty has to be lowered.
   }
 
   onAttached(connection: Connection, reply: HandshakeReply): void {
@@ -60,10 +49,6 @@ export class AbandonedSession implements ConnectionOwner {
     this.#tryNext();
   }
 
-  onAuthFailed(): void {
-    // No credentials were sent.
-  }
-
   stop(): void {
     this.#connection?.destroy(closed);
     this.#connection = undefined;
@@ -73,10 +58,11 @@ export class AbandonedSession implements ConnectionOwner {
   #tryNext(): void {
     const server = this.#servers.shift();
     if (server === undefined) return;
-    const { id, password } = this.#credentials;
+    const { id, password } = this.#granted;
     // With transaction 0 even a server that lags behind what this client has seen may end the session.
     const offer = { sessionId: id, password, lastZxid: 0n, timeoutMs: this.#patienceMs };
-    const context = { clock: this.#clock, dialer: this.#dialer, chroot: '', owner: this, traffic: NO_TRAFFIC };
+    const { clock } = this.#settings;
+    const context = { clock, dialer: this.#dialer, chroot: '', owner: this, traffic: undefined };
     this.#connection = new Connection(server, offer, this.#patienceMs, context);
   }
 }
@@ -84,13 +70,9 @@ export class AbandonedSession implements ConnectionOwner {
 /**
  * Asks the server to end the session. @returns whether it did; false when the connection went away before the answer
  */
-export async function closeSession(connection: Connection): Promise<boolean> {
-  const call = new SingleCall({ op: 'closeSession' });
-  connection.conversation.send(call);
-  return call.promise.then(
-    () => true,
-    () => false,
-  );
+export async function closeSession({ conversation }: Connection): Promise<boolean> {
+  const [outcome] = await sendTogether([{ op: 'closeSession' }], (call) => conversation.send(call));
+  return !(outcome instanceof SessionError);
 }
 
 export function closed(): SessionError {

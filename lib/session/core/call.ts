@@ -1,6 +1,7 @@
-import { SessionError } from '../errors.js';
-import type { Reply, Request, Watcher } from '../requests.js';
-import type { LinkRequest, RemovableWatch } from './link.js';
+import { serverError, SessionError } from '../errors.js';
+import { withoutChroot } from '../paths.js';
+import type { Created, MultiResult, Reply, Watcher } from '../requests.js';
+import type { LinkRequest, RemovableWatch, ReplyBody } from './link.js';
 
 const MAX_XID = 0x7fff_ffff;
 
@@ -12,8 +13,8 @@ export function nextXid(xid: number): number {
   return xid === MAX_XID ? 1 : xid + 1;
 }
 
-/** One request on its way. It knows how to tell its caller what came of it. */
-export abstract class Call {
+/** One request on its way. `settle` is called once, with what came of it. */
+export class Call {
   xid = 0;
   sentAt = 0;
   /** How many answers the connection had brought when this request was sent. */
@@ -25,9 +26,11 @@ export abstract class Call {
   /** A request that removes the watch was sent behind this one, so nothing is left to do when the answer comes. */
   isRemovedBehind = false;
 
-  constructor(readonly request: LinkRequest) {}
-
-  abstract settle(outcome: Reply | SessionError): void;
+  /** @param settle nothing by default, for a request after whose failure there is nothing left to do */
+  constructor(
+    readonly request: LinkRequest,
+    readonly settle: (outcome: Reply | SessionError) => void = () => undefined,
+  ) {}
 
   get path(): string | undefined {
     return 'path' in this.request ? this.request.path : undefined;
@@ -51,63 +54,61 @@ export abstract class Call {
   }
 }
 
-/** A request with a promise of its own. */
-export class SingleCall extends Call {
-  #resolve!: (reply: Reply) => void;
-  #reject!: (error: SessionError) => void;
-  readonly promise = new Promise<Reply>((resolve, reject) => {
-    this.#resolve = resolve;
-    this.#reject = reject;
+/** Sends requests back to back. They share one promise, which resolves with the outcome of each and never rejects. */
+export function sendTogether<R extends LinkRequest>(
+  requests: readonly R[],
+  send: (call: Call, request: R) => void,
+): Promise<(Reply | SessionError)[]> {
+  const outcomes = new Array<Reply | SessionError>(requests.length);
+  let open = requests.length;
+  return new Promise((resolve) => {
+    if (open === 0) resolve(outcomes);
+    requests.forEach((request, index) => {
+      const call = new Call(request, (outcome) => {
+        outcomes[index] = outcome;
+        open -= 1;
+        if (open === 0) resolve(outcomes);
+      });
+      send(call, request);
+    });
   });
-
-  settle(outcome: Reply | SessionError): void {
-    if (outcome instanceof SessionError) this.#reject(outcome);
-    else this.#resolve(outcome);
-  }
 }
 
-/** Requests that share one promise of all their outcomes. */
-export class Batch {
-  #resolve!: (outcomes: (Reply | SessionError)[]) => void;
-  readonly promise = new Promise<(Reply | SessionError)[]>((resolve) => {
-    this.#resolve = resolve;
-  });
-  readonly calls: readonly Call[];
-  readonly #outcomes: (Reply | SessionError)[];
-  #open: number;
-
-  constructor(requests: readonly Request[]) {
-    this.#open = requests.length;
-    this.#outcomes = new Array<Reply | SessionError>(requests.length);
-    this.calls = requests.map((request, index) => new BatchCall(request, this, index));
-    if (this.#open === 0) this.#resolve(this.#outcomes);
+/**
+ * Turns a reply into what its caller gets.
+ * @throws when the bytes make no sense, which ends the connection and not only the call
+ */
+export function readOutcome(call: Call, errorNumber: number, body: ReplyBody, chroot: string): Reply | SessionError {
+  if (errorNumber === 0) {
+    try {
+      const reply = body.read(call.request);
+      return chroot === '' ? reply : relativeTo(chroot, call.request, reply);
+    } catch (error) {
+      if (error instanceof SessionError) return error;
+      throw error;
+    }
   }
-
-  settle(index: number, outcome: Reply | SessionError): void {
-    this.#outcomes[index] = outcome;
-    this.#open -= 1;
-    if (this.#open === 0) this.#resolve(this.#outcomes);
-  }
+  const error = serverError(errorNumber, call.request.op, call.path);
+  // "No such node" is a regular answer to `exists`, not an error.
+  return call.request.op === 'exists' && error.code === 'NO_NODE' ? undefined : error;
 }
 
-class BatchCall extends Call {
-  readonly #batch: Batch;
-  readonly #index: number;
-
-  constructor(request: Request, batch: Batch, index: number) {
-    super(request);
-    this.#batch = batch;
-    this.#index = index;
-  }
-
-  settle(outcome: Reply | SessionError): void {
-    this.#batch.settle(this.#index, outcome);
-  }
+/** The error of a call whose answer will not come any more. */
+export function connectionLoss(call: Call, cause: unknown): SessionError {
+  const subject = call.path === undefined ? call.request.op : `${call.request.op} ${call.path}`;
+  const text = `The connection was lost before the answer to: ${subject}; it may or may not have been carried out`;
+  return new SessionError('CONNECTION_LOSS', text, call.path, { cause });
 }
 
-/** A request whose outcome nobody waits for: when it fails, there is nothing left to do. */
-export class SilentCall extends Call {
-  settle(): void {
-    // The caller asked not to be told.
-  }
+/** The reply with the server's paths turned into the caller's. Only creates answer with paths. */
+function relativeTo(chroot: string, request: LinkRequest, reply: Reply): Reply {
+  if (request.op === 'create') return relativeCreated(chroot, reply as Created);
+  if (request.op !== 'multi') return reply;
+  return (reply as readonly MultiResult[]).map((result) =>
+    result.op === 'create' ? { op: 'create', ...relativeCreated(chroot, result) } : result,
+  );
+}
+
+function relativeCreated(chroot: string, { path, stat }: Created): Created {
+  return { path: withoutChroot(chroot, path), stat };
 }

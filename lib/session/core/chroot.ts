@@ -2,7 +2,7 @@ import { LockConfigurationError } from '../../lock/errors.js';
 import { failedWith, isAboutTheLink, SessionError } from '../errors.js';
 import { ancestry } from '../paths.js';
 import { create, exists } from '../requests.js';
-import { Batch } from './call.js';
+import { sendTogether } from './call.js';
 import type { Connection } from './connection.js';
 
 /**
@@ -11,12 +11,9 @@ import type { Connection } from './connection.js';
  * that was known
  */
 export async function ensureChroot(connection: Connection, chroot: string): Promise<boolean | LockConfigurationError> {
-  const batch = new Batch([
-    ...ancestry(chroot).map((path) => create(path, 'persistent')),
-    exists(chroot === '' ? '/' : chroot),
-  ]);
-  for (const call of batch.calls) connection.conversation.send(call, '');
-  const outcomes = await batch.promise;
+  const parents = ancestry(chroot).map((path) => create(path, 'persistent'));
+  const requests = [...parents, exists(chroot === '' ? '/' : chroot)];
+  const outcomes = await sendTogether(requests, (call) => connection.conversation.send(call, ''));
   const found = outcomes.at(-1);
   if (found instanceof SessionError && isAboutTheLink(found)) {
     // This server may only be too busy: another connection asks again.

@@ -1,7 +1,7 @@
 import type { Clock, Timer } from '../../lock/clock.js';
 import type { SessionError } from '../errors.js';
 import type { WatchEvent } from '../requests.js';
-import type { Call } from './call.js';
+import { type Call, connectionLoss } from './call.js';
 import { Conversation, type Traffic } from './conversation.js';
 import type {
   Dialer,
@@ -15,7 +15,6 @@ import type {
   Server,
 } from './link.js';
 import { Liveness } from './liveness.js';
-import { connectionLoss } from './outcome.js';
 
 /** How a connection ended, as far as the next attempt needs to know it. */
 export type Ending =
@@ -32,14 +31,15 @@ export type Ending =
 
 /** Hears what becomes of a connection. */
 export interface ConnectionOwner {
-  /** The handshake is about to leave. */
-  onOffering(connection: Connection): void;
+  /** The handshake is about to leave. An owner without certainty to lose need not hear of it. */
+  onOffering?(connection: Connection): void;
   /** The server granted the offered session, or a new one. */
   onAttached(connection: Connection, reply: HandshakeReply): void;
   /** The server says that the offered session has ended. */
   onExpired(connection: Connection): void;
   onEnded(connection: Connection, ending: Ending, cause: Error): void;
-  onAuthFailed(errorNumber: number): void;
+  /** The server refuses the credentials that the owner had sent. */
+  onAuthFailed?(errorNumber: number): void;
 }
 
 type Phase = 'dialing' | 'handshaking' | 'attached' | 'ended';
@@ -63,18 +63,19 @@ export interface ConnectionContext extends DialOptions {
   /** A prefix of every path at the server. */
   readonly chroot: string;
   readonly owner: ConnectionOwner;
-  readonly traffic: Traffic;
+  /** Undefined where nobody uses the session. */
+  readonly traffic: Traffic | undefined;
 }
 
 /** One connection to one server: its handshake, its requests, its liveness and its end. An object is used once. */
 export class Connection implements LinkListener {
   readonly #clock: Clock;
   readonly #owner: ConnectionOwner;
-  readonly #traffic: Traffic;
+  readonly #traffic: Traffic | undefined;
   readonly #link: Link;
   readonly conversation: Conversation;
-  #patience: Timer;
-  #patienceEndsAt: number;
+  #patience: Timer | undefined;
+  #patienceEndsAt = Infinity;
   readonly #patienceMs: number;
   readonly #startedAt: number;
   #phase: Phase = 'dialing';
@@ -94,8 +95,7 @@ export class Connection implements LinkListener {
     this.#traffic = traffic;
     this.#startedAt = clock.now();
     this.#patienceMs = patienceMs;
-    this.#patienceEndsAt = this.#startedAt + patienceMs;
-    this.#patience = this.#startPatience(patienceMs);
+    this.#wait(patienceMs);
     this.#link = dialer.dial(server, this, { asksFirst });
     this.conversation = new Conversation(this.#link, {
       clock,
@@ -103,7 +103,7 @@ export class Connection implements LinkListener {
       traffic,
       onSent: (at) => this.#liveness?.sent(at),
       onBroken: (cause) => this.#end(cause),
-      onAuthFailed: (errorNumber) => owner.onAuthFailed(errorNumber),
+      onAuthFailed: (errorNumber) => owner.onAuthFailed?.(errorNumber),
     });
   }
 
@@ -160,12 +160,12 @@ export class Connection implements LinkListener {
   onOpen(): void {
     this.#phase = 'handshaking';
     this.handshakeSentAt = this.#clock.now();
-    this.#owner.onOffering(this);
+    this.#owner.onOffering?.(this);
     this.#link.handshake(this.offer);
   }
 
   onHandshake(reply: HandshakeReply): void {
-    this.#patience.cancel();
+    this.#patience?.cancel();
     if (reply.timeoutMs <= 0) {
       // Only an offered session can have expired.
       if (this.offer.sessionId === 0n) return this.#end(new Error('it granted no session'), 'refused');
@@ -184,7 +184,7 @@ export class Connection implements LinkListener {
   startLiveness(timeoutMs: number, tickMs: number, heldUntil: () => number | undefined = () => undefined): void {
     this.#liveness = new Liveness(this.#clock, timeoutMs, tickMs, this.#readAt, {
       heldUntil,
-      sendPing: () => this.conversation.ping(),
+      sendPing: () => this.conversation.sendApart({ op: 'ping' }),
       onSilence: (silentMs) => this.#end(new Error(`nothing was heard from it for ${Math.round(silentMs)} ms`)),
     });
   }
@@ -199,7 +199,7 @@ export class Connection implements LinkListener {
   }
 
   onEvent(event: WatchEvent): void {
-    this.#traffic.onEvent(event);
+    this.#traffic?.onEvent(event);
   }
 
   onClosed(cause: Error): void {
@@ -214,13 +214,9 @@ export class Connection implements LinkListener {
   }
 
   #wait(durationMs: number): void {
-    this.#patience.cancel();
+    this.#patience?.cancel();
     this.#patienceEndsAt = this.#clock.now() + durationMs;
-    this.#patience = this.#startPatience(durationMs);
-  }
-
-  #startPatience(durationMs: number): Timer {
-    return this.#clock.setTimer(durationMs, () => {
+    this.#patience = this.#clock.setTimer(durationMs, () => {
       // After a stall of the event loop the answer may have arrived unread: the sockets are read before this timer
       // fires.
       this.#patience = this.#clock.setTimer(0, () => this.#end(new Error(this.#silence(this.ageMs)), 'silent'));
@@ -235,7 +231,7 @@ export class Connection implements LinkListener {
   #finish(): void {
     this.#phase = 'ended';
     this.conversation.end();
-    this.#patience.cancel();
+    this.#patience?.cancel();
     this.#liveness?.stop();
     this.#link.destroy();
   }

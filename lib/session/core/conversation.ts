@@ -1,11 +1,11 @@
 import type { Clock } from '../../lock/clock.js';
 import { failedWith, SessionError } from '../errors.js';
 import type { Reply, WatchEvent, Watcher } from '../requests.js';
-import { type Call, nextXid, SilentCall } from './call.js';
+import { Call, connectionLoss, nextXid, readOutcome } from './call.js';
 import {
   AUTH_XID,
+  type ControlRequest,
   type Link,
-  type LinkRequest,
   PING_XID,
   type Proof,
   proofBy,
@@ -13,18 +13,14 @@ import {
   type ReplyBody,
   SET_WATCHES_XID,
 } from './link.js';
-import { connectionLoss, readOutcome } from './outcome.js';
-import { PendingCalls } from './pending-calls.js';
+import { PendingCalls, ThrottledAnswers } from './pending-calls.js';
 import type { Passage } from './proof-of-life.js';
-import { ThrottledAnswers } from './throttled-answers.js';
 
 /** Hears what passes over an attached connection. */
 export interface Traffic {
   onEvent(event: WatchEvent): void;
   /** The server answered this call; `proof` tells what the answer proves. */
   onAnswered(call: Passage, answeredAt: number, proof: Proof): void;
-  /** The server answered a ping, or the frame that sets watches again: that proves only that the server is there. */
-  onHeard(sentAt: number, answeredAt: number): void;
   /** A call that asked for a watch succeeded. `found` tells whether the node is there. */
   onWatchSet(call: Call, found: boolean): void;
   /** A call that asked for a watch failed while the removal of another watch was put off for its sake. */
@@ -35,7 +31,7 @@ interface ConversationContext {
   readonly clock: Clock;
   /** A prefix of every path at the server. */
   readonly chroot: string;
-  readonly traffic: Traffic;
+  readonly traffic: Traffic | undefined;
   /** A frame was handed to the link. */
   readonly onSent: (at: number) => void;
   /** The server's answer makes no sense, or the connection cannot go on after it. */
@@ -43,16 +39,21 @@ interface ConversationContext {
   readonly onAuthFailed: (errorNumber: number) => void;
 }
 
+type ApartRequest = Extract<ControlRequest, { op: 'ping' | 'auth' | 'setWatches' }>;
+/** The answers to these do not queue behind those of the other requests. Each kind has a number of its own. */
+const XIDS_APART: Readonly<Record<ApartRequest['op'], number>> = {
+  ping: PING_XID,
+  auth: AUTH_XID,
+  setWatches: SET_WATCHES_XID,
+};
+
 /** The requests sent over one link, and their answers. A server answers in the order of the requests. */
 export class Conversation {
   readonly #context: ConversationContext;
   readonly #link: Link;
   readonly #pending = new PendingCalls();
   readonly #throttled: ThrottledAnswers;
-  readonly #pingsSentAt: number[] = [];
-  readonly #settingWatches = new PendingCalls();
-  /** How many credentials were sent and are not answered yet. */
-  #unansweredAuths = 0;
+  readonly #apart: ReadonlyMap<number, PendingCalls>;
   /**
    * Watches whose removal was put off because a request for another watch on the same path is under way. Each is
    * written as its table and its path.
@@ -66,6 +67,7 @@ export class Conversation {
     this.#link = link;
     this.#context = context;
     this.#throttled = new ThrottledAnswers(context.clock);
+    this.#apart = new Map(Object.values(XIDS_APART).map((xid) => [xid, new PendingCalls()]));
   }
 
   /**
@@ -79,25 +81,13 @@ export class Conversation {
 
   /** Whether watches of an earlier connection may not have been set again on this one yet. */
   get isSettingWatches(): boolean {
-    return !this.#settingWatches.isEmpty;
+    return !this.#apart.get(SET_WATCHES_XID)!.isEmpty;
   }
 
-  sendWatches(request: LinkRequest): void {
-    const call = new SilentCall(request);
-    call.xid = SET_WATCHES_XID;
-    this.#transmit(call, '', this.#settingWatches);
-  }
-
-  sendAuth(scheme: string, credential: Uint8Array): void {
-    this.#unansweredAuths += 1;
-    this.#link.send(AUTH_XID, { op: 'auth', scheme, credential }, '');
-  }
-
-  ping(): void {
-    const now = this.#context.clock.now();
-    this.#pingsSentAt.push(now);
-    this.#link.send(PING_XID, { op: 'ping' }, '');
-    this.#context.onSent(now);
+  sendApart(request: ApartRequest): void {
+    const call = new Call(request);
+    call.xid = XIDS_APART[request.op];
+    this.#transmit(call, '', this.#apart.get(call.xid)!);
   }
 
   flush(): Promise<void> | undefined {
@@ -112,7 +102,7 @@ export class Conversation {
   /** Removes the watches on this path at the server, with those that requests under way are still about to set. */
   removeWatches(path: string, kind: RemovableWatch): void {
     this.#pending.removedBehind(path, kind);
-    this.send(new SilentCall({ op: 'removeWatches', path, kind }));
+    this.send(new Call({ op: 'removeWatches', path, kind }));
   }
 
   wantsWatchOn(path: string, kind: RemovableWatch): boolean {
@@ -130,29 +120,23 @@ export class Conversation {
   }
 
   onReply(xid: number, errorNumber: number, body: ReplyBody, readAt: number): void {
+    const apart = this.#apart.get(xid);
+    if (apart === undefined) return this.#answer(xid, errorNumber, body, readAt);
     const { traffic, onAuthFailed, onBroken } = this.#context;
-    switch (xid) {
-      case PING_XID: {
-        const sentAt = this.#pingsSentAt.shift();
-        if (sentAt !== undefined) traffic.onHeard(sentAt, readAt);
-        return;
-      }
-      case AUTH_XID:
-        // A stray answer says nothing about our credentials, and must not close the client for good.
-        if (this.#unansweredAuths === 0) return onBroken(new Error('it answered credentials that were not sent'));
-        this.#unansweredAuths -= 1;
-        if (errorNumber !== 0) onAuthFailed(errorNumber);
-        return;
-      case SET_WATCHES_XID: {
-        // A waiter whose watch is missing at the server would never be told, so the connection is given up.
-        if (errorNumber !== 0) return onBroken(new Error(`it did not set the watches again (error ${errorNumber})`));
-        const call = this.#settingWatches.shift();
-        if (call !== undefined) traffic.onHeard(call.sentAt, readAt);
-        return;
-      }
-      default:
-        this.#answer(xid, errorNumber, body, readAt);
+    const call = apart.shift();
+    if (xid === AUTH_XID) {
+      // A stray answer says nothing about our credentials, and must not close the client for good.
+      if (call === undefined) onBroken(new Error('it answered credentials that were not sent'));
+      else if (errorNumber !== 0) onAuthFailed(errorNumber);
+      // Credentials do not touch the session at the server, so their answer is no news of it.
+      return;
     }
+    // A waiter whose watch is missing at the server would never be told, so the connection is given up.
+    if (xid === SET_WATCHES_XID && errorNumber !== 0) {
+      return onBroken(new Error(`it did not set the watches again (error ${errorNumber})`));
+    }
+    // A ping, or watches that are set again: the answer proves only that the server is there.
+    if (call !== undefined) traffic?.onAnswered(call, readAt, 'nothing');
   }
 
   #transmit(call: Call, chroot: string, pending: PendingCalls): void {
@@ -198,10 +182,10 @@ export class Conversation {
     this.#answers += 1;
     call.answer = this.#answers;
     // Certainty is brought up to date before the caller hears of the answer, since the caller may ask for it at once.
-    traffic.onAnswered(call, readAt, failed ? 'nothing' : proofBy(call.request));
-    if (!failed && call.watcher !== undefined) traffic.onWatchSet(call, outcome !== undefined);
+    traffic?.onAnswered(call, readAt, failed ? 'nothing' : proofBy(call.request));
+    if (!failed && call.watcher !== undefined) traffic?.onWatchSet(call, outcome !== undefined);
     else if (call.watcher !== undefined && failedWith(outcome, 'TOO_LARGE')) this.#takeBackWatch(call);
-    else if (failed && this.skippedRemovals.size > 0) traffic.onWatchNotSet(call);
+    else if (failed && this.skippedRemovals.size > 0) traffic?.onWatchNotSet(call);
     if (failedWith(outcome, 'THROTTLED')) this.#throttled.add(call, outcome);
     else call.settle(outcome);
     // An outcome of this kind is about the link or the session, not about the request. The next request would get the
@@ -212,6 +196,6 @@ export class Conversation {
   #takeBackWatch(call: Call): void {
     // The server has answered and has set the watch, but the caller gets an error and so never takes the watch back.
     call.unwatched = true;
-    this.#context.traffic.onWatchSet(call, true);
+    this.#context.traffic?.onWatchSet(call, true);
   }
 }

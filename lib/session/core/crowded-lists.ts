@@ -26,7 +26,7 @@ export class CrowdedLists {
   /** How many lists of each node are under way. */
   readonly #underWay = new Map<string, number>();
   /** Lists with a watch that wait until the number of children is known. */
-  readonly #waiting = new Set<ListCall>();
+  readonly #waiting = new Set<Call>();
 
   /**
    * Sends the list, or first the question for the number of children. `send` sends over the connection that is up at
@@ -34,16 +34,19 @@ export class CrowdedLists {
    */
   send(call: Call, request: ListRequest, send: (call: Call) => void): void {
     const { path } = request;
-    const list = new ListCall(call, (outcome) => this.#answered(path, outcome));
+    const list = new Call(request, (outcome) => {
+      this.#answered(path, outcome);
+      call.settle(outcome);
+    });
     const sendList = (): void => {
       this.#underWay.set(path, (this.#underWay.get(path) ?? 0) + 1);
       send(list);
     };
     if (!this.#crowds.has(path) && (this.#underWay.get(path) ?? 0) < MAX_AT_ONCE) return sendList();
     if (request.watch !== undefined) this.#waiting.add(list);
-    const count = new ChildCountCall(path, (outcome) => {
+    const count = new Call({ op: 'exists', path }, (outcome) => {
       this.#waiting.delete(list);
-      const refusal = outcome instanceof SessionError ? outcome : this.#refusal(path, outcome);
+      const refusal = outcome instanceof SessionError ? outcome : this.#refusal(path, outcome as Stat | undefined);
       if (refusal === undefined) sendList();
       else call.settle(refusal);
     });
@@ -80,35 +83,5 @@ export class CrowdedLists {
       if (this.#crowds.size <= MAX_KNOWN) break;
       this.#crowds.delete(oldest);
     }
-  }
-}
-
-/** A list on its way, which settles the call that asked for it. */
-class ListCall extends Call {
-  readonly #call: Call;
-  readonly #onAnswered: (outcome: Reply | SessionError) => void;
-
-  constructor(call: Call, onAnswered: (outcome: Reply | SessionError) => void) {
-    super(call.request);
-    this.#call = call;
-    this.#onAnswered = onAnswered;
-  }
-
-  settle(outcome: Reply | SessionError): void {
-    this.#onAnswered(outcome);
-    this.#call.settle(outcome);
-  }
-}
-
-class ChildCountCall extends Call {
-  readonly #onCounted: (outcome: Stat | undefined | SessionError) => void;
-
-  constructor(path: string, onCounted: (outcome: Stat | undefined | SessionError) => void) {
-    super({ op: 'exists', path });
-    this.#onCounted = onCounted;
-  }
-
-  settle(outcome: Reply | SessionError): void {
-    this.#onCounted(outcome as Stat | undefined | SessionError);
   }
 }

@@ -6,11 +6,12 @@ import type { SessionSettings } from '../options.js';
 import { withoutChroot } from '../paths.js';
 import type { WatchEvent } from '../requests.js';
 import type { SessionIdentity } from '../session.js';
+import type { Granted } from './abandoned-session.js';
 import type { Call } from './call.js';
 import { ensureChroot } from './chroot.js';
 import { ClientWatches } from './client-watches.js';
 import type { Connection } from './connection.js';
-import type { Granted, KeeperListener } from './keeper-listener.js';
+import type { Traffic } from './conversation.js';
 import type { Proof } from './link.js';
 import type { Passage } from './proof-of-life.js';
 import type { SessionLife } from './session-life.js';
@@ -20,7 +21,7 @@ import { watchFrames } from './watch-registry.js';
  * Turns the keeper's news into what users of a session see. It is the only writer of the connection state, and it owns
  * what lives as long as a session: its identity, its watches, and the connection that requests may use.
  */
-export class KeptSession implements KeeperListener {
+export class KeptSession implements Traffic {
   readonly watches = new ClientWatches(() => this.#connection?.conversation);
   readonly #settings: SessionSettings;
   readonly #life: SessionLife;
@@ -88,6 +89,7 @@ export class KeptSession implements KeeperListener {
     return new SessionError('NOT_CONNECTED', text);
   }
 
+  /** A connection is attached. `fresh` tells that the session is new; everything of an earlier session is gone. */
   onUp(connection: Connection, granted: Granted, fresh: boolean): void {
     const { chroot } = this.#settings;
     // A re-attached session keeps its identity object: users compare it to learn whether it is the same session.
@@ -95,7 +97,7 @@ export class KeptSession implements KeeperListener {
     this.#identity.timeoutMs = granted.timeoutMs;
     this.#life.attached(connection, granted.timeoutMs, fresh);
     for (const frame of watchFrames(this.watches.registry, connection.offer.lastZxid, chroot))
-      connection.conversation.sendWatches(frame);
+      connection.conversation.sendApart(frame);
     if (fresh) this.#chrootIsThere = chroot === '';
     // With credentials, an answer has to come first: a session whose credentials are refused must not be announced as
     // up.
@@ -110,25 +112,30 @@ export class KeptSession implements KeeperListener {
     if (isUp(this.state)) this.#become('suspended');
   }
 
+  /** Every server was tried once, and none took the session up. */
   onRoundInVain(): void {
     this.#roundsInVain.next();
   }
 
-  heldUntil(): number | undefined {
+  /** The instant until which held locks are certain; undefined when nothing is held. */
+  get heldUntil(): number | undefined {
     return this.#life.heldUntil;
   }
 
+  /** The link has been down for S, so the servers may have ended the session. */
   onOutOfTouch(): void {
     if (this.state === 'suspended' || this.state === 'connecting') this.#become('lost');
   }
 
+  /** The session is over. Another one will follow. */
   onSessionEnded(error: SessionError): void {
     this.#forgetSession(error);
     if (this.state !== 'connecting' && this.state !== 'lost') this.#become('lost');
   }
 
+  /** The client gives up for good. The session is being closed. */
   onFailing(failure: LockConfigurationError): void {
-    this.#failure = failure;
+    this.#failure ??= failure;
     this.beginClosing();
     // Holders must hear of the loss before the servers do, because the servers give the locks to the next contender at
     // once.
@@ -136,6 +143,7 @@ export class KeptSession implements KeeperListener {
     if (this.state !== 'connecting' && this.state !== 'lost') this.#become('lost');
   }
 
+  /** The client is closed, whether that was asked for or not. */
   onClosed(): void {
     this.#isClosing = true;
     this.#forgetSession(this.unconnected());
@@ -155,10 +163,7 @@ export class KeptSession implements KeeperListener {
     this.#life.answered(call, answeredAt, proof);
   }
 
-  onHeard(sentAt: number, answeredAt: number): void {
-    this.#life.heard(sentAt, answeredAt);
-  }
-
+  /** The session is being offered to a server, and that server may shorten it. */
   onOffered(handshakeSentAt: number): void {
     this.#life.offered(handshakeSentAt);
   }

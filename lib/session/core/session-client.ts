@@ -7,7 +7,7 @@ import type { SessionSettings } from '../options.js';
 import { checkPath } from '../paths.js';
 import type { MultiPart, Outcome, Request, Watcher } from '../requests.js';
 import type { Session, SessionIdentity } from '../session.js';
-import { Batch, type Call } from './call.js';
+import { type Call, sendTogether } from './call.js';
 import { CrowdedLists } from './crowded-lists.js';
 import { KeptSession } from './kept-session.js';
 import type { Dialer } from './link.js';
@@ -93,9 +93,8 @@ export class SessionClient implements Session {
   }
 
   batch<const R extends readonly Request[]>(requests: R): Promise<{ [I in keyof R]: Outcome<R[I]> }> {
-    const batch = new Batch(requests);
-    requests.forEach((request, index) => this.#send(batch.calls[index]!, request));
-    return batch.promise as Promise<{ [I in keyof R]: Outcome<R[I]> }>;
+    const outcomes = sendTogether(requests, (call, request) => this.#send(call, request));
+    return outcomes as Promise<{ [I in keyof R]: Outcome<R[I]> }>;
   }
 
   flush(): Promise<void> | undefined {

@@ -3,13 +3,12 @@ import { LockConfigurationError } from '../../lock/errors.js';
 import { MIN_SESSION_TICKS, uselessTimeout } from '../certainty.js';
 import { serverError, SessionError } from '../errors.js';
 import type { SessionSettings } from '../options.js';
-import { AbandonedSession, closed, closeSession, NO_TRAFFIC } from './abandoned-session.js';
+import { AbandonedSession, closed, closeSession, type Granted } from './abandoned-session.js';
 import { Connection, type ConnectionOwner, type Ending } from './connection.js';
-import type { Granted, KeeperListener } from './keeper-listener.js';
+import type { KeptSession } from './kept-session.js';
 import type { Dialer, Handshake, HandshakeReply, Server } from './link.js';
 import { OutOfTouch } from './out-of-touch.js';
 import { ServerList } from './server-list.js';
-import { Suspicion } from './suspicion.js';
 
 const NO_PASSWORD = new Uint8Array(16);
 const FAIL_WITHIN_MS = 1_000;
@@ -22,10 +21,9 @@ const FAIL_WITHIN_MS = 1_000;
 export class SessionKeeper implements ConnectionOwner {
   readonly #settings: SessionSettings;
   readonly #dialer: Dialer;
-  readonly #listener: KeeperListener;
+  readonly #session: KeptSession;
   readonly #servers: ServerList;
   readonly #outOfTouch: OutOfTouch;
-  readonly #suspicion: Suspicion;
   #state: 'trying' | 'attached' | 'closing' | 'closed' = 'trying';
   #connection: Connection | undefined;
   #granted: Granted | undefined;
@@ -33,15 +31,13 @@ export class SessionKeeper implements ConnectionOwner {
   #pause: Timer | undefined;
   #closeTimer: Timer | undefined;
   #abandoned: AbandonedSession | undefined;
-  #failure: LockConfigurationError | undefined;
 
-  constructor(settings: SessionSettings, dialer: Dialer, listener: KeeperListener) {
+  constructor(settings: SessionSettings, dialer: Dialer, session: KeptSession) {
     this.#settings = settings;
     this.#dialer = dialer;
-    this.#listener = listener;
-    this.#suspicion = new Suspicion(settings.serverTickMs);
+    this.#session = session;
     this.#servers = new ServerList(settings.servers, settings.random);
-    this.#outOfTouch = new OutOfTouch(settings.clock, () => listener.onOutOfTouch());
+    this.#outOfTouch = new OutOfTouch(settings.clock, settings.serverTickMs, () => session.onOutOfTouch());
   }
 
   start(): void {
@@ -72,29 +68,28 @@ export class SessionKeeper implements ConnectionOwner {
 
   /** Gives up for good. The session's nodes at the servers go with it. */
   fail(failure: LockConfigurationError): void {
-    this.#failure ??= failure;
-    this.#listener.onFailing(this.#failure);
+    this.#session.onFailing(failure);
     this.close(FAIL_WITHIN_MS);
   }
 
   onOffering(connection: Connection): void {
     // A new session has no certainty to lose, so its server may take its time.
     if (connection.offer.sessionId === 0n) return;
-    this.#listener.onOffered(connection.handshakeSentAt);
+    this.#session.onOffered(connection.handshakeSentAt);
     connection.expectAnswerWithin(this.#servers.answerPatienceMs(this.#heldMs()));
   }
 
   onAttached(connection: Connection, reply: HandshakeReply): void {
     // A connection that opened a session on the side is not ours: it only shows that the server serves.
-    if (this.#suspicion.isProbing) {
+    if (this.#outOfTouch.isProbing) {
       const again = (): void => this.#tryNext(connection.server);
-      this.#suspicion.opened(connection, reply.timeoutMs, () => this.#connection === connection && again());
+      this.#outOfTouch.opened(connection, reply.timeoutMs, () => this.#connection === connection && again());
       return;
     }
     const fresh = connection.offer.sessionId === 0n;
     const { serverTickMs } = this.#settings;
-    this.#granted = { id: reply.sessionId, password: Uint8Array.from(reply.password), timeoutMs: reply.timeoutMs };
-    connection.startLiveness(reply.timeoutMs, serverTickMs, () => this.#listener.heldUntil());
+    this.#granted = { id: reply.sessionId, password: reply.password, timeoutMs: reply.timeoutMs };
+    connection.startLiveness(reply.timeoutMs, serverTickMs, () => this.#session.heldUntil);
     if (this.#state === 'closing') {
       void this.#closeSession();
       return;
@@ -105,10 +100,10 @@ export class SessionKeeper implements ConnectionOwner {
       this.fail(useless);
       return;
     }
-    this.#inTouch();
+    this.#outOfTouch.end();
     this.#servers.restart(connection.server);
-    for (const { scheme, credential } of this.#settings.auth) connection.conversation.sendAuth(scheme, credential);
-    this.#listener.onUp(connection, this.#granted, fresh);
+    for (const auth of this.#settings.auth) connection.conversation.sendApart({ op: 'auth', ...auth });
+    this.#session.onUp(connection, this.#granted, fresh);
   }
 
   onExpired(connection: Connection): void {
@@ -121,7 +116,7 @@ export class SessionKeeper implements ConnectionOwner {
     this.#servers.failed(connection.server, cause, this.#settings.clock.now());
     if (ending === 'silent') this.#servers.wasSilent(connection.server, connection.ageMs);
     // A probe that drops has done its work: the closing of its session goes on from there.
-    if (this.#state === 'closed' || (ending === 'dropped' && this.#suspicion.isProbe(connection))) return;
+    if (this.#state === 'closed' || (ending === 'dropped' && this.#outOfTouch.isProbe(connection))) return;
     this.#connection = undefined;
     if (ending === 'dropped') this.#reconnect(connection, cause);
     else this.#retry(connection, ending);
@@ -136,7 +131,7 @@ export class SessionKeeper implements ConnectionOwner {
     this.#adoptZxid(connection);
     if (this.#state === 'attached') {
       this.#state = 'trying';
-      this.#listener.onDown(cause);
+      this.#session.onDown(cause);
     }
     const { clock } = this.#settings;
     const silentMs = clock.now() - connection.lastReadAt;
@@ -156,21 +151,20 @@ export class SessionKeeper implements ConnectionOwner {
   #retry({ server }: Connection, ending: Ending): void {
     // Only a refusal, and only after S without a link, raises the question whether the session itself is the reason.
     const suspicious = this.#outOfTouch.isOut && this.#granted !== undefined && ending === 'refused';
-    if (!suspicious || this.#suspicion.isProbing) {
-      this.#suspicion.clear();
+    if (!suspicious || this.#outOfTouch.isProbing) {
+      this.#outOfTouch.forgetRefusals();
       this.#tryNext();
       return;
     }
-    if (this.#suspicion.refused()) this.#abandon();
+    if (this.#outOfTouch.refused()) this.#abandon();
     this.#tryNext(server);
   }
 
   #abandon(): void {
     if (this.#granted === undefined) return;
-    const { clock, servers } = this.#settings;
     const patienceMs = this.#servers.firstPatienceMs(this.#granted.timeoutMs);
     this.#abandoned?.stop();
-    this.#abandoned = new AbandonedSession(this.#granted, clock, this.#dialer, servers, patienceMs);
+    this.#abandoned = new AbandonedSession(this.#granted, this.#settings, this.#dialer, patienceMs);
     this.#endSession(
       'The servers refuse the session: they know less than it has seen. Was their data wiped or restored?',
     );
@@ -180,13 +174,13 @@ export class SessionKeeper implements ConnectionOwner {
     if (this.#state === 'closed') return;
     const { clock } = this.#settings;
     if (server === undefined) {
-      this.#listener.onRoundInVain();
+      this.#session.onRoundInVain();
       this.#pause = clock.setTimer(this.#servers.endRound(this.#heldMs()), () => this.#tryNext());
       return;
     }
     const { chroot } = this.#settings;
     // Traffic on a probe belongs to another session.
-    const traffic = this.#suspicion.isProbing ? NO_TRAFFIC : this.#listener;
+    const traffic = this.#outOfTouch.isProbing ? undefined : this.#session;
     const heldMs = this.#heldMs();
     // Offering the session in vain leaves only two ticks of certainty. While more is left, the server is asked first
     // whether it serves, because one without a quorum hangs up on the offer. A server that has been wordless for longer
@@ -201,7 +195,7 @@ export class SessionKeeper implements ConnectionOwner {
 
   #offer(): Handshake {
     const timeoutMs = this.#timeoutMs();
-    if (this.#granted === undefined || this.#suspicion.isProbing) {
+    if (this.#granted === undefined || this.#outOfTouch.isProbing) {
       // A new session sees at least its own creation, so it may start on any server.
       return { sessionId: 0n, password: NO_PASSWORD, lastZxid: 0n, timeoutMs };
     }
@@ -210,24 +204,19 @@ export class SessionKeeper implements ConnectionOwner {
 
   /** How much certainty of held locks is left; zero or less where nothing is held. */
   #heldMs(): number {
-    return (this.#listener.heldUntil() ?? -Infinity) - this.#settings.clock.now();
+    return (this.#session.heldUntil ?? -Infinity) - this.#settings.clock.now();
   }
 
   #timeoutMs(): number {
     return this.#granted?.timeoutMs ?? this.#settings.sessionTimeoutMs;
   }
 
-  #inTouch(): void {
-    this.#outOfTouch.end();
-    this.#suspicion.clear();
-  }
-
   #endSession(text: string): void {
-    this.#inTouch();
+    this.#outOfTouch.end();
     this.#granted = undefined;
     this.#lastZxid = 0n;
     this.#connection = undefined;
-    this.#listener.onSessionEnded(new SessionError('SESSION_EXPIRED', text));
+    this.#session.onSessionEnded(new SessionError('SESSION_EXPIRED', text));
   }
 
   async #closeSession(): Promise<void> {
@@ -244,6 +233,6 @@ export class SessionKeeper implements ConnectionOwner {
     this.#abandoned?.stop();
     this.#connection?.destroy(closed);
     this.#connection = undefined;
-    this.#listener.onClosed();
+    this.#session.onClosed();
   }
 }

@@ -87,11 +87,6 @@ export class SessionLife {
     if (proof === 'committed') this.#lastProofAt = answeredAt;
   }
 
-  heard(sentAt: number, answeredAt: number): void {
-    this.#proof?.answered(sentAt, answeredAt);
-    this.#heartbeat.answered(sentAt, 'nothing');
-  }
-
   /** Requests can be sent. */
   up(sessionId: bigint): void {
     const proof = this.#proof;

@@ -20,8 +20,8 @@ export const MUTANTS: readonly Mutant[] = [
       {
         // A client that opens a new session by its own clock, while the old one may live: the C client does.
         file: 'lib/session/core/session-keeper.ts',
-        find: 'if (this.#granted === undefined || this.#suspicion.isProbing) {',
-        replace: 'if (this.#granted === undefined || this.#suspicion.isProbing || this.#outOfTouch) {',
+        find: 'if (this.#granted === undefined || this.#outOfTouch.isProbing) {',
+        replace: 'if (this.#granted === undefined || this.#outOfTouch.isProbing || this.#outOfTouch) {',
       },
     ],
     edits: [

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { closed } from '../../../../lib/session/core/abandoned-session.js';
-import { SilentCall } from '../../../../lib/session/core/call.js';
+import { Call } from '../../../../lib/session/core/call.js';
 import { PING_XID, type Proof, SET_WATCHES_XID } from '../../../../lib/session/core/link.js';
 import { create, get, list, multi, remove, set, sync, type Request } from '../../../../lib/session/requests.js';
 import { stat } from '../../support/session-world.js';
@@ -126,7 +126,7 @@ describe('The proof of life', () => {
     probe.clock.pass(2_000);
     probe.clock.pass(30);
     probe.link.reply(PING_XID, undefined);
-    expect(probe.heard).toEqual([{ sentAt: 3_000, answeredAt: 3_030 }]);
+    expect(probe.answered).toEqual([{ sentAt: 3_000, answeredAt: 3_030, proof: 'nothing' }]);
   });
 });
 
@@ -145,29 +145,29 @@ describe('A pong', () => {
     const probe = withTwoPings();
     probe.clock.pass(30);
     probe.link.reply(PING_XID, undefined);
-    expect(probe.heard).toEqual([{ sentAt: 3_000, answeredAt: 5_030 }]);
+    expect(probe.answered).toEqual([{ sentAt: 3_000, answeredAt: 5_030, proof: 'nothing' }]);
     probe.clock.pass(20);
     probe.link.reply(PING_XID, undefined);
-    expect(probe.heard.slice(1)).toEqual([{ sentAt: 5_000, answeredAt: 5_050 }]);
+    expect(probe.answered.slice(1)).toEqual([{ sentAt: 5_000, answeredAt: 5_050, proof: 'nothing' }]);
   });
 
   it('that answers no ping proves nothing, and harms nothing', () => {
     const probe = withTwoPings();
     for (let count = 0; count < 3; count += 1) probe.link.reply(PING_XID, undefined);
-    expect(probe.heard.map(({ sentAt }) => sentAt)).toEqual([3_000, 5_000]);
+    expect(probe.answered.map(({ sentAt }) => sentAt)).toEqual([3_000, 5_000]);
     expect(probe.told).toEqual(['attached', 'event']);
   });
 
   it('behind a ping and two frames of watches counts, as each answer does, from when its own request was sent', () => {
     const probe = ConnectionProbe.attached();
     const watches = { op: 'setWatches', relativeZxid: 0n, data: ['/a'], exists: [], children: [] } as const;
-    probe.connection.conversation.sendWatches(watches);
+    probe.connection.conversation.sendApart(watches);
     probe.clock.pass(500);
-    probe.connection.conversation.sendWatches(watches);
+    probe.connection.conversation.sendApart(watches);
     probe.clock.pass(2_000);
     expect(probe.link.operations()).toEqual(['setWatches', 'setWatches', 'ping']);
     for (const xid of [SET_WATCHES_XID, SET_WATCHES_XID, PING_XID]) probe.link.reply(xid, undefined);
-    expect(probe.heard.map(({ sentAt }) => sentAt)).toEqual([1_000, 1_500, 3_500]);
+    expect(probe.answered.map(({ sentAt }) => sentAt)).toEqual([1_000, 1_500, 3_500]);
   });
 });
 
@@ -197,7 +197,7 @@ describe('The end of a connection', () => {
   it('is not told to the owner that has given it up, and calls settle as that one says', async () => {
     const probe = ConnectionProbe.attached();
     const call = probe.send(sync('/'));
-    probe.connection.conversation.send(new SilentCall({ op: 'closeSession' }));
+    probe.connection.conversation.send(new Call({ op: 'closeSession' }));
     probe.connection.destroy(closed);
     await expect(call.promise).rejects.toMatchObject({ code: 'CLOSED' });
     expect(probe.told).toEqual(['attached']);

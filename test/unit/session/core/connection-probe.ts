@@ -1,6 +1,6 @@
 import { Connection, type ConnectionOwner } from '../../../../lib/session/core/connection.js';
 import type { Traffic } from '../../../../lib/session/core/conversation.js';
-import { SingleCall } from '../../../../lib/session/core/call.js';
+import { SingleCall } from './single-call.js';
 import type { Proof } from '../../../../lib/session/core/link.js';
 import type { Passage } from '../../../../lib/session/core/proof-of-life.js';
 import type { Request } from '../../../../lib/session/requests.js';
@@ -16,7 +16,6 @@ export class ConnectionProbe implements ConnectionOwner, Traffic {
   readonly dialer = new ScriptedDialer();
   readonly told: string[] = [];
   readonly answered: { sentAt: number; answeredAt: number; proof: Proof }[] = [];
-  readonly heard: { sentAt: number; answeredAt: number }[] = [];
   readonly connection: Connection;
 
   constructor(offer = NEW_SESSION, chroot = '') {
@@ -60,12 +59,6 @@ export class ConnectionProbe implements ConnectionOwner, Traffic {
   }
   onAnswered({ sentAt }: Passage, answeredAt: number, proof: Proof): void {
     this.answered.push({ sentAt, answeredAt, proof });
-  }
-  onHeard(sentAt: number, answeredAt: number): void {
-    this.heard.push({ sentAt, answeredAt });
-  }
-  onOffering(): void {
-    // Told of at each handshake; the keeper's tests look at it.
   }
   onWatchSet(): void {
     this.told.push('watch set');

@@ -44,8 +44,8 @@ describe('As answers come in the order of the requests,', () => {
   it('answers to pings, authentication and watches set again do not queue behind requests', async () => {
     const probe = ConnectionProbe.attached();
     const call = probe.send(sync('/a'));
-    probe.connection.conversation.sendAuth('digest', new Uint8Array(1));
-    probe.connection.conversation.sendWatches({
+    probe.connection.conversation.sendApart({ op: 'auth', scheme: 'digest', credential: new Uint8Array(1) });
+    probe.connection.conversation.sendApart({
       op: 'setWatches',
       relativeZxid: 0n,
       data: ['/a'],
@@ -62,14 +62,14 @@ describe('As answers come in the order of the requests,', () => {
 
   it('a failed authentication is told', () => {
     const probe = ConnectionProbe.attached();
-    probe.connection.conversation.sendAuth('digest', new Uint8Array(1));
+    probe.connection.conversation.sendApart({ op: 'auth', scheme: 'digest', credential: new Uint8Array(1) });
     probe.link.reply(AUTH_XID, -115);
     expect(probe.told).toEqual(['attached', 'auth failed -115']);
   });
 
   it('watches that the server did not set again break the connection: nobody would be told of an event', () => {
     const probe = ConnectionProbe.attached();
-    probe.connection.conversation.sendWatches({
+    probe.connection.conversation.sendApart({
       op: 'setWatches',
       relativeZxid: 0n,
       data: ['/a'],

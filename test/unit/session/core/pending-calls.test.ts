@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { SingleCall } from '../../../../lib/session/core/call.js';
 import { PendingCalls } from '../../../../lib/session/core/pending-calls.js';
+import { SingleCall } from './single-call.js';
 import { SessionError } from '../../../../lib/session/errors.js';
 import { exists, get, list, sync, type Request } from '../../../../lib/session/requests.js';
 
