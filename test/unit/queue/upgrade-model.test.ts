@@ -40,15 +40,20 @@ function explore(cast: Cast, flaw?: Flaw): Exploration {
 }
 
 /** Contenders of one kind differ by their nodes only, and nodes by their order only. */
-function keyOf({ readers, writers, exclusives, upgraders, nodes, named }: State): string {
+function keyOf({ readers, writers, exclusives, upgraders, neighbours, nodes, named }: State): string {
   const place = (name = ''): string => (name === '' ? '' : `#${nodes.indexOf(name)}`);
   const places = (names: readonly string[]): string => names.map(place).join();
-  const contender = ({ phase, name, watched = [] }: Contender): string =>
-    `${phase} ${place(name)} ${watched.map(([node, version]) => `${place(node)}=${version}`).join()}`;
+  const contender = ({ phase, name, isNeighbour, watched = [] }: Contender): string =>
+    `${phase} ${isNeighbour} ${place(name)} ${watched.map(([node, version]) => `${place(node)}=${version}`).join()}`;
   const upgrader = (one: Upgrader): string => {
     const sweep = typeof one.sweep === 'string' ? one.sweep : places(one.sweep);
     return `${contender(one)} ${one.step} ${one.attemptsLeft} ${place(one.intent)} ${places(one.readers)} ${sweep}`;
   };
+  const remembered = (list: readonly string[] = []): string => {
+    const ids = list.map((name) => parseNodeName(name)?.id);
+    return list.map((name, at) => `${parseNodeName(name)?.mode}${place(name)}/${ids.indexOf(ids[at])}`).join();
+  };
+  const { known, listed, departed } = neighbours;
   const names = nodes.map((name) => `${parseNodeName(name)?.mode} ${places(named[name] ?? [])}`);
   return [
     readers.map(contender).sort().join(),
@@ -56,6 +61,9 @@ function keyOf({ readers, writers, exclusives, upgraders, nodes, named }: State)
     exclusives.map(contender).sort().join(),
     upgraders.map(upgrader).sort().join(),
     names.join(),
+    remembered(known),
+    remembered(listed),
+    departed.map((name) => `${place(name)}/${known.indexOf(name)}/${listed?.indexOf(name)}`).join(),
   ].join('|');
 }
 
@@ -66,6 +74,24 @@ const CASTS: readonly Cast[] = [
   { readers: 1, writers: 1, upgraders: 2, attempts: 1 },
   { readers: 1, writers: 1, exclusives: 1, upgraders: 1, attempts: 1 },
   { readers: 2, writers: 0, exclusives: 1, upgraders: 1, attempts: 1 },
+];
+
+/** Where one process has several contenders in the queue, a writer of it that leaves lets the next ones in at once. */
+const NEIGHBOURS: Cast = {
+  readers: 1,
+  writers: 1,
+  upgraders: 1,
+  attempts: 1,
+  neighbours: { readers: 1, writers: 1, upgraders: 1 },
+};
+const NEIGHBOUR_CASTS: readonly Cast[] = [
+  NEIGHBOURS,
+  { ...NEIGHBOURS, neighbours: { readers: 1, writers: 1 } },
+  { ...NEIGHBOURS, neighbours: { writers: 1, upgraders: 1 } },
+  { ...NEIGHBOURS, readers: 2 },
+  { ...NEIGHBOURS, writers: 2, neighbours: { readers: 1, writers: 2, upgraders: 1 } },
+  { ...NEIGHBOURS, writers: 2 },
+  { ...NEIGHBOURS, upgraders: 2 },
 ];
 
 /** Where nobody gives up a circle stays closed, and is found as a state in which nobody can go on. */
@@ -83,6 +109,16 @@ describe('the model of an upgrade, in every order in which the steps can happen,
       const { states, unsafe, stuck } = explore(cast);
       expect({ unsafe, stuck }).toEqual({ unsafe: undefined, stuck: undefined });
       expect(states).toBeGreaterThan(1_000);
+    },
+    120_000,
+  );
+
+  it.each(NEIGHBOUR_CASTS)(
+    '%j: nor where neighbours come in while the node of a writer that has departed is still there',
+    (cast) => {
+      const { states, unsafe, stuck } = explore(cast);
+      expect({ unsafe, stuck }).toEqual({ unsafe: undefined, stuck: undefined });
+      expect(states).toBeGreaterThan(5_000);
     },
     120_000,
   );
@@ -117,6 +153,8 @@ describe('the model of an upgrade, in every order in which the steps can happen,
       'another attempt does not wait for the intent of the last one to be removed',
       { readers: 1, writers: 0, upgraders: 1, attempts: 2 },
     ],
+    ['a reader does not wait for a departed writer', NEIGHBOURS],
+    ['the upgrader takes readers behind a departed writer for ones that wait', NEIGHBOURS],
   ])('finds what goes wrong when %s', (flaw, cast) => {
     expect(explore(cast).unsafe).toBeUndefined();
     expect(explore(cast, flaw).unsafe).toBeDefined();

@@ -2,6 +2,7 @@ import type { LockMode } from '../../../lib/lock/mode.js';
 import { decide, readersInside } from '../../../lib/queue/decide.js';
 import { parseNodeName } from '../../../lib/queue/node-name.js';
 import { idOf, ours } from './names.js';
+import { left, type Neighbours, neighbourSteps, NO_NEIGHBOURS } from './upgrade-neighbours.js';
 
 /** What the protocol could get wrong; each is to be caught. */
 export type Flaw =
@@ -9,7 +10,9 @@ export type Flaw =
   | 'the upgrader looks before its intent stands'
   | 'the upgrader does not wait for the readers'
   | 'the upgrader waits for readers behind an exclusive contender'
-  | 'another attempt does not wait for the intent of the last one to be removed';
+  | 'another attempt does not wait for the intent of the last one to be removed'
+  | 'a reader does not wait for a departed writer'
+  | 'the upgrader takes readers behind a departed writer for ones that wait';
 
 export interface Cast {
   readonly readers: number;
@@ -21,10 +24,15 @@ export interface Cast {
   readonly attempts: number;
   /** Nobody gives up: whoever waits in a circle does so for ever, where a giving up would open it. @default false */
   readonly patient?: boolean;
+  /** How many of each are contenders of one process. @default none */
+  readonly neighbours?: { readonly readers?: number; readonly writers?: number; readonly upgraders?: number };
 }
 
 export interface Contender {
-  readonly phase: 'out' | 'looks' | 'asks for its name' | 'waits' | 'waits for its name' | 'inside' | 'done';
+  readonly phase:
+    'out' | 'looks' | 'asks for its name' | 'waits' | 'waits for its name' | 'inside' | 'departed' | 'done';
+  /** Whether it belongs to the process that the model has neighbours in; every other contender is a process of its own. */
+  readonly isNeighbour: boolean;
   readonly name?: string;
   /** What it waits for: nodes, with the version of their data that it saw. */
   readonly watched?: readonly (readonly [name: string, version: number])[];
@@ -48,24 +56,29 @@ export interface State {
   readonly writers: readonly Contender[];
   readonly exclusives: readonly Contender[];
   readonly upgraders: readonly Upgrader[];
+  readonly neighbours: Neighbours;
   readonly patient: boolean;
 }
 
-type Group = 'readers' | 'writers' | 'exclusives' | 'upgraders';
+export type Group = 'readers' | 'writers' | 'exclusives' | 'upgraders';
 
-const OUT: Contender = { phase: 'out' };
+const OUT: Contender = { phase: 'out', isNeighbour: false };
 const GONE_FOR_GOOD = { phase: 'done', step: 'rests', name: '', intent: '', readers: [], attemptsLeft: 0 } as const;
 
-export function initialState({ readers, writers, exclusives = 0, upgraders, attempts, patient = false }: Cast): State {
+export function initialState(cast: Cast): State {
+  const { readers, writers, exclusives = 0, upgraders, attempts, patient = false, neighbours = {} } = cast;
   const upgrader: Upgrader = { ...OUT, step: 'rests', attemptsLeft: attempts, readers: [], sweep: 'nothing to do' };
+  const some = <One extends Contender>(count: number, one: One, inOneProcess = 0): One[] =>
+    Array.from({ length: count }, (_, index) => ({ ...one, isNeighbour: index < inOneProcess }));
   return {
     next: 0,
     nodes: [],
     named: {},
-    readers: Array.from({ length: readers }, () => OUT),
-    writers: Array.from({ length: writers }, () => OUT),
-    exclusives: Array.from({ length: exclusives }, () => OUT),
-    upgraders: Array.from({ length: upgraders }, () => upgrader),
+    readers: some(readers, OUT, neighbours.readers),
+    writers: some(writers, OUT, neighbours.writers),
+    exclusives: some(exclusives, OUT),
+    upgraders: some(upgraders, upgrader, neighbours.upgraders),
+    neighbours: NO_NEIGHBOURS,
     patient,
   };
 }
@@ -92,6 +105,7 @@ export function* successors(state: State, flaw: Flaw | undefined): Generator<Sta
   yield* stepsOf(state, 'writers', 'write', flaw);
   yield* stepsOf(state, 'exclusives', 'exclusive', flaw);
   yield* stepsOf(state, 'upgraders', 'upgradeable', flaw);
+  yield* neighbourSteps(state, flaw);
   for (const [index, one] of state.upgraders.entries()) {
     const set = (own: Partial<Upgrader>, rest: Partial<State> = {}): State =>
       withOne({ ...state, ...rest }, 'upgraders', index, own);
@@ -109,8 +123,10 @@ function* stepsOf(state: State, group: Group, mode: LockMode, flaw: Flaw | undef
     const set = (own: Partial<Contender>, rest: Partial<State> = {}): State =>
       withOne({ ...state, ...rest }, group, index, own);
     const { name = '' } = one;
-    const leave = (): State =>
+    const remove = (): State =>
       set({ phase: 'done', name: '', watched: [] }, { nodes: state.nodes.filter((node) => node !== name) });
+    // Neighbours know at once, before the servers have removed the node.
+    const leave = (): State => (one.isNeighbour ? left(set({ phase: 'departed', watched: [] }), name, flaw) : remove());
     switch (one.phase) {
       case 'out': {
         const created = ours(mode, state.next, idOf(state.next));
@@ -118,6 +134,8 @@ function* stepsOf(state: State, group: Group, mode: LockMode, flaw: Flaw | undef
         break;
       }
       case 'looks': {
+        // Neighbours share a look.
+        if (one.isNeighbour) break;
         const decision = decide(state.nodes, name);
         if (decision.kind === 'hold') yield set({ phase: 'inside' });
         else if (decision.kind === 'wait') yield set({ phase: 'waits', watched: [[decision.watch.name, 0]] });
@@ -151,6 +169,9 @@ function* stepsOf(state: State, group: Group, mode: LockMode, flaw: Flaw | undef
       case 'inside':
         if (mode !== 'upgradeable') yield leave();
         break;
+      case 'departed':
+        yield remove();
+        break;
       case 'done':
     }
   }
@@ -163,6 +184,10 @@ function* upgradeSteps(
   flaw: Flaw | undefined,
 ): Generator<State> {
   const { nodes, next, named } = state;
+  const leave = (...gone: readonly (string | undefined)[]): State => {
+    const after = set(GONE_FOR_GOOD, { nodes: nodes.filter((name) => !gone.includes(name)) });
+    return one.isNeighbour ? left(after, one.name!, flaw) : after;
+  };
   const found = (intent: string): Partial<Upgrader> => ({
     step: 'names',
     intent,
@@ -174,7 +199,7 @@ function* upgradeSteps(
   switch (one.step) {
     case 'rests':
       if (one.attemptsLeft > 0 && mayStart) yield set({ step: 'searches', attemptsLeft: one.attemptsLeft - 1 });
-      if (one.sweep === 'nothing to do') yield set(GONE_FOR_GOOD, { nodes: nodes.filter((name) => name !== one.name) });
+      if (one.sweep === 'nothing to do') yield leave(one.name);
       return;
     case 'searches': {
       const there = nodes.find((name) => isIntentOf(one, name));
@@ -212,15 +237,18 @@ function* upgradeSteps(
       break;
     case 'writes':
       // Both in one transaction.
-      yield set(GONE_FOR_GOOD, { nodes: nodes.filter((name) => name !== one.name && name !== one.intent) });
+      yield leave(one.name, one.intent);
       return;
   }
   if (!state.patient) yield set({ step: 'rests', sweep: 'looks' });
 }
 
 function seenBy(flaw: Flaw | undefined, nodes: readonly string[]): readonly string[] {
-  if (flaw !== 'the upgrader waits for readers behind an exclusive contender') return nodes;
-  return nodes.filter((name) => parseNodeName(name)?.mode !== 'exclusive');
+  if (flaw === 'the upgrader waits for readers behind an exclusive contender')
+    return nodes.filter((name) => parseNodeName(name)?.mode !== 'exclusive');
+  if (flaw !== 'the upgrader takes readers behind a departed writer for ones that wait') return nodes;
+  const writer = nodes.findIndex((name) => parseNodeName(name)?.mode === 'write');
+  return nodes.filter((name, index) => index < writer || parseNodeName(name)?.mode !== 'read');
 }
 
 const GONE = -1;
@@ -238,7 +266,7 @@ function isIntentOf({ name = '' }: Upgrader, other: string): boolean {
   return other !== name && parseNodeName(other)?.id === parseNodeName(name)?.id;
 }
 
-function withOne(state: State, group: Group, index: number, own: Partial<Contender | Upgrader>): State {
+export function withOne(state: State, group: Group, index: number, own: Partial<Contender | Upgrader>): State {
   const members = state[group].map((one, at) => (at === index ? { ...one, ...own } : one));
   return { ...state, [group]: members };
 }
