@@ -92,7 +92,6 @@ export class Contender {
 /** A node of this process, with the watch on it, which tells when an operator removes the node. */
 export class OwnNode implements Watcher {
   readonly path: string;
-  readonly #session: Session;
   readonly #goneListeners: (() => void)[] = [];
   #isGone = false;
   #isWatched = false;
@@ -102,8 +101,10 @@ export class OwnNode implements Watcher {
   #answered = 0;
   #usedUp = 0;
 
-  constructor(session: Session, path: string) {
-    this.#session = session;
+  constructor(
+    private readonly session: Session,
+    path: string,
+  ) {
     this.path = path;
   }
 
@@ -141,7 +142,7 @@ export class OwnNode implements Watcher {
   }
 
   async #watch(): Promise<void> {
-    const [outcome] = await this.#session.batch([this.askToWatch()]);
+    const [outcome] = await this.session.batch([this.askToWatch()]);
     this.answered(outcome);
     // The link is up, so no new link will set the watch again. The answer has come after a pause: there is no busy loop.
     if (failedWith(outcome, 'THROTTLED') && this.#isKept) this.keepWatched();
@@ -165,7 +166,7 @@ export class OwnNode implements Watcher {
   forget(): void {
     this.#isKept = false;
     this.#goneListeners.length = 0;
-    if (this.#asked > 0 && !this.#isGone) this.#session.unwatch(this.path, this);
+    if (this.#asked > 0 && !this.#isGone) this.session.unwatch(this.path, this);
     this.#isWatched = false;
   }
 }

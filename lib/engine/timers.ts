@@ -25,7 +25,6 @@ const SOON_MS = 1_000;
  * marked is dropped when it comes up, or when it makes up most of the heap.
  */
 export class Timers {
-  readonly #clock: Clock;
   readonly #heap = new Heap<PendingTimer>((one, other) => one.at < other.at);
   #live = 0;
   #awaited = 0;
@@ -33,9 +32,7 @@ export class Timers {
   #timer: Timer | undefined;
   #timerAt = Infinity;
 
-  constructor(clock: Clock) {
-    this.#clock = clock;
-  }
+  constructor(private readonly clock: Clock) {}
 
   /** @throws RangeError for NaN, behind which nothing in the heap would ever be due */
   set(at: number, callback: () => void): PendingTimer {
@@ -50,13 +47,13 @@ export class Timers {
   /** Resolves with the promise, or when the time is up. */
   atMost(durationMs: number, promise: Promise<unknown>): Promise<void> {
     return new Promise((resolve, reject) => {
-      const timer = this.setAwaited(this.#clock.now() + durationMs, resolve);
+      const timer = this.setAwaited(this.clock.now() + durationMs, resolve);
       promise.then(() => resolve(), reject).finally(() => timer.cancel());
     });
   }
 
   pause(durationMs: number): Promise<void> {
-    return new Promise((resolve) => this.setAwaited(this.#clock.now() + durationMs, resolve));
+    return new Promise((resolve) => this.setAwaited(this.clock.now() + durationMs, resolve));
   }
 
   cancelled(timer: PendingTimer): void {
@@ -64,7 +61,7 @@ export class Timers {
     this.#noLongerAwaited(timer);
     if (this.#live === 0) {
       this.#heap.clear();
-      if (this.#timerAt - this.#clock.now() > SOON_MS) this.rest();
+      if (this.#timerAt - this.clock.now() > SOON_MS) this.rest();
     } else if (this.#heap.size > 64 && this.#heap.size > 4 * this.#live) {
       this.#heap.keep(({ callback }) => callback !== undefined);
     }
@@ -92,7 +89,7 @@ export class Timers {
   }
 
   #fireDue(): void {
-    const now = this.#clock.now();
+    const now = this.clock.now();
     for (
       let next = this.#heap.first;
       next !== undefined && (next.callback === undefined || next.at <= now);
@@ -114,7 +111,7 @@ export class Timers {
     this.#live += 1;
     if (timer.isAwaited) {
       this.#awaited += 1;
-      this.#awake ??= this.#clock.keepAwake?.();
+      this.#awake ??= this.clock.keepAwake?.();
     }
     if (timer.at < this.#timerAt) this.#arm(timer.at);
     return timer;
@@ -131,6 +128,6 @@ export class Timers {
   #arm(at: number): void {
     this.#timer?.cancel();
     this.#timerAt = at;
-    this.#timer = this.#clock.setTimer(Math.max(0, at - this.#clock.now()), () => this.#fire());
+    this.#timer = this.clock.setTimer(Math.max(0, at - this.clock.now()), () => this.#fire());
   }
 }

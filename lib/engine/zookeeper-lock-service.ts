@@ -2,8 +2,10 @@ import type { Observable } from 'rxjs';
 import { type AcquireOptions, checkAcquireOptions, checkGraceMs } from '../lock/acquire-options.js';
 import { checkFunction } from '../lock/option-rules.js';
 import { answerWithinMs, Deadline } from '../lock/deadline.js';
+import { LockConfigurationError } from '../lock/errors.js';
 import type { LockEvent } from '../lock/events.js';
 import type { LockHandle, MultiLockHandle } from '../lock/handle.js';
+import { shown } from '../lock/shown.js';
 import type { LockSnapshot } from '../lock/snapshot.js';
 import { writerStanding } from '../queue/decide.js';
 import type { ConnectionState } from '../session/connection-state.js';
@@ -11,8 +13,7 @@ import { sessionIdText } from '../session/session-id.js';
 import type { Session } from '../session/session.js';
 import type { Call, AcquiredLock } from './acquire/lock-calls.js';
 import { Busy } from './acquire/obstacles.js';
-import { LockEvents } from './bounds/lock-events.js';
-import { callerOf, frameFor, runInFrame } from './bounds/owner-context.js';
+import { callerOf, frameFor, LockEvents, runInFrame } from './bounds/owner-context.js';
 import { buildEngine, type Engine, type EngineSettings, type SharedParts } from './build-engine.js';
 import { untilDoneOrLost } from './hold/held-lock.js';
 import { type Freshness, inspectKey } from './insight/inspect.js';
@@ -24,9 +25,9 @@ import {
   type SessionAccess,
   sessionAccess,
 } from './lock-service.js';
-import { LocalExclusion } from './policy/local-locks.js';
+import { LocalExclusion } from './policy/entry.js';
 import { acquireAll } from './several/acquire-all.js';
-import { checkTransactionCall, runTransaction, type TransactionWork } from './several/run-transaction.js';
+import { runTransaction, type TransactionWork } from './several/transaction.js';
 
 const WITH_LOCK = 'withLock(key, async (lock) => { ... }, options), with the options last';
 /** How long ending the session may take. After that the servers end it by its time-out. */
@@ -209,4 +210,21 @@ function lastLook({ hold, handle }: AcquiredLock): LockHandle {
   const loss = hold.lossError();
   if (loss !== undefined) throw loss;
   return handle;
+}
+
+/**
+ * Checks the arguments of `transaction`, which JavaScript may call with options that nobody would read.
+ * @throws LockConfigurationError for anything but a function alone
+ */
+function checkTransactionCall(work: unknown, more: readonly unknown[], waitMs: number): void {
+  const hasMore = more.some((argument) => argument !== undefined);
+  if (typeof work === 'function' && !hasMore) return;
+  const misuse = hasMore
+    ? 'transaction(work) takes only its work, and no options'
+    : `transaction(work): work must be a function of the transaction, not ${shown(work)}`;
+  throw new LockConfigurationError(
+    `${misuse}. All its waits together may take the waitMs of the lock service, ${waitMs} ms. Write ` +
+      'transaction(async (tx) => { ... }), and set waitMs in forRoot or createLockService; if one transaction needs another ' +
+      'waitMs, make a second lock service that has it',
+  );
 }

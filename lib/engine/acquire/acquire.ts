@@ -224,7 +224,7 @@ export class Acquire {
     // The contenders of this process are asked first, which costs nothing.
     const inside = keyQueues.find(queuePath)?.inTheWayOf(mode);
     if (inside !== undefined) return new Busy(holderInFront.describeBlocking(request, [inside.node]));
-    const reads = rules.readsKeyNode ? [get(queuePath)] : [];
+    const reads = rules.takesTime ? [get(queuePath)] : [];
     const outcomes = await scope.guard(session.batch([sync(queuePath), ...reads, listQueue(queuePath)]));
     const [synced, parent] = outcomes;
     const listed = outcomes.at(-1) as Children | SessionError;
@@ -237,7 +237,7 @@ export class Acquire {
     const blocking = inTheWayOf(queue, mode);
     if (blocking.length > 0) return new Busy(holderInFront.describeBlocking(request, blocking));
     // The record was read before the list, so a holder that is named in it and is not in the list has vanished.
-    return rules.readsKeyNode && rules.keepsOut(request, parent as Outcome<GetRequest>, queue)
+    return rules.takesTime && rules.keepsOut(request, parent as Outcome<GetRequest>, queue)
       ? new Busy(undefined)
       : undefined;
   }

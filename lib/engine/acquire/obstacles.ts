@@ -28,7 +28,7 @@ export interface EntryRules {
   isOpen(request: LockRequest): boolean;
   /** Resolves when the answer of `isOpen` may have changed. */
   whenOpen(key: string, scope: CallScope): Promise<void>;
-  /** Whether something is to be found out, or waited for, before anybody enters. */
+  /** Whether something is to be found out, or waited for, before anybody enters. A try reads the key's node for `keepsOut` then. */
   readonly takesTime: boolean;
   /**
    * @returns what belongs into the transaction that releases the lock; undefined when the queue must be looked at again;
@@ -39,8 +39,6 @@ export interface EntryRules {
     scope: CallScope,
     patience: Patience,
   ): Promise<readonly MultiPart[] | 'kept out' | undefined>;
-  /** Whether a try needs the data of the key's node for `keepsOut`. */
-  readonly readsKeyNode: boolean;
   /** Whether a try that finds nobody in the queue would be kept out. `parent`: the key's node as it was read. */
   keepsOut(request: LockRequest, parent: Outcome<GetRequest>, queue: readonly QueueNode[]): boolean;
 }

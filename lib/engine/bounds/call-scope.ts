@@ -76,14 +76,12 @@ export class CallScope extends Wait implements Member {
 
 /** Opens a scope for each call, and can end all that are open. */
 export class CallScopes {
-  readonly #timers: Timers;
-  readonly #link: LinkFacts;
   readonly #open = new IndexedSet<CallScope>();
 
-  constructor(timers: Timers, link: LinkFacts) {
-    this.#timers = timers;
-    this.#link = link;
-  }
+  constructor(
+    private readonly timers: Timers,
+    private readonly link: LinkFacts,
+  ) {}
 
   /** Runs `work` inside a new scope, and disposes of the scope when the promise settles. */
   async run<T>(key: string, deadline: Deadline, ends: Ends, work: (scope: CallScope) => Promise<T>): Promise<T> {
@@ -97,14 +95,14 @@ export class CallScopes {
   }
 
   #openScope(key: string, deadline: Deadline, { signal, end }: Ends): CallScope {
-    const scope = new CallScope(key, deadline, this.#link);
+    const scope = new CallScope(key, deadline, this.link);
     // The signal is the caller's own object and may throw when it is listened to. It comes first, so that nothing else has
     // been set up by then.
     if (signal !== undefined) {
       const text = `The wait for ${key} was aborted by the caller`;
       endOnAbort(scope, signal, (cause) => new LockAbortedError(text, key, { cause }));
     }
-    const timer = this.#timers.setAwaited(deadline.at, () => scope.end(scope.timeUp()));
+    const timer = this.timers.setAwaited(deadline.at, () => scope.end(scope.timeUp()));
     this.#open.add(scope);
     scope.onDispose(() => {
       timer.cancel();

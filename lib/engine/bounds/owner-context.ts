@@ -1,8 +1,11 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { Subject } from 'rxjs';
 import type { AcquireOptions } from '../../lock/acquire-options.js';
 import { checkFunction } from '../../lock/option-rules.js';
 import { LockConfigurationError } from '../../lock/errors.js';
+import type { LockEvent, LockEventFacts } from '../../lock/events.js';
 import type { LockHandle } from '../../lock/handle.js';
+import { withJson } from '../../lock/json.js';
 import { covers, type LockMode } from '../../lock/mode.js';
 import { contenderId } from '../../queue/node-name.js';
 
@@ -87,6 +90,14 @@ export function detached<T>(work: () => T): T {
   // A promise would be too late: its work has begun inside the lock already.
   checkFunction('work', work, 'detached(() => publish())');
   return storage.run(undefined, work);
+}
+
+/** The events of a lock service. */
+export class LockEvents extends Subject<LockEvent> {
+  override next(facts: LockEventFacts): void {
+    // A listener runs in the call that the event is about, but has none of that call's locks around it.
+    if (this.observed) detached(() => super.next(withJson(facts)));
+  }
 }
 
 /** The locks around the code that runs now, innermost first. */

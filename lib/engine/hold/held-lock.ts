@@ -4,11 +4,12 @@ import { LockConfigurationError, LockLostError } from '../../lock/errors.js';
 import { LockHandle, type LockScope, type UpgradeOptions } from '../../lock/handle.js';
 import { covers, type LockMode } from '../../lock/mode.js';
 import { SessionError } from '../../session/errors.js';
-import type { LockEvents } from '../bounds/lock-events.js';
+import type { CallScope } from '../bounds/call-scope.js';
+import type { LockEvents } from '../bounds/owner-context.js';
 import { Wait } from '../wait.js';
 import type { HoldParts } from './hold-parts.js';
 import type { Hold } from './hold.js';
-import { upgradeHold } from './upgrade.js';
+import { Upgrade } from './upgrade.js';
 
 /** One handle on a hold. Calls that re-enter the lock have handles of their own on the same hold. */
 export class HeldLock extends LockHandle {
@@ -108,9 +109,9 @@ export class HeldLock extends LockHandle {
     const { session, scopes, waitMs: usualMs } = this.#parts;
     const { waitMs = usualMs, signal } = options;
     const deadline = Deadline.after(session.clock, answerWithinMs(waitMs));
-    await scopes.run(this.key, deadline, { signal }, (scope) =>
-      upgradeHold(this.#parts, this.#hold, scope, waitMs === 0 ? 'tries' : 'waits'),
-    );
+    const patience = waitMs === 0 ? 'tries' : 'waits';
+    const upgrade = (scope: CallScope): Promise<void> => new Upgrade(this.#parts, this.#hold, scope, patience).run();
+    await scopes.run(this.key, deadline, { signal }, upgrade);
     // This call may have waited for the upgrade of another handle. Callers that learned of it first may have blocked the
     // event loop since.
     this.assertHeld();

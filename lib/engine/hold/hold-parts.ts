@@ -3,7 +3,7 @@ import type { LockScope } from '../../lock/handle.js';
 import type { MultiPart } from '../../session/requests.js';
 import type { Session } from '../../session/session.js';
 import type { CallScope, CallScopes } from '../bounds/call-scope.js';
-import type { LockEvents } from '../bounds/lock-events.js';
+import type { LockEvents } from '../bounds/owner-context.js';
 import { RecentMap } from '../collections.js';
 import { type Contender, type Leaving, OwnNode } from '../contender.js';
 import type { PendingTimer, Timers } from '../timers.js';
@@ -49,27 +49,25 @@ type NodeParts = Pick<HoldParts, 'session' | 'janitor' | 'timers' | 'link' | 'wa
 
 /** The nodes of a hold: its contender and, after an upgrade, the intent that keeps readers out. */
 export class HoldNodes {
-  readonly #parts: NodeParts;
-  readonly #contender: Contender;
-  readonly #onGone: () => void;
   #intent: OwnNode | undefined;
 
   /** @param onGone called when somebody has removed one of the nodes */
-  constructor(parts: NodeParts, contender: Contender, onGone: () => void) {
-    this.#parts = parts;
-    this.#contender = contender;
-    this.#onGone = onGone;
+  constructor(
+    private readonly parts: NodeParts,
+    private readonly contender: Contender,
+    private readonly onGone: () => void,
+  ) {
     contender.node.onGone(onGone);
   }
 
   addIntent(path: string): void {
-    this.#intent = new OwnNode(this.#parts.session, path);
-    this.#intent.onGone(this.#onGone);
+    this.#intent = new OwnNode(this.parts.session, path);
+    this.#intent.onGone(this.onGone);
   }
 
   /** Watches the nodes for removal by others. Called again after a reconnect, it sets only the watches that are missing. */
   watch(): void {
-    this.#contender.node.keepWatched();
+    this.contender.node.keepWatched();
     this.#intent?.keepWatched();
   }
 
@@ -78,12 +76,12 @@ export class HoldNodes {
    * link is down, and within the module's `waitMs` (the time of one answer where that is 0).
    */
   remove(leaving: Leaving, also: readonly MultiPart[]): Promise<void> {
-    const { janitor, timers, link, waitMs } = this.#parts;
-    const { path } = this.#contender;
+    const { janitor, timers, link, waitMs } = this.parts;
+    const { path } = this.contender;
     const paths = this.#intent === undefined ? [path] : [this.#intent.path, path];
     this.#intent?.forget();
     // The contender leaves its queue here, in this turn: the next one of this process may enter before the servers answer.
-    const { done, forget } = janitor.remove(paths, also, this.#contender.leave(leaving));
+    const { done, forget } = janitor.remove(paths, also, this.contender.leave(leaving));
     // Only the wait is bounded. The janitor goes on with the removal for as long as it takes.
     return timers.atMost(answerWithinMs(waitMs), link.whileUp(done)).finally(forget);
   }
@@ -91,14 +89,12 @@ export class HoldNodes {
 
 /** The leases on one hold. Each call may have set its own, and the one that ends first ends the hold. */
 export class Leases {
-  readonly #timers: Timers;
-  readonly #onEnded: () => void;
   readonly #ends = new Map<object, PendingTimer>();
 
-  constructor(timers: Timers, onEnded: () => void) {
-    this.#timers = timers;
-    this.#onEnded = onEnded;
-  }
+  constructor(
+    private readonly timers: Timers,
+    private readonly onEnded: () => void,
+  ) {}
 
   /** When the first lease ends; Infinity where there is none. */
   get earliest(): number {
@@ -113,7 +109,7 @@ export class Leases {
 
   set(owner: object, endsAt: number): void {
     this.#ends.get(owner)?.cancel();
-    this.#ends.set(owner, this.#timers.set(endsAt, this.#onEnded));
+    this.#ends.set(owner, this.timers.set(endsAt, this.onEnded));
   }
 
   delete(owner: object): void {

@@ -11,7 +11,7 @@ import { lossError, lossEvidence } from '../error-texts.js';
 import type { PendingTimer } from '../timers.js';
 import { type Footing, HeldLock } from './held-lock.js';
 import { HoldNodes, type HoldParts, Leases } from './hold-parts.js';
-import { UpgradeTurns } from './upgrade-turns.js';
+import { UpgradeTurns } from './upgrade.js';
 
 type State =
   { readonly name: 'held' } | { readonly name: 'lost'; readonly error: LockLostError } | { readonly name: 'released' };
@@ -25,7 +25,6 @@ export class Hold implements Member, Footing, OwnedHold {
   readonly token: bigint;
   readonly heldSince: number;
   readonly upgrades = new UpgradeTurns();
-  readonly #parts: HoldParts;
   readonly #nodes: HoldNodes;
   readonly #lossListeners = new Set<(error: LockLostError) => void>();
   readonly #releaseListeners = new Set<(error: LockLostError) => void>();
@@ -37,9 +36,12 @@ export class Hold implements Member, Footing, OwnedHold {
   #leases: Leases | undefined;
   #onOrderlyRelease: readonly MultiPart[];
 
-  constructor(parts: HoldParts, contender: Contender, onOrderlyRelease: readonly MultiPart[]) {
+  constructor(
+    private readonly parts: HoldParts,
+    contender: Contender,
+    onOrderlyRelease: readonly MultiPart[],
+  ) {
     const { request } = contender;
-    this.#parts = parts;
     this.#nodes = new HoldNodes(parts, contender, () => this.lose('removed'));
     this.contender = contender;
     this.token = fencingToken(contender.czxid);
@@ -73,7 +75,7 @@ export class Hold implements Member, Footing, OwnedHold {
   }
 
   get ageMs(): number {
-    return this.#parts.session.clock.now() - this.heldSince;
+    return this.parts.session.clock.now() - this.heldSince;
   }
 
   get isLost(): boolean {
@@ -114,7 +116,7 @@ export class Hold implements Member, Footing, OwnedHold {
 
   remainingMs(): number {
     if (!this.isHeld()) return 0;
-    return Math.min(this.#parts.session.certainUntil(), this.#leaseEndsAt()) - this.#parts.session.clock.now();
+    return Math.min(this.parts.session.certainUntil(), this.#leaseEndsAt()) - this.parts.session.clock.now();
   }
 
   /** @returns how to stop listening */
@@ -136,7 +138,7 @@ export class Hold implements Member, Footing, OwnedHold {
 
   /** Makes another handle on the same hold. */
   newHandle(): LockHandle {
-    return new HeldLock(this.#parts, this);
+    return new HeldLock(this.parts, this);
   }
 
   addHandle(): void {
@@ -154,7 +156,7 @@ export class Hold implements Member, Footing, OwnedHold {
     this.#handles -= 1;
     this.#leases?.delete(handle);
     if (this.#handles > 0 || !this.isHeld()) return Promise.resolve();
-    const { history, events } = this.#parts;
+    const { history, events } = this.parts;
     const heldMs = this.ageMs;
     this.#end({ name: 'released' });
     for (const listener of [...this.#releaseListeners]) listener(this.#releasedError());
@@ -166,8 +168,8 @@ export class Hold implements Member, Footing, OwnedHold {
   /** Sets the lease of a handle, or of the call that acquired the lock, which the hold itself stands for. */
   lease(owner: Hold | LockHandle, leaseMs: number): void {
     if (this.#state.name !== 'held') return;
-    this.#leases ??= new Leases(this.#parts.timers, () => this.lose('lease-ended'));
-    this.#leases.set(owner, this.#parts.session.clock.now() + leaseMs);
+    this.#leases ??= new Leases(this.parts.timers, () => this.lose('lease-ended'));
+    this.#leases.set(owner, this.parts.session.clock.now() + leaseMs);
   }
 
   /** Extends the lease of the handle or, if the handle has none, that of the call which acquired the lock. */
@@ -200,14 +202,14 @@ export class Hold implements Member, Footing, OwnedHold {
   /** The facts that every event about this hold has. */
   facts(): { key: string; mode: LockMode; label: string | undefined; token: bigint | undefined } {
     const { key, options } = this.request;
-    const token = this.#parts.scope === 'fleet' ? this.token : undefined;
+    const token = this.parts.scope === 'fleet' ? this.token : undefined;
     return { key, mode: this.#mode, label: options.label, token };
   }
 
   /** Ends the hold, tells everybody who listens, then removes the node. */
   lose(reason: LossReason): void {
     if (this.#state.name !== 'held') return;
-    const { session, link, events } = this.#parts;
+    const { session, link, events } = this.parts;
     const heldMs = Math.round(this.ageMs);
     const evidence = lossEvidence(session, link.downMs, this.contender.session.timeoutMs);
     const error = lossError(reason, this.request.key, heldMs, evidence, session.heartbeatRefusal);
@@ -223,7 +225,7 @@ export class Hold implements Member, Footing, OwnedHold {
   }
 
   #doubt(): LossReason | undefined {
-    const { session } = this.#parts;
+    const { session } = this.parts;
     if (session.identity !== this.contender.session) return 'session-ended';
     const now = session.clock.now();
     // Certainty that began after the hold had a gap before it. The gap was a loss, even if the session has survived it.
@@ -238,7 +240,7 @@ export class Hold implements Member, Footing, OwnedHold {
   #end(state: State): void {
     this.#state = state;
     this.#leases?.clear();
-    this.#parts.holders.delete(this);
+    this.parts.holders.delete(this);
   }
 
   #releasedError(): LockLostError {

@@ -15,29 +15,28 @@ const WATCH_OWN_AFTER_MS = 250;
  * session may have ended.
  */
 export class Holders extends IndexedSet<Hold> {
-  readonly #session: Session;
   readonly #clock: Clock;
-  readonly #timers: Timers;
-  readonly #onSuspended: 'continue' | 'stop';
   #letGo: (() => void) | undefined;
   #certaintyTimer: PendingTimer | undefined;
 
-  constructor(session: Session, timers: Timers, link: LinkState, onSuspended: 'continue' | 'stop') {
+  constructor(
+    private readonly session: Session,
+    private readonly timers: Timers,
+    link: LinkState,
+    private readonly onSuspended: 'continue' | 'stop',
+  ) {
     super();
-    this.#session = session;
     this.#clock = session.clock;
-    this.#timers = timers;
-    this.#onSuspended = onSuspended;
     link.onChange('holders', (state) => this.#onState(state));
     session.certaintyLowered$.subscribe(() => this.#lookAgain());
   }
 
   override add(hold: Hold): void {
     super.add(hold);
-    hold.watchTimer = this.#timers.set(this.#clock.now() + WATCH_OWN_AFTER_MS, () => hold.watchOwn());
+    hold.watchTimer = this.timers.set(this.#clock.now() + WATCH_OWN_AFTER_MS, () => hold.watchOwn());
     // All holds share one session, and with it the heartbeat and the timer that the first of them starts.
     if (this.size > 1) return;
-    this.#letGo = this.#session.keepCertain();
+    this.#letGo = this.session.keepCertain();
     this.#setCertaintyTimer();
   }
 
@@ -54,8 +53,8 @@ export class Holders extends IndexedSet<Hold> {
   #onState(state: ConnectionState): void {
     for (const hold of this.all()) {
       // The session may be a new one already, under which the old holds must not pass for held.
-      if (hold.session !== this.#session.identity) hold.lose(state === 'closed' ? 'closed' : 'session-ended');
-      else if (state === 'suspended' && this.#onSuspended === 'stop') hold.lose('suspended');
+      if (hold.session !== this.session.identity) hold.lose(state === 'closed' ? 'closed' : 'session-ended');
+      else if (state === 'suspended' && this.onSuspended === 'stop') hold.lose('suspended');
       else if (isUp(state) && this.#clock.now() - hold.heldSince >= WATCH_OWN_AFTER_MS) hold.watchOwn();
     }
   }
@@ -69,11 +68,11 @@ export class Holders extends IndexedSet<Hold> {
 
   /** Loses all holds one margin before certainty ends, so that their callers can stop in time. */
   #setCertaintyTimer(): void {
-    const timeoutMs = this.#session.identity?.timeoutMs ?? 0;
-    const tellAt = this.#session.certainUntil() - certaintyMarginMs(timeoutMs);
+    const timeoutMs = this.session.identity?.timeoutMs ?? 0;
+    const tellAt = this.session.certainUntil() - certaintyMarginMs(timeoutMs);
     // Every proof of life postpones that instant, so the timer only looks again when it fires.
     if (tellAt > this.#clock.now()) {
-      this.#certaintyTimer = this.#timers.set(tellAt, () => this.#setCertaintyTimer());
+      this.#certaintyTimer = this.timers.set(tellAt, () => this.#setCertaintyTimer());
       return;
     }
     for (const hold of this.all()) hold.lose('uncertain');

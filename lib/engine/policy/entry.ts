@@ -1,55 +1,52 @@
+import type { AcquireOptions } from '../../lock/acquire-options.js';
+import type { LockMode } from '../../lock/mode.js';
+import { blocks } from '../../queue/decide.js';
 import type { QueueNode } from '../../queue/node-name.js';
 import type { GetRequest, MultiPart, Outcome } from '../../session/requests.js';
-import type { EntryRules } from '../acquire/obstacles.js';
+import type { AcquiredLock, Call, LockCalls, StandIn } from '../acquire/lock-calls.js';
+import type { Busy, EntryRules } from '../acquire/obstacles.js';
 import type { CallScope } from '../bounds/call-scope.js';
+import type { LockEvents } from '../bounds/owner-context.js';
 import type { Contender, LockRequest } from '../contender.js';
 import type { UpgradeRules } from '../hold/hold-parts.js';
 import type { Hold } from '../hold/hold.js';
+import type { PendingTimer, Timers } from '../timers.js';
 import type { LinkState } from '../upkeep/link-state.js';
-import type { Patience } from '../wait.js';
-import type { LocalExclusion } from './local-locks.js';
+import { Latch, type Patience } from '../wait.js';
 import { clearing, type LockDelay } from './lock-delay.js';
 
 /** The rules that an application may ask for, and that keep out a contender whose turn has come. Both are off by default. */
 export class Entry implements EntryRules, UpgradeRules {
-  readonly #link: LinkState;
-  readonly #lockDelay: LockDelay | undefined;
-  readonly #exclusion: LocalExclusion | undefined;
-
-  constructor(link: LinkState, lockDelay: LockDelay | undefined, exclusion: LocalExclusion | undefined) {
-    this.#link = link;
-    this.#lockDelay = lockDelay;
-    this.#exclusion = exclusion;
-  }
+  constructor(
+    private readonly link: LinkState,
+    private readonly lockDelay: LockDelay | undefined,
+    private readonly exclusion: LocalExclusion | undefined,
+  ) {}
 
   get takesTime(): boolean {
-    return this.#lockDelay !== undefined;
+    return this.lockDelay !== undefined;
   }
 
-  get readsKeyNode(): boolean {
-    return this.#lockDelay !== undefined;
-  }
-
-  isOpen({ key, mode }: LockRequest): boolean {
-    return this.#exclusion === undefined || this.#exclusion.isOpen(key, mode);
+  isOpen(request: LockRequest): boolean {
+    return this.insideElsewhere(request) === undefined;
   }
 
   isOpenToWriter(hold: Hold): boolean {
-    return this.#exclusion === undefined || this.#exclusion.isOpen(hold.request.key, 'write', hold);
+    return this.exclusion?.inTheWay(hold.request.key, 'write', hold) === undefined;
   }
 
   /** The hold of this process that keeps a request out, though the two are in different queues. */
   insideElsewhere({ key, mode }: LockRequest): Hold | undefined {
-    return this.#exclusion?.inTheWay(key, mode);
+    return this.exclusion?.inTheWay(key, mode);
   }
 
   async whenOpen(key: string, scope: CallScope): Promise<void> {
-    await this.#exclusion?.whenOpen(key, this.#link, scope);
+    await this.exclusion?.whenOpen(key, this.link, scope);
   }
 
   /** Is called when a hold has begun. */
   entered(hold: Hold): void {
-    this.#exclusion?.enter(hold);
+    this.exclusion?.enter(hold);
   }
 
   async pass(
@@ -58,20 +55,20 @@ export class Entry implements EntryRules, UpgradeRules {
     patience: Patience,
   ): Promise<readonly MultiPart[] | 'kept out' | undefined> {
     const { mode } = contender.request;
-    return this.#lockDelay?.pass(contender, mode === 'exclusive' || mode === 'write', scope, patience) ?? [];
+    return this.lockDelay?.pass(contender, mode === 'exclusive' || mode === 'write', scope, patience) ?? [];
   }
 
   keepsOut(request: LockRequest, parent: Outcome<GetRequest>, queue: readonly QueueNode[]): boolean {
-    return this.#lockDelay?.keepsOut(request, parent, queue) ?? false;
+    return this.lockDelay?.keepsOut(request, parent, queue) ?? false;
   }
 
   async passAsWriter(hold: Hold, scope: CallScope): Promise<void> {
-    if (this.#lockDelay === undefined) return;
+    if (this.lockDelay === undefined) return;
     // From here on its name may stand in the record, also if the upgrade fails.
     hold.releasesWith(clearing(hold.request.queuePath));
     for (;;) {
-      await this.#link.whenUp(scope);
-      if ((await this.#lockDelay.pass(hold.contender, true, scope, 'waits')) !== undefined) return;
+      await this.link.whenUp(scope);
+      if ((await this.lockDelay.pass(hold.contender, true, scope, 'waits')) !== undefined) return;
     }
   }
 
@@ -79,5 +76,94 @@ export class Entry implements EntryRules, UpgradeRules {
     const { onGiveUp } = lockDelay;
     delete lockDelay.onGiveUp;
     return onGiveUp;
+  }
+}
+
+/**
+ * Makes locks of the fleet and the local locks that stand in for them exclude each other, with `whenUnavailable: 'local'`. They
+ * come from two queues that do not know of each other. The first contender of one queue waits here for the holders of the
+ * other, and keeps its place in its own queue meanwhile.
+ */
+export class LocalExclusion {
+  // Those that wait have no order among them: a reader that an upgrader waits for must not wait for a writer that waits for
+  // the upgrader.
+  readonly #inside = new Map<string, Set<Hold>>();
+  readonly #listeners = new Set<(key: string) => void>();
+
+  /** A hold that excludes a contender of this mode. */
+  inTheWay(key: string, mode: LockMode, own?: Hold): Hold | undefined {
+    for (const hold of this.#inside.get(key) ?? []) if (hold !== own && blocks(hold.mode, mode)) return hold;
+    return undefined;
+  }
+
+  /** The hold excludes others from now on, until it is released or lost. */
+  enter(hold: Hold): void {
+    const { key } = hold.request;
+    const inside = this.#inside.get(key) ?? new Set();
+    this.#inside.set(key, inside.add(hold));
+    hold.onEnd(() => {
+      inside.delete(hold);
+      if (inside.size === 0 && this.#inside.get(key) === inside) this.#inside.delete(key);
+      for (const listener of [...this.#listeners]) listener(key);
+    });
+  }
+
+  /** Resolves when a hold has ended, or the link has changed: then the caller looks again. */
+  async whenOpen(key: string, link: LinkState, scope: CallScope): Promise<void> {
+    scope.standsBehind();
+    const changed = new Latch();
+    const listener = (left: string): void => {
+      if (left === key) changed.open();
+    };
+    this.#listeners.add(listener);
+    const stopWatchingLink = link.onChange('contenders', () => changed.open());
+    try {
+      await scope.guard(changed.opened());
+    } finally {
+      this.#listeners.delete(listener);
+      stopWatchingLink();
+    }
+  }
+}
+
+/** `whenUnavailable: 'local'`: locks of this process alone, loud, while ZooKeeper is away. */
+export class LocalStandIn implements StandIn {
+  /** @param lockCalls of the lock service of this process alone */
+  constructor(
+    private readonly lockCalls: LockCalls,
+    private readonly link: LinkState,
+    private readonly timers: Timers,
+    private readonly events: LockEvents,
+  ) {}
+
+  /** Ends a wait for ZooKeeper while there is time left for a local lock. */
+  limit(scope: CallScope): void {
+    const { deadline } = scope;
+    let timer: PendingTimer | undefined;
+    const look = (): void => {
+      timer?.cancel();
+      if (this.link.isUp) return;
+      // Half of the time that is left is for ZooKeeper to come back. Of a session that is lost, or did not come up for as long as
+      // one lasts, nothing is expected any more.
+      const graceMs = this.link.state === 'lost' ? 0 : deadline.remainingMs() / 2;
+      timer = this.timers.set(deadline.clock.now() + graceMs, () => scope.end(scope.timeUp()));
+    };
+    scope.onDispose(this.link.onChange('calls', look));
+    scope.onDispose(() => timer?.cancel());
+    look();
+  }
+
+  acquire(key: string, options: AcquireOptions, call: Call): Promise<AcquiredLock> {
+    this.#tell(key, options);
+    return this.lockCalls.acquire(key, options, call);
+  }
+
+  tryAcquire(key: string, options: AcquireOptions, call: Call): Promise<AcquiredLock | Busy> {
+    this.#tell(key, options);
+    return this.lockCalls.tryAcquire(key, options, call);
+  }
+
+  #tell(key: string, { mode = 'exclusive', label }: AcquireOptions): void {
+    this.events.next({ type: 'degraded', key, mode, label });
   }
 }

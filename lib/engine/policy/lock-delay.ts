@@ -28,17 +28,12 @@ const NO_DATA = new Uint8Array(0);
  * in the data of the key's node, and removes it in the transaction that releases the lock.
  */
 export class LockDelay {
-  readonly #session: Session;
-  readonly #timers: Timers;
-  readonly #vanished: VanishedHolders;
-  readonly #lockDelayMs: number;
-
-  constructor(session: Session, timers: Timers, vanished: VanishedHolders, lockDelayMs: number) {
-    this.#session = session;
-    this.#timers = timers;
-    this.#vanished = vanished;
-    this.#lockDelayMs = lockDelayMs;
-  }
+  constructor(
+    private readonly session: Session,
+    private readonly timers: Timers,
+    private readonly vanished: VanishedHolders,
+    private readonly lockDelayMs: number,
+  ) {}
 
   /**
    * @param writes whether the contender enters as a writer
@@ -52,8 +47,8 @@ export class LockDelay {
     patience: Patience,
   ): Promise<readonly MultiPart[] | 'kept out' | undefined> {
     const { queuePath, key } = contender.request;
-    const own: HolderRecord = { nodeName: contender.name, lockDelayMs: this.#lockDelayMs };
-    const sent = this.#session.batch(writes ? [get(queuePath), set(queuePath, encodeRecord(own))] : [get(queuePath)]);
+    const own: HolderRecord = { nodeName: contender.name, lockDelayMs: this.lockDelayMs };
+    const sent = this.session.batch(writes ? [get(queuePath), set(queuePath, encodeRecord(own))] : [get(queuePath)]);
     if (writes) contender.lockDelay.onGiveUp = sent.then((outcomes) => this.#undo(contender, outcomes));
     const [read, written] = await scope.guard(sent);
     throwRefusal(read, key);
@@ -62,7 +57,7 @@ export class LockDelay {
       if (patience === 'tries') throw refusal(read, key);
       // This contender's name may stand there now, over one that it has not seen. It waits as if there had been one.
       scope.standsBehind();
-      await this.#sleep(this.#lockDelayMs, scope);
+      await this.#sleep(this.lockDelayMs, scope);
       return undefined;
     }
     const before = predecessorIn(read, contender);
@@ -72,11 +67,11 @@ export class LockDelay {
       } else {
         scope.standsBehind();
         if (writes) await this.#putBack(contender, scope);
-        await this.#sleep(Math.max(before.lockDelayMs, this.#lockDelayMs), scope);
+        await this.#sleep(Math.max(before.lockDelayMs, this.lockDelayMs), scope);
       }
       contender.lockDelay.waitedFor = before.nodeName;
       if (!writes) {
-        const [cleared] = await scope.guard(this.#session.batch([set(queuePath, NO_DATA, read.stat.version)]));
+        const [cleared] = await scope.guard(this.session.batch([set(queuePath, NO_DATA, read.stat.version)]));
         throwRefusal(cleared, key);
       }
       // The queue may have changed meanwhile, so it is looked at again.
@@ -91,14 +86,14 @@ export class LockDelay {
     throwRefusal(parent, key);
     if (parent instanceof SessionError) return false;
     const record = parseRecord(parent.data);
-    if (record === undefined) this.#vanished.forget(queuePath);
+    if (record === undefined) this.vanished.forget(queuePath);
     if (record === undefined || queue.some(({ name }) => name === record.nodeName)) return false;
-    this.#vanished.sawGone(queuePath, record.nodeName);
+    this.vanished.sawGone(queuePath, record.nodeName);
     return !this.#isOver(queuePath, record);
   }
 
   #isOver(queuePath: string, record: HolderRecord): boolean {
-    return this.#vanished.ageMs(queuePath, record.nodeName) >= Math.max(record.lockDelayMs, this.#lockDelayMs);
+    return this.vanished.ageMs(queuePath, record.nodeName) >= Math.max(record.lockDelayMs, this.lockDelayMs);
   }
 
   /**
@@ -113,21 +108,21 @@ export class LockDelay {
     const before = predecessorIn(read as NodeData, contender);
     if (before === undefined) return [set(queuePath, NO_DATA, version)];
     // The longer delay is kept, so that the next contender need not know of both.
-    const lockDelayMs = Math.max(before.lockDelayMs, this.#lockDelayMs);
+    const lockDelayMs = Math.max(before.lockDelayMs, this.lockDelayMs);
     return [set(queuePath, encodeRecord({ ...before, lockDelayMs }), version)];
   }
 
   /** Puts the name of the vanished holder back into the record. */
   async #putBack({ lockDelay }: Contender, scope: CallScope): Promise<void> {
     // A contender that waits has not held: if it vanishes as well, the delay must be that of the holder before it.
-    const outcomes = await scope.guard(this.#session.batch([multi((await lockDelay.onGiveUp)!)]));
+    const outcomes = await scope.guard(this.session.batch([multi((await lockDelay.onGiveUp)!)]));
     if (!outcomes.some((outcome) => outcome instanceof SessionError)) delete lockDelay.onGiveUp;
   }
 
   async #sleep(durationMs: number, scope: CallScope): Promise<void> {
     let cancel: (() => void) | undefined;
     const passed = new Promise<void>((resolve) => {
-      const timer = this.#timers.set(this.#session.clock.now() + durationMs, resolve);
+      const timer = this.timers.set(this.session.clock.now() + durationMs, resolve);
       cancel = () => timer.cancel();
     });
     try {
@@ -163,18 +158,15 @@ const MAX_KNOWN = 10_000;
  * lock-delay is over, so earlier tries count. The time is that of this process's monotonic clock, as the servers' clocks may jump.
  */
 export class VanishedHolders {
-  readonly #clock: Clock;
   readonly #first = new Map<string, { readonly nodeName: string; readonly at: number }>();
 
-  constructor(clock: Clock) {
-    this.#clock = clock;
-  }
+  constructor(private readonly clock: Clock) {}
 
   /** Only the first time counts. `nodeName` must be known to be gone: it never comes back. */
   sawGone(queuePath: string, nodeName: string): void {
     if (this.#first.get(queuePath)?.nodeName === nodeName) return;
     this.#first.delete(queuePath);
-    this.#first.set(queuePath, { nodeName, at: this.#clock.now() });
+    this.#first.set(queuePath, { nodeName, at: this.clock.now() });
     for (const oldest of this.#first.keys()) {
       if (this.#first.size <= MAX_KNOWN) break;
       this.#first.delete(oldest);
@@ -184,7 +176,7 @@ export class VanishedHolders {
   /** @returns for how long it has been known that this holder vanished; 0 when it is not known */
   ageMs(queuePath: string, nodeName: string): number {
     const first = this.#first.get(queuePath);
-    return first?.nodeName === nodeName ? this.#clock.now() - first.at : 0;
+    return first?.nodeName === nodeName ? this.clock.now() - first.at : 0;
   }
 
   forget(queuePath: string): void {

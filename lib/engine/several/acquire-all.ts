@@ -75,16 +75,13 @@ export function canonicalOrder(keys: readonly KeyWithMode[], defaultMode: LockMo
 
 /** Listens to the loss of several holds until `part` is called. Others may share these holds for much longer. */
 export class SharedFate {
-  readonly #onLost: (error: LockLostError) => void;
   readonly #stops: (() => void)[] = [];
   #hasParted = false;
 
-  constructor(onLost: (error: LockLostError) => void) {
-    this.#onLost = onLost;
-  }
+  constructor(private readonly onLost: (error: LockLostError) => void) {}
 
   join(hold: Hold): void {
-    const stop = hold.onLost(this.#onLost);
+    const stop = hold.onLost(this.onLost);
     // A hold that was lost already calls back from within `onLost`, which may have led to `part`.
     if (this.#hasParted) stop();
     else this.#stops.push(stop);

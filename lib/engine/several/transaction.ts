@@ -1,13 +1,112 @@
-import type { Deadline } from '../../lock/deadline.js';
+import type { Clock } from '../../lock/clock.js';
+import { answerWithinMs, Deadline } from '../../lock/deadline.js';
 import { DeadlockError, LockAbortedError, type LockError, type LockLostError } from '../../lock/errors.js';
 import type { LockHandle } from '../../lock/handle.js';
 import { covers, type LockMode } from '../../lock/mode.js';
-import type { AcquiredLock } from '../acquire/lock-calls.js';
-import { onAbort } from '../bounds/call-scope.js';
-import type { Footing } from '../hold/held-lock.js';
+import type { AcquiredLock, Call, LockCalls } from '../acquire/lock-calls.js';
+import { type CallScope, onAbort } from '../bounds/call-scope.js';
+import { frameFor, type Identifiers, type LockEvents, runInFrame } from '../bounds/owner-context.js';
+import { type Footing, untilDoneOrLost } from '../hold/held-lock.js';
 import type { Hold } from '../hold/hold.js';
 import type { LockTransaction } from '../lock-service.js';
+import type { PendingTimer, Timers } from '../timers.js';
+import type { Janitor } from '../upkeep/janitor.js';
+import type { LinkState } from '../upkeep/link-state.js';
 import { SharedFate } from './acquire-all.js';
+
+/** The longest pause before another run. Its length is random, so that two victims do not meet again. */
+const MAX_PAUSE_MS = 100;
+
+/** The parts of a lock service that transactions need. */
+export interface TransactionParts {
+  readonly clock: Clock;
+  readonly timers: Timers;
+  readonly link: LinkState;
+  readonly janitor: Janitor;
+  readonly events: LockEvents;
+  readonly identifiers: Identifiers;
+  readonly lockCalls: LockCalls;
+  readonly waitMs: number;
+  /** Returns a number in [0, 1). */
+  readonly random: () => number;
+}
+
+export type TransactionWork<T> = (tx: LockTransaction) => T | PromiseLike<T>;
+
+/**
+ * Runs `work` as a transaction. While the transaction is the victim of a deadlock and time is left, it runs again, except
+ * where the module's `waitMs` is 0.
+ */
+export async function runTransaction<T>(parts: TransactionParts, work: TransactionWork<T>, call: Call): Promise<T> {
+  const { timers, waitMs, random } = parts;
+  for (;;) {
+    try {
+      return await runOnce(parts, work, call);
+    } catch (error) {
+      if (!(error instanceof DeadlockError) || waitMs === 0 || call.deadline.hasPassed()) throw error;
+    }
+    await timers.pause(random() * Math.min(MAX_PAUSE_MS, call.deadline.remainingMs()));
+  }
+}
+
+async function runOnce<T>(parts: TransactionParts, work: TransactionWork<T>, { service, deadline }: Call): Promise<T> {
+  const { clock, waitMs, identifiers, janitor, events, lockCalls } = parts;
+  const locks: AcquiredLock[] = [];
+  const frame = frameFor(service, identifiers, locks);
+  const { owner } = frame;
+  const tx = new GrowingTransaction(
+    locks,
+    deadline,
+    // An `async` function would put more turns of promises between the last check of a lock and its caller.
+    (key, mode, end, suspicion) => {
+      const acquire = (): Promise<AcquiredLock> => {
+        // With a `waitMs` of 0 each lock has the time of one answer, counted anew, as the work in between may take longer.
+        const rest = Deadline.after(clock, waitMs === 0 ? answerWithinMs(0) : deadline.remainingMs());
+        const limit = suspicion && ((scope: CallScope): void => suspectDeadlock(parts, suspicion, scope));
+        return lockCalls.acquire(key, { mode }, { service, deadline: rest, owner, end, limit });
+      };
+      return lockCalls.firstConnectionToAcquire(key, { mode }, { service, deadline, end })?.then(acquire) ?? acquire();
+    },
+    parts.random,
+  );
+  try {
+    const running = runInFrame(frame, () => work(tx));
+    const result = await untilDoneOrLost(running, tx, events);
+    // The work counts as done only under all its locks, so one that it released itself is an error, too.
+    for (const { handle } of locks) handle.assertHeld();
+    return result;
+  } finally {
+    tx.end();
+    const released = Promise.all(locks.map(({ handle }) => handle.release()));
+    // After a loss there may be no link, and the caller should know of the loss at once.
+    await (tx.signal.aborted ? janitor.removalsSent() : released);
+  }
+}
+
+/**
+ * Ends a wait that may be part of a circle. Only the time that a call waits behind others while the link is up counts.
+ */
+function suspectDeadlock(
+  { link, timers }: { readonly link: LinkState; readonly timers: Timers },
+  { afterMs, error }: Suspicion,
+  scope: CallScope,
+): void {
+  const { clock } = scope.deadline;
+  let timer: PendingTimer | undefined;
+  const watch = (): void => {
+    timer?.cancel();
+    // While ZooKeeper is away nobody's turn comes. The deadline of the call ends such a wait.
+    if (link.isUp) timer = timers.set(clock.now() + afterMs, suspect);
+  };
+  const suspect = (): void => {
+    // A call that has seen nobody in front of it waits for a silent server, not for another lock.
+    if (scope.isBehindOthers) scope.end(error());
+    else watch();
+  };
+  scope.onDispose(link.onChange('calls', watch));
+  scope.onDispose(() => timer?.cancel());
+  watch();
+}
 
 /**
  * A transaction that holds locks already waits for another one for a part of its time only, between these two, as the wait
@@ -41,11 +140,11 @@ export class GrowingTransaction implements LockTransaction, Footing {
   readonly #random: () => number;
   readonly #controller = new AbortController();
   readonly #fate = new SharedFate((error) => this.#lose(error));
-  #isOver = false;
+  /** Aborts when no lock is added any more. The reason is the error of the lock that is being acquired. */
+  readonly #over = new AbortController();
   #lostHold: Hold | undefined;
   #last: Promise<unknown> = Promise.resolve();
-  /** Ends the wait for the lock that is being acquired. */
-  #endWait: (loss?: LockLostError) => void = () => undefined;
+  #keyAsked = '';
 
   constructor(locks: AcquiredLock[], deadline: Deadline, acquire: AcquireLock, random: () => number) {
     this.#locks = locks;
@@ -89,21 +188,19 @@ export class GrowingTransaction implements LockTransaction, Footing {
   async #lock(key: string, mode: LockMode): Promise<LockHandle> {
     const loss = this.lossError();
     if (loss !== undefined) throw loss;
-    if (this.#isOver) throw endedError(key);
+    if (this.#over.signal.aborted) throw endedError(key);
     const known = this.#locks.find(({ handle }) => handle.key === key && covers(handle.mode, mode));
     if (known !== undefined) {
       // The work may have released it on its own.
       known.handle.assertHeld();
       return known.handle;
     }
-    const controller = new AbortController();
-    this.#endWait = (loss) => controller.abort(loss ?? endedError(key));
-    const acquired = await this.#acquire(key, mode, controller.signal, this.#suspicion(key));
+    this.#keyAsked = key;
+    const acquired = await this.#acquire(key, mode, this.#over.signal, this.#suspicion(key));
     // The end or the loss came after the hold began, too late to end the wait.
-    if (this.#isOver || this.signal.aborted) {
+    if (this.#over.signal.aborted) {
       void acquired.handle.release();
-      this.signal.throwIfAborted();
-      throw endedError(key);
+      throw this.#over.signal.reason;
     }
     this.#locks.push(acquired);
     this.#fate.join(acquired.hold);
@@ -112,9 +209,8 @@ export class GrowingTransaction implements LockTransaction, Footing {
 
   /** Ends the growing phase: no lock is added from now on, and a wait for one ends. */
   end(): void {
-    this.#isOver = true;
     this.#fate.part();
-    this.#endWait();
+    this.#over.abort(endedError(this.#keyAsked));
   }
 
   /** The loss of one lock ends all, so that nobody works with a part of them. */
@@ -122,7 +218,7 @@ export class GrowingTransaction implements LockTransaction, Footing {
     if (this.signal.aborted) return;
     this.#lostHold = this.#locks.find(({ hold }) => hold.isLost)?.hold;
     this.#controller.abort(error);
-    this.#endWait(error);
+    this.#over.abort(error);
     // Locks that other callers share stay. The transaction's own handles on them are released at its end.
     for (const { hold } of this.#locks) hold.loseWithSiblings();
   }

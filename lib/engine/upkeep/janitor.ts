@@ -54,24 +54,16 @@ const nobodyWaits = (): void => undefined;
  * servers refuse is reported once.
  */
 export class Janitor {
-  readonly #session: Session;
-  readonly #timers: Timers;
-  readonly #lists: ListsBehindWrites;
-  readonly #onRefused: (path: string, error: SessionError) => void;
   readonly #tasks = new IndexedSet<Task>();
   #sent: Promise<void> | undefined;
 
   constructor(
-    session: Session,
+    private readonly session: Session,
     link: LinkState,
-    timers: Timers,
-    lists: ListsBehindWrites,
-    onRefused: (path: string, error: SessionError) => void,
+    private readonly timers: Timers,
+    private readonly lists: ListsBehindWrites,
+    private readonly onRefused: (path: string, error: SessionError) => void,
   ) {
-    this.#session = session;
-    this.#timers = timers;
-    this.#lists = lists;
-    this.#onRefused = onRefused;
     link.onChange('leftovers', (state) => {
       if (isUp(state)) for (const task of this.#tasks.all()) this.#run(task);
       if (state === 'closed') for (const task of this.#tasks.all()) this.#finish(task);
@@ -94,7 +86,7 @@ export class Janitor {
       return this.#add(() => this.#removeEach(paths));
     return this.#add(async () => {
       const parts = also instanceof Promise ? await also : also;
-      const [removed] = await this.#session.batch([multi([...paths.map((path) => remove(path)), ...parts])]);
+      const [removed] = await this.session.batch([multi([...paths.map((path) => remove(path)), ...parts])]);
       if (!(removed instanceof SessionError)) return 'done';
       // A node that somebody else has removed makes the whole transaction fail. The others must go nevertheless.
       return isAboutTheLink(removed) ? 'again' : this.#removeEach(paths);
@@ -107,7 +99,7 @@ export class Janitor {
    */
   sweep(queuePath: string, marker: string): Promise<void> {
     const task = this.#add(async () => {
-      const listed = await this.#lists.list(queuePath, marker);
+      const listed = await this.lists.list(queuePath, marker);
       // The list is too long to be sent, so asking again costs nothing. There may be fewer children by then.
       if (failedWith(listed, 'TOO_LARGE')) return { path: `${queuePath}/${marker}`, error: listed };
       if (listed instanceof SessionError && listed.code !== 'NO_NODE') return isAboutTheLink(listed) ? 'again' : 'done';
@@ -115,7 +107,7 @@ export class Janitor {
       const left = children.filter((name) => name.includes(marker));
       if (left.length > 0) return this.#removeEach(left.map((name) => `${queuePath}/${name}`));
       // A container that has had a child is removed by the servers when it stands empty.
-      const refused = stat?.cversion ? undefined : await useUnusedContainer(this.#session, queuePath, marker);
+      const refused = stat?.cversion ? undefined : await useUnusedContainer(this.session, queuePath, marker);
       return refused !== undefined && isAboutTheLink(refused) ? 'again' : 'done';
     });
     return task.done;
@@ -136,15 +128,15 @@ export class Janitor {
     // step, because an application's fake timers could hold up a timer.
     this.#sent ??= Promise.resolve().then(() => {
       this.#sent = undefined;
-      const leaving = this.#session.flush();
-      return leaving === undefined ? undefined : this.#timers.atMost(LEAVES_WITHIN_MS, leaving);
+      const leaving = this.session.flush();
+      return leaving === undefined ? undefined : this.timers.atMost(LEAVES_WITHIN_MS, leaving);
     });
     return this.#sent;
   }
 
   #add(attempt: () => Promise<Result>): Removal {
     // The nodes end with the session, and there will be no other link.
-    if (this.#session.state === 'closed') return { done: Promise.resolve(), forget: nobodyWaits };
+    if (this.session.state === 'closed') return { done: Promise.resolve(), forget: nobodyWaits };
     const task: Task = { attempt, done: nobodyWaits, refusals: 0, retry: undefined, setIndex: -1 };
     // The removal may outlive the call that asks for it, so its promise must not keep that call's async context.
     const done = outsideCalls(() => new Promise<void>((resolve) => (task.done = resolve)));
@@ -164,13 +156,13 @@ export class Janitor {
     if (!this.#tasks.has(task)) return;
     if (result !== 'again') {
       task.refusals += 1;
-      if (task.refusals === 1) this.#onRefused(result.path, result.error);
+      if (task.refusals === 1) this.onRefused(result.path, result.error);
     }
-    if (!isUp(this.#session.state)) return;
+    if (!isUp(this.session.state)) return;
     // The server throttles or refuses, and the link stays, so a timer repeats the removal. The pauses grow with the refusals.
     const pauseMs = Math.min(LONGEST_PAUSE_MS, RETRY_AFTER_MS * 2 ** task.refusals);
     task.retry?.cancel();
-    task.retry = this.#session.clock.setTimer(pauseMs, () => this.#run(task));
+    task.retry = this.session.clock.setTimer(pauseMs, () => this.#run(task));
   }
 
   #finish(task: Task): void {
@@ -187,13 +179,13 @@ export class Janitor {
       const guarded = guard.paths();
       if (guarded.length === 0) return this.#removeEach(paths);
       const parts = [...guarded.map((path) => check(path)), ...paths.map((path) => remove(path))];
-      const [removed] = await this.#session.batch([multi(parts)]);
+      const [removed] = await this.session.batch([multi(parts)]);
       if (!(removed instanceof SessionError)) {
         guard.confirmed(guarded);
         return 'done';
       }
       if (isAboutTheLink(removed)) return 'again';
-      const found = await this.#session.batch(guarded.map((path) => exists(path)));
+      const found = await this.session.batch(guarded.map((path) => exists(path)));
       if (found.some((outcome) => outcome instanceof SessionError && isAboutTheLink(outcome))) return 'again';
       const missing = guarded.filter((_path, index) => found[index] === undefined);
       for (const path of missing) guard.missing(path);
@@ -203,7 +195,7 @@ export class Janitor {
   }
 
   async #removeEach(paths: readonly string[]): Promise<Result> {
-    const outcomes = await this.#session.batch(paths.map((path) => remove(path)));
+    const outcomes = await this.session.batch(paths.map((path) => remove(path)));
     const errors = outcomes.map((outcome) => (outcome instanceof SessionError ? outcome : undefined));
     if (errors.some((error) => error !== undefined && isAboutTheLink(error))) return 'again';
     const index = errors.findIndex((error) => error !== undefined && error.code !== 'NO_NODE');

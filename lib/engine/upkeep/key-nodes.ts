@@ -24,18 +24,15 @@ const MAX_KNOWN = 10_000;
  */
 export class Parents {
   readonly #known = new Set<string>();
-  readonly #mode: 'container' | 'persistent';
 
-  constructor(mode: 'container' | 'persistent') {
-    this.#mode = mode;
-  }
+  constructor(private readonly mode: 'container' | 'persistent') {}
 
   /** The creates of missing parents, to be sent in front of a contender's own. */
   missing(queuePath: string): CreateRequest[] {
     if (this.#known.has(queuePath)) return [];
     return ancestry(queuePath)
       .filter((path) => !this.#known.has(path))
-      .map((path) => create(path, this.#mode));
+      .map((path) => create(path, this.mode));
   }
 
   seen(queuePath: string): void {
@@ -87,13 +84,10 @@ export async function useUnusedContainer(
  * behind that create on every server, even a write that is refused: here the deletion of a node that never exists.
  */
 export class ListsBehindWrites {
-  readonly #session: Session;
   readonly #underWay = new Map<string, Promise<Children | SessionError>>();
   readonly #next = new Map<string, Promise<Children | SessionError>>();
 
-  constructor(session: Session) {
-    this.#session = session;
-  }
+  constructor(private readonly session: Session) {}
 
   /** @param marker a part of the names that are looked for; no node has it as its whole name */
   list(queuePath: string, marker: string): Promise<Children | SessionError> {
@@ -112,7 +106,7 @@ export class ListsBehindWrites {
   }
 
   #send(queuePath: string, marker: string): Promise<Children | SessionError> {
-    const sent = this.#session
+    const sent = this.session
       .batch([remove(`${queuePath}/${marker}`), listQueue(queuePath)])
       .then(([written, listed]) => {
         this.#underWay.delete(queuePath);

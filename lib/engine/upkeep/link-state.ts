@@ -13,7 +13,6 @@ type Listener = (state: ConnectionState) => void;
 
 /** The state of the link to ZooKeeper. Its one subscription to the session calls all listeners in their order. */
 export class LinkState {
-  readonly #session: Session;
   readonly #listeners: Readonly<Record<Hearer, Set<Listener>>> = {
     leftovers: new Set(),
     holders: new Set(),
@@ -24,8 +23,7 @@ export class LinkState {
   #downSince: number | undefined;
   #hasBeenUp = false;
 
-  constructor(session: Session) {
-    this.#session = session;
+  constructor(private readonly session: Session) {
     this.#openedAt = session.clock.now();
     session.state$.subscribe((state) => {
       this.#hasBeenUp ||= isUp(state);
@@ -35,25 +33,25 @@ export class LinkState {
   }
 
   get state(): ConnectionState {
-    return this.#session.state;
+    return this.session.state;
   }
 
   get isUp(): boolean {
-    return isUp(this.#session.state) && !this.#session.isClosing;
+    return isUp(this.session.state) && !this.session.isClosing;
   }
 
   /** For how long the link has been down; 0 while it is up. */
   get downMs(): number {
-    return this.#downSince === undefined ? 0 : this.#session.clock.now() - this.#downSince;
+    return this.#downSince === undefined ? 0 : this.session.clock.now() - this.#downSince;
   }
 
   /** How much longer a call may wait for the first connection; 0 once there has been one, or `withinMs` have passed. */
   firstConnectionMs(withinMs: number): number {
-    return this.#hasBeenUp ? 0 : Math.max(0, this.#openedAt + withinMs - this.#session.clock.now());
+    return this.#hasBeenUp ? 0 : Math.max(0, this.#openedAt + withinMs - this.session.clock.now());
   }
 
   describeFailures(): string {
-    return this.#session.describeFailures();
+    return this.session.describeFailures();
   }
 
   /** @returns how to stop listening */
@@ -116,10 +114,10 @@ export class LinkState {
   get isClosed(): boolean {
     // A session that is being closed still has its old state. Loops that wait for a link must end now, or they would keep
     // the session from closing.
-    return this.#session.state === 'closed' || this.#session.isClosing;
+    return this.session.state === 'closed' || this.session.isClosing;
   }
 
   closedError(): Error {
-    return this.#session.failure ?? new LockClosedError('The lock service is closed');
+    return this.session.failure ?? new LockClosedError('The lock service is closed');
   }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { LockEvents } from '../../../lib/engine/bounds/lock-events.js';
+import { LockEvents } from '../../../lib/engine/bounds/owner-context.js';
 import { LockConfigurationError, LockLostError, LockTimeoutError } from '../../../lib/lock/errors.js';
 import type { LockEvent, LockEventFacts } from '../../../lib/lock/events.js';
 import { type ClientDescription, contenderSnapshot, lockSnapshot } from '../../../lib/lock/snapshot.js';

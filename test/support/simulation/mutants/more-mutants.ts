@@ -32,7 +32,7 @@ export const MORE_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'lib/engine/policy/lock-delay.ts',
-        find: 'await this.#sleep(Math.max(before.lockDelayMs, this.#lockDelayMs), scope);',
+        find: 'await this.#sleep(Math.max(before.lockDelayMs, this.lockDelayMs), scope);',
         replace: '',
       },
     ],
@@ -97,7 +97,7 @@ export const MORE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a session that nobody keeps certain',
-    edits: [{ file: 'lib/engine/hold/holders.ts', find: 'this.#letGo = this.#session.keepCertain();', replace: '' }],
+    edits: [{ file: 'lib/engine/hold/holders.ts', find: 'this.#letGo = this.session.keepCertain();', replace: '' }],
     breaks: ['no false loss'],
     withinSeeds: 100,
   },

@@ -26,8 +26,8 @@ describe('transaction() as JavaScript may call it', () => {
     ['with options behind the work', OPTIONS_REFUSED, [work, { waitMs: 300 }]],
     ['with options in front of it', OPTIONS_REFUSED, [{ waitMs: 300 }, work]],
     ['with keys, as acquireAll has them', OPTIONS_REFUSED, [['/l/a'], work]],
-    ['with options alone', refusedAs('of type object'), [{ waitMs: 300 }]],
-    ['with keys alone', refusedAs('an array'), [['/l/a']]],
+    ['with options alone', refusedAs('[object Object]'), [{ waitMs: 300 }]],
+    ['with keys alone', refusedAs('[object Array]'), [['/l/a']]],
     ['with nothing', refusedAs('undefined'), []],
   ])('is refused %s, without work, connection or time', async (_how, text, args) => {
     // The simulated time stands still: nothing that has to be waited for would come.
