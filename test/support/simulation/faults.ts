@@ -7,6 +7,8 @@ import type { Schedule } from './schedule.js';
 /** Begins; the returned function ends it. */
 type Fault = (schedule: Schedule, durationMs: number) => () => void;
 
+/** More creates than all callers of a schedule have under way at once. */
+const MOST_UNDER_WAY = 50;
 const NOTHING = (): void => undefined;
 const LOSABLE: readonly Op[] = ['create', 'create', 'create', 'list', 'get', 'delete', 'multi', 'set', 'sync'];
 
@@ -143,8 +145,9 @@ const ADMINISTRATION: Readonly<Record<string, Fault>> = {
     const path = schedule.queuePath(pick(random, scenario.keys));
     if (world.leaderId === undefined || world.stat(path) === undefined) return NOTHING;
     const creates = world.ensemble.server(world.leaderId).tree.nodes.get(path)!.creates;
-    // Past another digit, where text and number sort differently.
-    const next = 10 ** String(creates).length - 1;
+    // Past another digit, where text and number sort differently. Servers never give a number twice, so it is also past those that
+    // creates under way have been given.
+    const next = 10 ** String(creates + MOST_UNDER_WAY).length - 1;
     if (next < 1_000_000_000) world.faults.jumpSequence(path, next);
     return NOTHING;
   },
