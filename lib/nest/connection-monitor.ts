@@ -1,4 +1,5 @@
-import { setImmediate } from 'node:timers';
+import { performance } from 'node:perf_hooks';
+import { clearInterval, setImmediate, setInterval } from 'node:timers';
 import { Logger } from '@nestjs/common';
 import type { Observable } from 'rxjs';
 import type { LockService } from '../engine/lock-service.js';
@@ -8,7 +9,9 @@ import { inOneLine } from '../lock/shown.js';
 import type { ResolvedOptions } from '../options.js';
 import { EventLoopWatch } from './event-loop-watch.js';
 import { countAsLogged } from './log-lock-error.js';
-import { WaitingStart } from './waiting-start.js';
+
+/** A person who watches a start must see that it goes on, and wants no more lines than that. */
+const START_GOES_ON_EVERY_MS = 5_000;
 
 /** The parts of an opened lock service that the monitor looks at. */
 interface Monitored {
@@ -27,12 +30,11 @@ export class ConnectionMonitor {
   readonly #connection: string;
   readonly #options: ResolvedOptions;
   #loop: EventLoopWatch | undefined;
-  #isLookingSoon = false;
-  #hasToldOfDegradedLocks = false;
-  #hasToldOfFailures = false;
-  #hasJudgedWaitMs = false;
   #hasBeenUp = false;
-  #start: WaitingStart | undefined;
+  /** What was told and is not told again: of failures and of degraded locks, until the connection is up again. */
+  readonly #told = new Set<'failures' | 'degraded' | 'waitMs'>();
+  /** Hears of rounds in vain while the start of the application waits for the first connection. */
+  #onRoundOfStart: (() => void) | undefined;
 
   constructor(name: string, options: ResolvedOptions) {
     this.#connection = `Connection '${name}'`;
@@ -47,13 +49,13 @@ export class ConnectionMonitor {
       this.#tellLag();
       if (state !== 'connected' && state !== 'reconnected') return;
       this.#hasBeenUp = true;
-      this.#hasToldOfDegradedLocks = false;
-      this.#hasToldOfFailures = false;
+      this.#told.delete('degraded');
+      this.#told.delete('failures');
       if (session.identity !== undefined) this.#judge(session.identity.timeoutMs);
     });
     session.roundInVain$.subscribe(() => {
-      if (this.#start === undefined) this.#tellUnreached(session.describeFailures());
-      else this.#start.roundInVain();
+      if (this.#onRoundOfStart === undefined) this.#tellUnreached(session.describeFailures());
+      else this.#onRoundOfStart();
     });
     service.events$.subscribe((event) => {
       this.#tellEvent(event);
@@ -64,41 +66,49 @@ export class ConnectionMonitor {
 
   /** Warns once, at the start of the application, of options that work and may not be what was meant. */
   judgeOptions(): void {
-    const { auth, tls, isInMemory } = this.#options;
-    if (isInMemory) return this.#tellNobodyIsExcluded();
-    if (auth.length === 0 || tls !== undefined) return;
-    this.#logger.warn(
-      `${this.#connection}: auth is set and tls is not, so the password crosses the network unencrypted. Whoever listens has ` +
-        "it: connect to the servers' secureClientPort with tls",
-    );
-  }
-
-  #tellNobodyIsExcluded(): void {
-    this.#logger.warn(
-      `${this.#connection}: connect is '${this.#options.connect}', so locks are of this process alone: nobody else is excluded, ` +
-        'not even another instance of this application. For anything but development and tests, name your ZooKeeper servers',
-    );
+    const { connect, auth, tls, isInMemory } = this.#options;
+    if (isInMemory) {
+      this.#warn(
+        `connect is '${connect}', so locks are of this process alone: nobody else is excluded, not even another instance of ` +
+          'this application. For anything but development and tests, name your ZooKeeper servers',
+      );
+    } else if (auth.length > 0 && tls === undefined) {
+      this.#warn(
+        'auth is set and tls is not, so the password crosses the network unencrypted. Whoever listens has ' +
+          "it: connect to the servers' secureClientPort with tls",
+      );
+    }
   }
 
   /** Call it when the start of the application begins to wait for the first connection, and the returned function at its end. */
   startWaits({ session }: Monitored): () => void {
     const { connect, connectTimeoutMs } = this.#options;
-    const start = new WaitingStart(connectTimeoutMs, (leftMs) => {
-      this.#hasToldOfFailures = true;
-      this.#logger.warn(
-        `${this.#connection}: no ZooKeeper at ${connect} has answered yet (${session.describeFailures() || 'nothing was heard'}). ` +
-          `The start of the application waits for it for another ${seconds(leftMs)} (connectTimeoutMs: ${connectTimeoutMs})`,
+    const endsAt = performance.now() + connectTimeoutMs;
+    const tell = (): void => {
+      // The first round is told, and after it only that the start goes on.
+      this.#onRoundOfStart = () => undefined;
+      const leftMs = Math.max(0, endsAt - performance.now());
+      const heard = session.describeFailures() || 'nothing was heard';
+      this.#told.add('failures');
+      this.#warn(
+        `no ZooKeeper at ${connect} has answered yet (${heard}). The start of the application waits for it for another ` +
+          `${(leftMs / 1_000).toFixed(1)} s (connectTimeoutMs: ${connectTimeoutMs})`,
       );
-    });
-    this.#start = start;
+    };
+    // Servers that neither accept nor refuse make the first round long, so the timer does not wait for its end.
+    const timer = setInterval(tell, START_GOES_ON_EVERY_MS);
+    this.#onRoundOfStart = () => {
+      tell();
+      timer.refresh();
+    };
     return () => {
-      start.end();
-      this.#start = undefined;
+      clearInterval(timer);
+      this.#onRoundOfStart = undefined;
     };
   }
 
   startedWithoutZooKeeper(error: LockUnavailableError): void {
-    this.#logger.warn(`${this.#connection}: starting without ZooKeeper (whenUnavailable: 'local'). ${error.details}`);
+    this.#warn(`starting without ZooKeeper (whenUnavailable: 'local'). ${error.details}`);
   }
 
   stop(): void {
@@ -112,15 +122,15 @@ export class ConnectionMonitor {
       case 'reconnected':
         return this.#logger.log(`${this.#connection}: ${state} to ${connect}`);
       case 'suspended':
-        return this.#logger.warn(
-          `${this.#connection}: the link to ${connect} is down; held locks ` +
+        return this.#warn(
+          `the link to ${connect} is down; held locks ` +
             (onSuspended === 'stop'
               ? "are lost now (onSuspended: 'stop')"
               : `are lost unless it is back in time, in less than ${sessionTimeoutMs ?? this.#options.sessionTimeoutMs} ms`),
         );
       case 'lost':
-        return this.#logger.warn(
-          `${this.#connection}: the session at ${connect} has ended, or may have (nothing was heard from the servers for a whole session time-out): ` +
+        return this.#warn(
+          `the session at ${connect} has ended, or may have (nothing was heard from the servers for a whole session time-out): ` +
             'its locks are lost',
         );
       case 'connecting':
@@ -131,12 +141,11 @@ export class ConnectionMonitor {
 
   /** Tells once that the first connection is not made: the state of the session and failing calls both say so. */
   #tellUnreached(what: string): void {
-    if (this.#hasBeenUp || this.#hasToldOfFailures) return;
-    this.#hasToldOfFailures = true;
-    const { connect } = this.#options;
-    this.#logger.warn(
-      `${this.#connection}: no ZooKeeper at ${connect} has answered yet (${what}). It is tried again and again; until then ` +
-        'nobody gets a lock',
+    if (this.#hasBeenUp) return;
+    this.#warnOnce(
+      'failures',
+      `no ZooKeeper at ${this.#options.connect} has answered yet (${what}). It is tried again and again; until then nobody gets ` +
+        'a lock',
     );
   }
 
@@ -150,7 +159,7 @@ export class ConnectionMonitor {
           `The work under the lock ${event.key}${by(event.label)} finished after the lock was lost: its effects may clash with the next holder's`,
         );
       case 'not-removed':
-        return this.#logger.warn(`${this.#connection}: ${event.error.details}`);
+        return this.#warn(event.error.details);
       case 'degraded':
         return this.#tellDegraded(event);
       case 'requeued':
@@ -160,8 +169,7 @@ export class ConnectionMonitor {
       case 'failed':
         return this.#tellFailed(event);
       case 'acquired':
-        this.#hasToldOfFailures = false;
-        return;
+        return void this.#told.delete('failures');
       case 'released':
         // They come once or twice a call, and Nest's logger prints the level debug, too, by default. `events$` has them.
         return;
@@ -170,31 +178,28 @@ export class ConnectionMonitor {
 
   /** Warns once for each time that ZooKeeper is away: there may be thousands of such locks. */
   #tellDegraded({ key, label }: LockEvent): void {
-    const text = `${this.#connection}: ZooKeeper cannot be reached, so ${key} is locked in this process only${by(label)}`;
-    if (this.#hasToldOfDegradedLocks) return this.#logger.debug(text);
-    this.#hasToldOfDegradedLocks = true;
-    this.#logger.warn(`${text}. Until it is back, further locks like this are logged at debug level only`);
+    const text = `ZooKeeper cannot be reached, so ${key} is locked in this process only${by(label)}`;
+    if (this.#told.has('degraded')) return this.#logger.debug(`${this.#connection}: ${text}`);
+    this.#warnOnce('degraded', `${text}. Until it is back, further locks like this are logged at debug level only`);
   }
 
   /** Tells what the servers said, which callers from outside are not told; once for each time that ZooKeeper is away. */
   #tellFailed({ error, label }: Extract<LockEvent, { type: 'failed' }>): void {
     if (!(error instanceof LockUnavailableError) || this.#options.whenUnavailable === 'local') return;
     countAsLogged(error);
-    if (this.#hasToldOfFailures) return;
-    this.#hasToldOfFailures = true;
     const more = 'Further failures like this are not logged until a lock is acquired again: each is an event "failed"';
-    this.#logger.warn(`${this.#connection}: ${error.details}${by(label)}. ${more}`);
+    this.#warnOnce('failures', `${error.details}${by(label)}. ${more}`);
   }
 
   #judge(sessionTimeoutMs: number): void {
     this.#loop?.stop();
     this.#loop = new EventLoopWatch(sessionTimeoutMs);
     const { waitMs, serverTickMs } = this.#options;
-    if (this.#hasJudgedWaitMs || waitMs >= sessionTimeoutMs + serverTickMs) return;
-    this.#hasJudgedWaitMs = true;
-    this.#logger.warn(
-      `${this.#connection}: waitMs (${waitMs}) is less than the granted session time-out and a tick ` +
-        `(${sessionTimeoutMs} + ${serverTickMs}): a call that waits for a crashed holder gives up before the lock is free`,
+    if (waitMs >= sessionTimeoutMs + serverTickMs) return;
+    this.#warnOnce(
+      'waitMs',
+      `waitMs (${waitMs}) is less than the granted session time-out and a tick (${sessionTimeoutMs} + ${serverTickMs}): a call ` +
+        'that waits for a crashed holder gives up before the lock is free',
     );
   }
 
@@ -203,14 +208,7 @@ export class ConnectionMonitor {
    * the watch has measured the block. That timer runs within two turns.
    */
   #tellLagSoon(): void {
-    if (this.#isLookingSoon) return;
-    this.#isLookingSoon = true;
-    setImmediate(() =>
-      setImmediate(() => {
-        this.#isLookingSoon = false;
-        this.#tellLag();
-      }),
-    );
+    setImmediate(() => setImmediate(() => this.#tellLag()));
   }
 
   #tellLag(): void {
@@ -220,6 +218,16 @@ export class ConnectionMonitor {
       `The event loop was blocked for ${Math.round(lagMs)} ms, a noticeable part of the session time-out: beyond that, all ` +
         'locks are lost. Look for synchronous work, long garbage collections, or a machine without CPU to spare',
     );
+  }
+
+  #warnOnce(subject: 'failures' | 'degraded' | 'waitMs', text: string): void {
+    if (this.#told.has(subject)) return;
+    this.#told.add(subject);
+    this.#warn(text);
+  }
+
+  #warn(text: string): void {
+    this.#logger.warn(`${this.#connection}: ${text}`);
   }
 }
 
@@ -232,8 +240,4 @@ function hasObeyed({ key, error }: Extract<LockEvent, { type: 'late-result' }>):
 
 function by(label: string | undefined): string {
   return label === undefined ? '' : ` (${inOneLine(label)})`;
-}
-
-function seconds(durationMs: number): string {
-  return `${(durationMs / 1_000).toFixed(1)} s`;
 }

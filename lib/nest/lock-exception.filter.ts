@@ -2,7 +2,6 @@ import {
   type ArgumentsHost,
   Catch,
   type ExceptionFilter,
-  Inject,
   InternalServerErrorException,
   Optional,
 } from '@nestjs/common';
@@ -28,8 +27,6 @@ interface WebSocketClient {
 }
 
 const SERVICE_UNAVAILABLE = 503;
-/** Nobody provides it: `@UseFilters(LockExceptionFilter)` makes Nest build the filter, with its defaults. */
-const FILTER_OPTIONS = Symbol('LockExceptionFilter options');
 const DEFAULT_RETRY_AFTER_SECONDS = 5;
 
 /**
@@ -44,7 +41,8 @@ const DEFAULT_RETRY_AFTER_SECONDS = 5;
 export class LockExceptionFilter implements ExceptionFilter<LockError> {
   readonly #retryAfterSeconds: number;
 
-  constructor(@Optional() @Inject(FILTER_OPTIONS) options: { readonly retryAfterSeconds?: number } = {}) {
+  /** Nobody provides the options where `@UseFilters(LockExceptionFilter)` makes Nest build the filter: it has its defaults then. */
+  constructor(@Optional() options: { readonly retryAfterSeconds?: number } = {}) {
     this.#retryAfterSeconds = options.retryAfterSeconds ?? DEFAULT_RETRY_AFTER_SECONDS;
   }
 

@@ -1,5 +1,5 @@
 import type { BeforeApplicationShutdown, OnApplicationShutdown, OnModuleInit } from '@nestjs/common';
-import { BehaviorSubject, defer, type Observable, of, ReplaySubject, Subject, takeUntil } from 'rxjs';
+import { defer, type Observable, ReplaySubject, Subject, take, takeUntil } from 'rxjs';
 import {
   type AcquireAllOptions,
   type KeyWithMode,
@@ -30,15 +30,14 @@ export class ManagedLockService
   extends LockService
   implements OnModuleInit, BeforeApplicationShutdown, OnApplicationShutdown
 {
-  /** The current state, also when subscribers are told no more of it. */
   #state: LockService['connectionState'] = 'connecting';
-  readonly #states = new BehaviorSubject(this.#state);
+  /** Tells the current state, and goes on when the streams for the application have ended. @internal */
+  readonly states$ = new ReplaySubject<LockService['connectionState']>(1);
   readonly #events = new Subject<LockEvent>();
-  /** Emits when the service is closed, also after the streams for the application have ended. @internal */
-  readonly closed$ = new ReplaySubject<'closed'>(1);
   /** Whether the application called its hooks, or asked for a lock. @internal */
   hasStarted = false;
-  readonly #endOfWatches = new ReplaySubject<void>(1);
+  /** Ends the streams for the application that have no end of their own. */
+  readonly #endOfStreams = new ReplaySubject<void>(1);
   readonly #monitor: ConnectionMonitor;
   #opened: Opened | undefined;
   #isClosing = false;
@@ -51,6 +50,7 @@ export class ManagedLockService
   ) {
     super();
     this.#monitor = new ConnectionMonitor(name, options);
+    this.#setState('connecting');
     liveLockServices.add(this);
   }
 
@@ -63,7 +63,7 @@ export class ManagedLockService
   }
 
   get connectionState$(): Observable<LockService['connectionState']> {
-    return defer(() => (this.#isClosing ? of(this.#state) : this.#states));
+    return defer(() => this.states$.pipe(this.#isClosing ? take(1) : takeUntil(this.#endOfStreams)));
   }
 
   get events$(): Observable<LockEvent> {
@@ -95,7 +95,7 @@ export class ManagedLockService
   }
 
   watch(key: string): Observable<LockSnapshot> {
-    return this.#open().service.watch(key).pipe(takeUntil(this.#endOfWatches));
+    return this.#open().service.watch(key).pipe(takeUntil(this.#endOfStreams));
   }
 
   /** @internal */
@@ -132,8 +132,7 @@ export class ManagedLockService
     this.#isClosing = true;
     // An open response may be a stream of states or snapshots, which has no end of its own: it ends now. The stream of events
     // tells of the holders first.
-    this.#states.complete();
-    this.#endOfWatches.next();
+    this.#endOfStreams.next();
     // Nobody waits for it here. Next, Nest closes the servers, which wait for every open response, and the response of a
     // stream under a lock may end with the lock alone.
     void this.#endHolders();
@@ -216,16 +215,13 @@ export class ManagedLockService
     await this.#opened?.service.close(graceMs);
     this.#monitor.stop();
     if (this.#state !== 'closed') this.#setState('closed');
-    this.#states.complete();
+    this.states$.complete();
     this.#events.complete();
     liveLockServices.delete(this);
   }
 
   #setState(state: LockService['connectionState']): void {
     this.#state = state;
-    this.#states.next(state);
-    if (state !== 'closed') return;
-    this.closed$.next(state);
-    this.closed$.complete();
+    this.states$.next(state);
   }
 }

@@ -1,6 +1,6 @@
 import { clearTimeout, setTimeout } from 'node:timers';
 import { inspect } from 'node:util';
-import { merge, type Observable, type Subscription } from 'rxjs';
+import type { Observable, Subscription } from 'rxjs';
 import type { LockService } from '../../engine/lock-service.js';
 import { LockConfigurationError } from '../../lock/errors.js';
 import type { LockHandle } from '../../lock/handle.js';
@@ -105,10 +105,7 @@ export class LockTesting {
 
   /** Resolves when the application is told of this state, or at once if it is in that state. */
   async untilState(state: ConnectionState, withinMs = WITHIN_MS): Promise<void> {
-    const { connectionState$, closed$ } = this.#locks;
-    // The application's own stream ends when the application begins to shut down.
-    const states = merge(connectionState$, closed$);
-    await this.#until(`state ${state}`, states, (current) => current === state, withinMs);
+    await this.#until(`state ${state}`, this.#locks.states$, (current) => current === state, withinMs);
   }
 
   /** Resolves when a contender holds the lock. */

@@ -1,11 +1,10 @@
 import { Logger } from '@nestjs/common';
 import type { LockService } from '../../engine/lock-service.js';
-import { detailsOf, LockTimeoutError } from '../../lock/errors.js';
+import { detailsOf, LockAbortedError, LockTimeoutError } from '../../lock/errors.js';
 import type { LockEvent } from '../../lock/events.js';
 import type { LockHandle } from '../../lock/handle.js';
 import { withJson } from '../../lock/json.js';
-import { logLockError, logRefusal } from '../log-lock-error.js';
-import { tellOfEvent } from './event-listener.js';
+import { logLockError, logRefusal, tellOfEvent } from '../log-lock-error.js';
 import type { ResolvedLockedOptions } from './locked-options.js';
 import type { ParameterNote } from './notes.js';
 import { serviceFor } from './service-slot.js';
@@ -120,4 +119,34 @@ function listenForLoss(
     void tell(withJson({ key: event.key, token: event.token, reason: event.reason, by }));
   });
   return () => subscription.unsubscribe();
+}
+
+/** The lock was acquired, and released because the stream or iteration under it was not begun in time. Nobody aborted the wait. */
+abstract class ReleasedEarlyError extends LockAbortedError {
+  override readonly name = LockAbortedError.name;
+}
+
+export class NotSubscribedError extends ReleasedEarlyError {
+  static override readonly outward: string = 'The lock was released, because nobody subscribed to its stream in time';
+
+  constructor(by: string, withinMs: number, key: string) {
+    super(
+      `Nobody subscribed within ${withinMs} ms to what ${by} returned, so its lock ${key} was released. Subscribe to it at ` +
+        'once, or raise subscribeWithinMs in @Locked',
+      key,
+    );
+  }
+}
+
+export class NotAskedForError extends ReleasedEarlyError {
+  static override readonly outward: string =
+    'The lock was released, because the next value under it was not asked for in time';
+
+  constructor(by: string, withinMs: number, key: string) {
+    super(
+      `Nobody asked for the next value of what ${by} returned within ${withinMs} ms of the one before, so its lock ${key} was ` +
+        'released. A loop that takes longer than that for one value needs a higher subscribeWithinMs in @Locked',
+      key,
+    );
+  }
 }

@@ -1,6 +1,5 @@
 import { clearTimeout, setTimeout } from 'node:timers';
-import { NotAskedForError } from './released-early.js';
-import type { LockedPlan } from './locked-call.js';
+import { type LockedPlan, NotAskedForError } from './locked-call.js';
 
 type Steps = AsyncGenerator<unknown, unknown, unknown>;
 type Step = Promise<IteratorResult<unknown, unknown>>;

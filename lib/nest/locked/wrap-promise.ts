@@ -3,9 +3,8 @@ import { clearTimeout, setTimeout } from 'node:timers';
 import { isObservable, Observable } from 'rxjs';
 import { LockConfigurationError } from '../../lock/errors.js';
 import type { LockHandle } from '../../lock/handle.js';
-import { NotSubscribedError } from './released-early.js';
-import { BusyInstead, type LockedPlan, runLocked, settleAs } from './locked-call.js';
-import { subscribeInside } from './subscribe-inside.js';
+import { BusyInstead, type LockedPlan, NotSubscribedError, runLocked, settleAs } from './locked-call.js';
+import { subscribeInside } from './wrap-observable.js';
 
 /** The lock is held until the promise settles. If it brings an Observable, the lock is held until that has ended. */
 export function wrapPromise(plan: LockedPlan): (...args: unknown[]) => Promise<unknown> {

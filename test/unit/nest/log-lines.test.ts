@@ -18,7 +18,10 @@ function textsToLoggers(path: string, source: string): string[] {
       constants.set(node.name.text, node.initializer);
     }
     if (ts.isCallExpression(node) && isToLogger(node.expression)) {
-      for (const argument of node.arguments) texts.push(...piecesOf(argument));
+      const [first, ...others] = node.arguments.flatMap((argument) => piecesOf(argument));
+      // The first of `#warnOnce` is what is told once.
+      if (first !== undefined && !node.expression.getText().endsWith('#warnOnce')) texts.push(first);
+      texts.push(...others);
     }
     ts.forEachChild(node, visit);
   };
@@ -41,6 +44,7 @@ function textsToLoggers(path: string, source: string): string[] {
 }
 
 function isToLogger(callee: ts.Expression): boolean {
+  if (['this.#warn', 'this.#warnOnce'].includes(callee.getText())) return true;
   if (!ts.isPropertyAccessExpression(callee) || !LEVELS.includes(callee.name.text)) return false;
   return /logger/i.test(callee.expression.getText());
 }
@@ -61,7 +65,9 @@ describe('what goes to the log', () => {
     const source = `const more = 'more of the same';
       this.#logger.warn(\`\${a}: the first part \${b} and the second \` + 'which goes on');
       new Logger('X').error(broken ? 'one thing is broken' : \`another is: \${more}\`);
-      logger.debug('nobody need explain this');`;
+      logger.debug('nobody need explain this');
+      this.#warn('this everybody should know');
+      this.#warnOnce('something', 'which happens often');`;
 
     expect(textsToLoggers('x.ts', source)).toEqual([
       'the first part',
@@ -70,6 +76,8 @@ describe('what goes to the log', () => {
       'one thing is broken',
       'another is',
       'more of the same',
+      'this everybody should know',
+      'which happens often',
     ]);
   });
 });
