@@ -78,52 +78,37 @@ export interface Surroundings {
  */
 export function openLockService(
   options: ResolvedOptions,
-  surroundings = surroundingsFor(options),
+  around = surroundingsFor(options),
 ): { service: ZookeeperLockService; session: SessionClient } {
-  return outsideCalls(() => buildLockService(options, surroundings));
-}
-
-function buildLockService(options: ResolvedOptions, around: Surroundings): ReturnType<typeof openLockService> {
-  const session = buildSession(options, around);
-  const settings: EngineSettings = {
-    scope: 'fleet',
-    namespace: options.namespace,
-    waitMs: options.waitMs,
-    connectTimeoutMs: options.connectTimeoutMs,
-    shutdownGraceMs: options.shutdownGraceMs,
-    onSuspended: options.onSuspended,
-    lockDelayMs: options.lockDelayMs,
-    randomUuid: around.randomUuid,
-    random: around.random,
-    machine: around.machine,
-  };
-  if (options.whenUnavailable === 'reject') return { session, service: new ZookeeperLockService(session, settings) };
-  const service = new ZookeeperLockService(session, settings, (shared) => {
-    return new ZookeeperLockService(openSessionAlone(around), { ...settings, scope: 'process' }, undefined, shared);
+  return outsideCalls(() => {
+    const session = openSession(options, around);
+    const { random, randomUuid, machine } = around;
+    const settings: EngineSettings = { ...options, scope: 'fleet', random, randomUuid, machine };
+    if (options.whenUnavailable === 'reject') return { session, service: new ZookeeperLockService(session, settings) };
+    const service = new ZookeeperLockService(session, settings, (shared) => {
+      return new ZookeeperLockService(openSessionAlone(around), { ...settings, scope: 'process' }, undefined, shared);
+    });
+    return { session, service };
   });
-  return { session, service };
 }
 
 /**
  * Starts a session, which connects in the background. Only this function and its helpers know which kinds of session
  * there are.
  */
-export function openSession(options: ResolvedOptions): SessionClient {
-  return outsideCalls(() => buildSession(options, surroundingsFor(options)));
-}
-
-function buildSession(options: ResolvedOptions, { servers, dialer, clock, random }: Surroundings): SessionClient {
+export function openSession(options: ResolvedOptions, around = surroundingsFor(options)): SessionClient {
+  const { servers, dialer, clock, random } = around;
   const { chroot } = parseConnectString(options.connect);
   const { sessionTimeoutMs, serverTickMs, namespace, auth, acl } = options;
   const settings = { servers, chroot, sessionTimeoutMs, serverTickMs, namespace, auth, acl, clock, random };
-  return new SessionClient(settings, dialer(acl));
+  return outsideCalls(() => new SessionClient(settings, dialer(acl)));
 }
 
 /** A session over an ensemble of its own, which ends when the session is closed. */
 function openSessionAlone(around: Surroundings): SessionClient {
   const alone = around.alone();
   const options = resolveOptions({ connect: 'memory:', memory: { allowInProduction: true } });
-  const session = buildSession(options, alone);
+  const session = openSession(options, alone);
   // The stream completes when the session is closed, and nobody needs its ensemble then.
   session.state$.subscribe({ complete: () => alone.stop() });
   return session;

@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { inspect } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { resolveTestingOptions } from '../../lib/extras/testing/testing-options.js';
+import { resolveTestingOptions } from '../../lib/extras/testing/testing-lock-service.js';
 import { LockConfigurationError } from '../../lib/lock/errors.js';
 import type { DistributedLockOptions } from '../../lib/options.js';
 import { resolveOptions } from '../../lib/resolve-options.js';

@@ -1,2 +1,1 @@
-export { LockHealthIndicator, type LockHealthOptions } from './lock-health.indicator.js';
-export { LockHealthModule } from './lock-health.module.js';
+export { LockHealthIndicator, LockHealthModule, type LockHealthOptions } from './lock-health.indicator.js';

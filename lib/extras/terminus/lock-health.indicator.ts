@@ -1,11 +1,10 @@
-import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
+import { Inject, Injectable, Module, type OnModuleInit } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
 import type { HealthIndicatorResult, HealthIndicatorService } from '@nestjs/terminus';
 import { LockService } from '../../engine/lock-service.js';
 import { LockConfigurationError } from '../../lock/errors.js';
 import { getLockServiceToken } from '../../nest/lock-service-token.js';
 import { type ConnectionState, isUp } from '../../session/connection-state.js';
-import { loadTerminus } from './load-terminus.js';
 
 export interface LockHealthOptions {
   /** The connection to check, where there are several: the `name` that its module was given. @default 'default' */
@@ -79,5 +78,32 @@ function explain(state: Exclude<ConnectionState, 'connected' | 'reconnected'>): 
       return 'There is no ZooKeeper session, or it may have ended: its locks are lost. It is resumed, or a new one is opened, as soon as a server answers';
     case 'closed':
       return 'The connection to ZooKeeper was closed';
+  }
+}
+
+/** Import this next to `TerminusModule`, in the module with the health controller. */
+@Module({ providers: [LockHealthIndicator], exports: [LockHealthIndicator] })
+export class LockHealthModule {}
+
+/**
+ * Loads Terminus when the application starts, and not with this file: a static import that fails ends the process
+ * before an error could say what to install.
+ *
+ * @throws LockConfigurationError where the package is not installed
+ */
+export async function loadTerminus(
+  load: () => Promise<{ readonly HealthIndicatorService: new () => HealthIndicatorService }> = () =>
+    import('@nestjs/terminus'),
+): Promise<HealthIndicatorService> {
+  try {
+    const terminus = await load();
+    return new terminus.HealthIndicatorService();
+  } catch (error) {
+    throw new LockConfigurationError(
+      'LockHealthIndicator (nestjs-zookeeper-lock/terminus) needs the package @nestjs/terminus, which could not be ' +
+        `loaded. Install it: npm install @nestjs/terminus. (${error instanceof Error ? error.message : String(error)})`,
+      undefined,
+      { cause: error },
+    );
   }
 }

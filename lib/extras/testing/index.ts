@@ -1,6 +1,10 @@
-export { DistributedLockTestingModule } from './distributed-lock-testing.module.js';
-export { getLockTestingToken, InjectLockTesting } from './lock-testing-token.js';
+export {
+  DistributedLockTestingModule,
+  getLockTestingToken,
+  InjectLockTesting,
+  overrideLocks,
+  type OverridableBuilder,
+  provideLockTesting,
+} from './distributed-lock-testing.module.js';
 export { type BusyOptions, LockTesting } from './lock-testing.js';
-export { overrideLocks, type OverridableBuilder } from './override-locks.js';
-export { provideLockTesting } from './provide-lock-testing.js';
-export type { LockTestingOptions } from './testing-options.js';
+export type { LockTestingOptions } from './testing-lock-service.js';

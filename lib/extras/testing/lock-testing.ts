@@ -8,7 +8,6 @@ import type { LockMode } from '../../lock/mode.js';
 import type { LockSnapshot } from '../../lock/snapshot.js';
 import { type ConnectionState, isUp } from '../../session/connection-state.js';
 import { TestingLockService } from './testing-lock-service.js';
-import type { TestingWorld } from './testing-world.js';
 
 export interface BusyOptions {
   /** The mode in which the other process holds the lock. @default 'exclusive' */
@@ -24,12 +23,10 @@ const WITHIN_MS = 4_000;
  */
 export class LockTesting {
   readonly #locks: TestingLockService;
-  readonly #world: TestingWorld;
   readonly #busy = new Map<string, LockHandle[]>();
 
-  private constructor(locks: TestingLockService, world: TestingWorld) {
+  private constructor(locks: TestingLockService) {
     this.#locks = locks;
-    this.#world = world;
   }
 
   /**
@@ -37,7 +34,7 @@ export class LockTesting {
    * @throws LockConfigurationError for any other lock service
    */
   static of(locks: LockService): LockTesting {
-    if (locks instanceof TestingLockService) return new LockTesting(locks, locks.world);
+    if (locks instanceof TestingLockService) return new LockTesting(locks);
     throw new LockConfigurationError(
       'LockTesting: this lock service is not for tests. Have it made by DistributedLockTestingModule.forRoot(), ' +
         'provideLockTesting() or overrideLocks()',
@@ -49,7 +46,7 @@ export class LockTesting {
    * @throws LockTimeoutError when the application does not release the lock in time
    */
   async makeBusy(key: string, { mode = 'exclusive' }: BusyOptions = {}): Promise<void> {
-    const others = await this.#world.others();
+    const others = await this.#locks.world.others();
     const handle = await others.acquire(key, { mode, label: 'LockTesting' });
     this.#busy.set(key, [...(this.#busy.get(key) ?? []), handle]);
   }
@@ -67,7 +64,7 @@ export class LockTesting {
    * @throws Error where the application does not hold the lock
    */
   async lose(key: string): Promise<void> {
-    const { holders } = await (await this.#world.others()).inspect(key);
+    const { holders } = await (await this.#locks.world.others()).inspect(key);
     if (!holders.some(({ sessionId }) => sessionId === this.#locks.sessionId)) {
       const who = holders.length === 0 ? 'nobody does' : 'somebody else does';
       throw new Error(
@@ -84,7 +81,7 @@ export class LockTesting {
   async endSession(): Promise<void> {
     // The wait begins before the fault, or the state could pass unseen.
     const isTold = isUp(this.#locks.connectionState) ? this.untilState('lost') : undefined;
-    this.#world.entrance.expire();
+    this.#locks.world.entrance.expire();
     await isTold;
   }
 
@@ -92,13 +89,13 @@ export class LockTesting {
   async suspend(): Promise<void> {
     // The wait begins before the fault, or the state could pass unseen.
     const isTold = isUp(this.#locks.connectionState) ? this.untilState('suspended') : undefined;
-    this.#world.entrance.refuse();
+    this.#locks.world.entrance.refuse();
     await isTold;
   }
 
   /** Brings the link back, with the same session where the server still has it. */
   async resume(): Promise<void> {
-    this.#world.entrance.accept();
+    this.#locks.world.entrance.accept();
     if (this.#locks.connectionState === 'connecting') return;
     await this.#until('connected again', this.#locks.connectionState$, isUp);
   }
@@ -124,7 +121,7 @@ export class LockTesting {
   }
 
   async #untilSnapshot(key: string, what: string, holds: (one: LockSnapshot) => boolean): Promise<LockSnapshot> {
-    const others = await this.#world.others();
+    const others = await this.#locks.world.others();
     return this.#until(`${key} ${what}`, others.watch(key), holds);
   }
 

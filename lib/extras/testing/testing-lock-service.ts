@@ -1,7 +1,106 @@
+import type { LockService } from '../../engine/lock-service.js';
+import { resolveModuleOptions } from '../../nest/distributed-lock-options.js';
+import { DEFAULT_CONNECTION } from '../../nest/lock-service-token.js';
 import { ManagedLockService, type Opened } from '../../nest/managed-lock-service.js';
-import { openLockService } from '../../open.js';
-import type { ResolvedOptions } from '../../options.js';
-import { TestingWorld } from './testing-world.js';
+import { openLockService, resolveOptions, surroundingsInMemory, whenUp } from '../../open.js';
+import type { DistributedLockOptions, ResolvedOptions } from '../../options.js';
+import { EmbeddedEnsemble } from '../../session/simulator/embedded.js';
+
+/**
+ * Every option of the module, so that a test may pass the application's own options. Those for the connection do not
+ * count: this module sets `connect` and `serverTickMs` itself, and needs no `acl` or `tls`.
+ */
+export interface LockTestingOptions extends Partial<DistributedLockOptions> {
+  /** The name of the connection, as in `DistributedLockModule.forRoot`. @default 'default' */
+  readonly name?: string;
+  /**
+   * How long the application waits for a busy lock, in milliseconds: well within a test's time limit.
+   * @default 1000
+   */
+  readonly waitMs?: number;
+  /**
+   * About how long a lock outlives a suspended connection, in milliseconds. With a small value a test can wait for the
+   * loss (`suspend()`, `untilState('lost')`). The default outlives every pause of a busy test machine.
+   * @default 10000
+   */
+  readonly sessionTimeoutMs?: number;
+}
+
+const WAIT_MS = 1_000;
+const SESSION_TIMEOUT_MS = 10_000;
+/** Certainty is computed in the server's ticks, so a session has to last for several. */
+const TICKS_PER_SESSION = 5;
+
+/** The other process of `LockTesting` must be able to join the same queues, with or without credentials. */
+const ANYONE: ResolvedOptions['acl'] = [{ permissions: 31, scheme: 'world', id: 'anyone' }];
+
+/**
+ * The options of an application's lock service under test. Its ensemble is passed separately, so its name in memory
+ * does not count.
+ */
+export function resolveTestingOptions({ name = DEFAULT_CONNECTION, ...options }: LockTestingOptions): ResolvedOptions {
+  const { sessionTimeoutMs = SESSION_TIMEOUT_MS, waitMs = WAIT_MS } = options;
+  return resolveModuleOptions(name, {
+    ...options,
+    connect: 'memory:',
+    // Tests may run with the NODE_ENV of production. Nobody uses this module by accident.
+    memory: { allowInProduction: true },
+    sessionTimeoutMs,
+    serverTickMs: Math.max(1, Math.floor(sessionTimeoutMs / TICKS_PER_SESSION)),
+    waitMs,
+    acl: ANYONE,
+  });
+}
+
+/** How long the other process waits: less than a test's time limit, so that the test fails with a reason. */
+const OTHERS_WAIT_MS = 4_000;
+
+type Others = ReturnType<typeof openLockService>;
+
+/**
+ * One server in memory with two entrances. The application uses the one where faults are made, the other process uses
+ * the other one.
+ */
+class TestingWorld {
+  /** The application's entrance. */
+  readonly entrance: EmbeddedEnsemble;
+  readonly #options: ResolvedOptions;
+  #others: Others | undefined;
+
+  constructor(options: ResolvedOptions) {
+    this.#options = options;
+    this.entrance = new EmbeddedEnsemble({ tickMs: options.serverTickMs });
+  }
+
+  /** Another process with the same options. It connects at the first call. */
+  async others(): Promise<LockService> {
+    this.#others ??= this.#openOthers();
+    await whenUp(this.#others.session, OTHERS_WAIT_MS);
+    return this.#others.service;
+  }
+
+  /** Ends the other process, and then the server. */
+  async close(): Promise<void> {
+    await this.#others?.service.close(0);
+    this.entrance.stop();
+  }
+
+  #openOthers(): Others {
+    const { sessionTimeoutMs, serverTickMs, namespace, acl, lockDelayMs } = this.#options;
+    const itsOptions = resolveOptions({
+      connect: 'memory:',
+      memory: { allowInProduction: true },
+      sessionTimeoutMs,
+      serverTickMs,
+      namespace,
+      acl,
+      lockDelayMs,
+      waitMs: OTHERS_WAIT_MS,
+    });
+    // The second entrance keeps faults at the first one away from the other process.
+    return openLockService(itsOptions, surroundingsInMemory(Promise.resolve(this.entrance.secondEntrance())));
+  }
+}
 
 /** The module's own lock service, over a server in memory that lives and ends with it. */
 export class TestingLockService extends ManagedLockService {
@@ -16,7 +115,7 @@ export class TestingLockService extends ManagedLockService {
   protected override judgeOptions(): void {}
 
   protected override openService(): Opened {
-    return openLockService(this.options, this.world.surroundings);
+    return openLockService(this.options, surroundingsInMemory(Promise.resolve(this.world.entrance)));
   }
 
   override async abandonStart(): Promise<void> {

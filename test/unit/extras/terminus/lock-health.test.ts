@@ -2,7 +2,7 @@ import { describe, expect, it, jest } from '@jest/globals';
 import { ModuleRef } from '@nestjs/core';
 import { Test } from '@nestjs/testing';
 import { LockHealthIndicator } from '../../../../lib/extras/terminus/lock-health.indicator.js';
-import { loadTerminus } from '../../../../lib/extras/terminus/load-terminus.js';
+import { loadTerminus } from '../../../../lib/extras/terminus/lock-health.indicator.js';
 import type { ConnectionState } from '../../../../lib/index.js';
 import { getLockServiceToken } from '../../../../lib/nest/lock-service-token.js';
 import { LockConfigurationError } from '../../../../lib/lock/errors.js';

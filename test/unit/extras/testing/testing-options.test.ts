@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { TestingLockService } from '../../../../lib/extras/testing/testing-lock-service.js';
-import { resolveTestingOptions } from '../../../../lib/extras/testing/testing-options.js';
+import { resolveTestingOptions } from '../../../../lib/extras/testing/testing-lock-service.js';
 
 describe('the options of locks under test', () => {
   beforeAll(() => void Logger.overrideLogger(false));

@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import { describe, expect, it } from '@jest/globals';
 import { FenceToken } from '../../../../lib/fencing/http/fence-token.decorator.js';
 import { RequireFence, WithoutFence } from '../../../../lib/fencing/http/require-fence.decorator.js';
-import { InjectLockTesting } from '../../../../lib/extras/testing/lock-testing-token.js';
+import { InjectLockTesting } from '../../../../lib/extras/testing/distributed-lock-testing.module.js';
 import { LockConfigurationError } from '../../../../lib/lock/errors.js';
 import { InjectLock } from '../../../../lib/nest/lock-service-token.js';
 import { Locked } from '../../../../lib/nest/locked/locked.decorator.js';
