@@ -19,26 +19,26 @@ export function reservedSegment(path: string): string | undefined {
  */
 export function checkKey(key: string): void {
   if (typeof key !== 'string') throw new InvalidLockKeyError(`A lock key must be a string, not ${typeof key}`);
+  const why = whyNoKey(key);
+  if (why === undefined) return;
   const shown = key.length > 200 ? `${key.slice(0, 200)}...` : key;
+  throw new InvalidLockKeyError(`Not a lock key: ${JSON.stringify(shown)}${why}`, key);
+}
+
+function whyNoKey(key: string): string | undefined {
   if (key.length > MAX_LENGTH || (key.length > 2 * MAX_SEGMENTS && key.split('/').length > MAX_SEGMENTS + 1)) {
-    throw new InvalidLockKeyError(
-      `Not a lock key: ${JSON.stringify(shown)} (${key.length} characters). A key has at most ${MAX_LENGTH} characters and ` +
-        `${MAX_SEGMENTS} segments; hash what is longer`,
-      key,
+    return (
+      ` (${key.length} characters). A key has at most ${MAX_LENGTH} characters and ${MAX_SEGMENTS} segments; hash what is ` +
+      'longer'
     );
   }
   if (key === '/' || checkPath(key) !== undefined) {
-    throw new InvalidLockKeyError(
-      `Not a lock key: ${JSON.stringify(shown)}. A key is an absolute path such as "/locks/orders/42", without empty, ` +
-        '"." or ".." segments, control characters or emoji; encodeURIComponent() makes any text a segment',
-      key,
+    return (
+      '. A key is an absolute path such as "/locks/orders/42", without empty, "." or ".." segments, control characters or ' +
+      'emoji; encodeURIComponent() makes any text a segment'
     );
   }
   const segment = reservedSegment(key);
-  if (segment === undefined) return;
-  throw new InvalidLockKeyError(
-    `Not a lock key: ${JSON.stringify(shown)}. The segment ${JSON.stringify(segment)} is reserved for the nodes ` +
-      'of queues and sessions; choose another name',
-    key,
-  );
+  if (segment === undefined) return undefined;
+  return `. The segment ${JSON.stringify(segment)} is reserved for the nodes of queues and sessions; choose another name`;
 }

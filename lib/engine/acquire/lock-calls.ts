@@ -31,8 +31,8 @@ export interface Call {
 export interface StandIn {
   /** Ends a wait for ZooKeeper while there is still time for the lock that stands in. */
   limit(scope: CallScope): void;
-  acquire(key: string, options: AcquireOptions, call: Call): Promise<AcquiredLock>;
-  tryAcquire(key: string, options: AcquireOptions, call: Call): Promise<AcquiredLock | Busy>;
+  /** Tells the application of it. @returns the calls for the lock that stands in */
+  degrade(key: string, options: AcquireOptions): LockCalls;
 }
 
 export interface LockCallsParts {
@@ -79,7 +79,7 @@ export class LockCalls {
     } catch (error) {
       await this.#failed(key, options, error as Error, call);
       if (standIn === undefined || !(error instanceof LockUnavailableError)) throw error;
-      return standIn.acquire(key, options, call);
+      return standIn.degrade(key, options).acquire(key, options, call);
     }
   }
 
@@ -97,7 +97,7 @@ export class LockCalls {
     } catch (error) {
       await this.#failed(key, options, error as Error, call);
       if (standIn === undefined || !(error instanceof LockUnavailableError)) throw error;
-      return standIn.tryAcquire(key, options, call);
+      return standIn.degrade(key, options).tryAcquire(key, options, call);
     }
   }
 

@@ -74,14 +74,14 @@ export class CallScope extends Wait implements Member {
   }
 }
 
-/** Opens a scope for each call, and can end all that are open. */
-export class CallScopes {
-  readonly #open = new IndexedSet<CallScope>();
-
+/** The calls that are under way, each with its scope. By the time the last one ends, each has handed its leftovers to the janitor. */
+export class CallScopes extends IndexedSet<CallScope> {
   constructor(
     private readonly timers: Timers,
     private readonly link: LinkFacts,
-  ) {}
+  ) {
+    super();
+  }
 
   /** Runs `work` inside a new scope, and disposes of the scope when the promise settles. */
   async run<T>(key: string, deadline: Deadline, ends: Ends, work: (scope: CallScope) => Promise<T>): Promise<T> {
@@ -103,26 +103,17 @@ export class CallScopes {
       endOnAbort(scope, signal, (cause) => new LockAbortedError(text, key, { cause }));
     }
     const timer = this.timers.setAwaited(deadline.at, () => scope.end(scope.timeUp()));
-    this.#open.add(scope);
+    this.add(scope);
     scope.onDispose(() => {
       timer.cancel();
-      this.#open.delete(scope);
+      this.delete(scope);
     });
     if (end !== undefined) endOnAbort(scope, end, (reason) => reason as LockError);
     return scope;
   }
 
-  get isEmpty(): boolean {
-    return this.#open.isEmpty;
-  }
-
-  /** Resolves when no call is under way. By then each call has handed its leftovers to the janitor. */
-  whenEmpty(): Promise<void> {
-    return this.#open.whenEmpty();
-  }
-
   endAll(error: () => LockError): void {
-    for (const scope of this.#open.all()) scope.end(error());
+    for (const scope of this.all()) scope.end(error());
   }
 }
 

@@ -23,7 +23,6 @@ export class HeldLock extends LockHandle {
     super();
     this.#parts = parts;
     this.#hold = hold;
-    hold.addHandle();
   }
 
   get key(): string {

@@ -1,11 +1,9 @@
-import { answerWithinMs } from '../../lock/deadline.js';
 import type { LockScope } from '../../lock/handle.js';
-import type { MultiPart } from '../../session/requests.js';
 import type { Session } from '../../session/session.js';
 import type { CallScope, CallScopes } from '../bounds/call-scope.js';
 import type { LockEvents } from '../bounds/owner-context.js';
 import { RecentMap } from '../collections.js';
-import { type Contender, type Leaving, OwnNode } from '../contender.js';
+import type { Contender } from '../contender.js';
 import type { PendingTimer, Timers } from '../timers.js';
 import type { Janitor } from '../upkeep/janitor.js';
 import type { ListsBehindWrites } from '../upkeep/key-nodes.js';
@@ -43,48 +41,6 @@ export interface UpgradeRules {
   passAsWriter(hold: Hold, scope: CallScope): Promise<void>;
   /** What the contender wrote that must be undone together with its intent; undefined where it wrote nothing. */
   takeBackOf(contender: Contender): Contender['lockDelay']['onGiveUp'];
-}
-
-type NodeParts = Pick<HoldParts, 'session' | 'janitor' | 'timers' | 'link' | 'waitMs'>;
-
-/** The nodes of a hold: its contender and, after an upgrade, the intent that keeps readers out. */
-export class HoldNodes {
-  #intent: OwnNode | undefined;
-
-  /** @param onGone called when somebody has removed one of the nodes */
-  constructor(
-    private readonly parts: NodeParts,
-    private readonly contender: Contender,
-    private readonly onGone: () => void,
-  ) {
-    contender.node.onGone(onGone);
-  }
-
-  addIntent(path: string): void {
-    this.#intent = new OwnNode(this.parts.session, path);
-    this.#intent.onGone(this.onGone);
-  }
-
-  /** Watches the nodes for removal by others. Called again after a reconnect, it sets only the watches that are missing. */
-  watch(): void {
-    this.contender.node.keepWatched();
-    this.#intent?.keepWatched();
-  }
-
-  /**
-   * Removes the nodes, with `also` in the same transaction. Resolves when the servers have confirmed that, or as soon as the
-   * link is down, and within the module's `waitMs` (the time of one answer where that is 0).
-   */
-  remove(leaving: Leaving, also: readonly MultiPart[]): Promise<void> {
-    const { janitor, timers, link, waitMs } = this.parts;
-    const { path } = this.contender;
-    const paths = this.#intent === undefined ? [path] : [this.#intent.path, path];
-    this.#intent?.forget();
-    // The contender leaves its queue here, in this turn: the next one of this process may enter before the servers answer.
-    const { done, forget } = janitor.remove(paths, also, this.contender.leave(leaving));
-    // Only the wait is bounded. The janitor goes on with the removal for as long as it takes.
-    return timers.atMost(answerWithinMs(waitMs), link.whileUp(done)).finally(forget);
-  }
 }
 
 /** The leases on one hold. Each call may have set its own, and the one that ends first ends the hold. */

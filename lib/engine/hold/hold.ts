@@ -1,3 +1,4 @@
+import { answerWithinMs } from '../../lock/deadline.js';
 import { LockConfigurationError, LockLostError } from '../../lock/errors.js';
 import type { LossReason } from '../../lock/events.js';
 import type { LockHandle } from '../../lock/handle.js';
@@ -6,11 +7,11 @@ import { fencingToken } from '../../lock/token.js';
 import type { MultiPart } from '../../session/requests.js';
 import { detached, type OwnedHold } from '../bounds/owner-context.js';
 import type { Member } from '../collections.js';
-import type { Contender } from '../contender.js';
+import { type Contender, type Leaving, type LockRequest, OwnNode } from '../contender.js';
 import { lossError, lossEvidence } from '../error-texts.js';
 import type { PendingTimer } from '../timers.js';
 import { type Footing, HeldLock } from './held-lock.js';
-import { HoldNodes, type HoldParts, Leases } from './hold-parts.js';
+import { type HoldParts, Leases } from './hold-parts.js';
 import { UpgradeTurns } from './upgrade.js';
 
 type State =
@@ -21,47 +22,40 @@ export class Hold implements Member, Footing, OwnedHold {
   setIndex = -1;
   /** Set and cancelled by `Holders`. */
   watchTimer: PendingTimer | undefined;
-  readonly contender: Contender;
   readonly token: bigint;
   readonly heldSince: number;
   readonly upgrades = new UpgradeTurns();
-  readonly #nodes: HoldNodes;
-  readonly #lossListeners = new Set<(error: LockLostError) => void>();
-  readonly #releaseListeners = new Set<(error: LockLostError) => void>();
+  /** Hear of the loss or the release. */
+  readonly #listeners = new Set<(error: LockLostError) => void>();
   #state: State = { name: 'held' };
   #mode: LockMode;
+  /** After an upgrade: the node that keeps readers out. */
+  #intent: OwnNode | undefined;
   #handles = 0;
   #controller: AbortController | undefined;
   /** Most locks have no end of their own. */
   #leases: Leases | undefined;
-  #onOrderlyRelease: readonly MultiPart[];
 
   constructor(
     private readonly parts: HoldParts,
-    contender: Contender,
-    onOrderlyRelease: readonly MultiPart[],
+    readonly contender: Contender,
+    private onOrderlyRelease: readonly MultiPart[],
   ) {
-    const { request } = contender;
-    this.#nodes = new HoldNodes(parts, contender, () => this.lose('removed'));
-    this.contender = contender;
+    contender.node.onGone(() => this.lose('removed'));
     this.token = fencingToken(contender.czxid);
     this.heldSince = parts.session.clock.now();
-    this.#mode = request.mode;
-    this.#onOrderlyRelease = onOrderlyRelease;
+    this.#mode = this.request.mode;
     parts.holders.add(this);
-    if (request.options.leaseMs !== undefined) this.lease(this, request.options.leaseMs);
-    const waitedMs = Math.round(this.heldSince - request.askedAt);
+    const { leaseMs } = this.request.options;
+    if (leaseMs !== undefined) this.lease(this, leaseMs);
+    const waitedMs = Math.round(this.heldSince - this.request.askedAt);
     if (parts.events.observed) parts.events.next({ ...this.facts(), type: 'acquired', waitedMs });
     // An operator may have removed the node before this hold listened to it.
     if (contender.node.isGone) this.lose('removed');
   }
 
-  get request(): Contender['request'] {
+  get request(): LockRequest {
     return this.contender.request;
-  }
-
-  get session(): Contender['session'] {
-    return this.contender.session;
   }
 
   get mode(): LockMode {
@@ -110,39 +104,33 @@ export class Hold implements Member, Footing, OwnedHold {
   /** Why it is not held; undefined while it is. */
   lossError(): LockLostError | undefined {
     if (this.isHeld()) return undefined;
-    if (this.#state.name === 'lost') return this.#state.error;
-    return this.#releasedError();
+    return this.#state.name === 'lost' ? this.#state.error : this.#releasedError();
   }
 
   remainingMs(): number {
     if (!this.isHeld()) return 0;
-    return Math.min(this.parts.session.certainUntil(), this.#leaseEndsAt()) - this.parts.session.clock.now();
+    const { session } = this.parts;
+    return Math.min(session.certainUntil(), this.#leases?.earliest ?? Infinity) - session.clock.now();
   }
 
   /** @returns how to stop listening */
   onLost(listener: (error: LockLostError) => void): () => void {
-    if (this.#state.name === 'lost') listener(this.#state.error);
-    else this.#lossListeners.add(listener);
-    return () => void this.#lossListeners.delete(listener);
+    return this.onEnd((error) => {
+      if (this.isLost) listener(error);
+    });
   }
 
   /** Calls back on a loss as `onLost` does, and also when the lock is released. */
   onEnd(listener: (error: LockLostError) => void): () => void {
-    const stopListening = this.onLost(listener);
-    this.#releaseListeners.add(listener);
-    return () => {
-      stopListening();
-      this.#releaseListeners.delete(listener);
-    };
+    if (this.#state.name === 'lost') listener(this.#state.error);
+    else this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
   }
 
   /** Makes another handle on the same hold. */
   newHandle(): LockHandle {
-    return new HeldLock(this.parts, this);
-  }
-
-  addHandle(): void {
     this.#handles += 1;
+    return new HeldLock(this.parts, this);
   }
 
   /** Called when a lock that was acquired together with this one is lost. */
@@ -159,10 +147,10 @@ export class Hold implements Member, Footing, OwnedHold {
     const { history, events } = this.parts;
     const heldMs = this.ageMs;
     this.#end({ name: 'released' });
-    for (const listener of [...this.#releaseListeners]) listener(this.#releasedError());
+    for (const listener of [...this.#listeners]) listener(this.#releasedError());
     history.record(this.request.key, heldMs);
     if (events.observed) events.next({ ...this.facts(), type: 'released', heldMs: Math.round(heldMs) });
-    return this.#nodes.remove('departed', this.#onOrderlyRelease);
+    return this.#removeNodes('departed', this.onOrderlyRelease);
   }
 
   /** Sets the lease of a handle, or of the call that acquired the lock, which the hold itself stands for. */
@@ -184,19 +172,21 @@ export class Hold implements Member, Footing, OwnedHold {
 
   /** Sets what an orderly release does in the transaction that removes the node. */
   releasesWith(parts: readonly MultiPart[]): void {
-    this.#onOrderlyRelease = parts;
+    this.onOrderlyRelease = parts;
   }
 
   /** Called when an upgrade is complete. From then on its intent is one of the hold's nodes. */
   upgraded(intentPath: string): void {
     this.#mode = 'write';
-    this.#nodes.addIntent(intentPath);
-    this.#nodes.watch();
+    this.#intent = new OwnNode(this.parts.session, intentPath);
+    this.#intent.onGone(() => this.lose('removed'));
+    this.watchOwn();
   }
 
   /** Watches the hold's nodes for removal by others. Called again after a reconnect, it sets only the watches that are missing. */
   watchOwn(): void {
-    this.#nodes.watch();
+    this.contender.node.keepWatched();
+    this.#intent?.keepWatched();
   }
 
   /** The facts that every event about this hold has. */
@@ -217,11 +207,26 @@ export class Hold implements Member, Footing, OwnedHold {
     // The loss may be found in a call of a stranger, who has locks of its own that these listeners must not see.
     detached(() => {
       this.#controller?.abort(error);
-      for (const listener of [...this.#lossListeners]) listener(error);
+      for (const listener of [...this.#listeners]) listener(error);
     });
     events.next({ ...this.facts(), type: 'lost', reason, heldMs, error, evidence });
     // The session may live on, and its node would block the key.
-    void this.#nodes.remove('lost', []);
+    void this.#removeNodes('lost', []);
+  }
+
+  /**
+   * Removes the nodes, with `also` in the same transaction. Resolves when the servers have confirmed that, or as soon as the
+   * link is down, and within the module's `waitMs` (the time of one answer where that is 0).
+   */
+  #removeNodes(leaving: Leaving, also: readonly MultiPart[]): Promise<void> {
+    const { janitor, timers, link, waitMs } = this.parts;
+    const { path } = this.contender;
+    const paths = this.#intent === undefined ? [path] : [this.#intent.path, path];
+    this.#intent?.forget();
+    // The contender leaves its queue here, in this turn: the next one of this process may enter before the servers answer.
+    const { done, forget } = janitor.remove(paths, also, this.contender.leave(leaving));
+    // Only the wait is bounded. The janitor goes on with the removal for as long as it takes.
+    return timers.atMost(answerWithinMs(waitMs), link.whileUp(done)).finally(forget);
   }
 
   #doubt(): LossReason | undefined {
@@ -230,11 +235,7 @@ export class Hold implements Member, Footing, OwnedHold {
     const now = session.clock.now();
     // Certainty that began after the hold had a gap before it. The gap was a loss, even if the session has survived it.
     if (now >= session.certainUntil() || session.certainSince() > this.heldSince) return 'uncertain';
-    return now >= this.#leaseEndsAt() ? 'lease-ended' : undefined;
-  }
-
-  #leaseEndsAt(): number {
-    return this.#leases?.earliest ?? Infinity;
+    return now >= (this.#leases?.earliest ?? Infinity) ? 'lease-ended' : undefined;
   }
 
   #end(state: State): void {

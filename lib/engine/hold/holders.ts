@@ -53,7 +53,7 @@ export class Holders extends IndexedSet<Hold> {
   #onState(state: ConnectionState): void {
     for (const hold of this.all()) {
       // The session may be a new one already, under which the old holds must not pass for held.
-      if (hold.session !== this.session.identity) hold.lose(state === 'closed' ? 'closed' : 'session-ended');
+      if (hold.contender.session !== this.session.identity) hold.lose(state === 'closed' ? 'closed' : 'session-ended');
       else if (state === 'suspended' && this.onSuspended === 'stop') hold.lose('suspended');
       else if (isUp(state) && this.#clock.now() - hold.heldSince >= WATCH_OWN_AFTER_MS) hold.watchOwn();
     }

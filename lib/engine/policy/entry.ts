@@ -3,8 +3,8 @@ import type { LockMode } from '../../lock/mode.js';
 import { blocks } from '../../queue/decide.js';
 import type { QueueNode } from '../../queue/node-name.js';
 import type { GetRequest, MultiPart, Outcome } from '../../session/requests.js';
-import type { AcquiredLock, Call, LockCalls, StandIn } from '../acquire/lock-calls.js';
-import type { Busy, EntryRules } from '../acquire/obstacles.js';
+import type { LockCalls, StandIn } from '../acquire/lock-calls.js';
+import type { EntryRules } from '../acquire/obstacles.js';
 import type { CallScope } from '../bounds/call-scope.js';
 import type { LockEvents } from '../bounds/owner-context.js';
 import type { Contender, LockRequest } from '../contender.js';
@@ -153,17 +153,8 @@ export class LocalStandIn implements StandIn {
     look();
   }
 
-  acquire(key: string, options: AcquireOptions, call: Call): Promise<AcquiredLock> {
-    this.#tell(key, options);
-    return this.lockCalls.acquire(key, options, call);
-  }
-
-  tryAcquire(key: string, options: AcquireOptions, call: Call): Promise<AcquiredLock | Busy> {
-    this.#tell(key, options);
-    return this.lockCalls.tryAcquire(key, options, call);
-  }
-
-  #tell(key: string, { mode = 'exclusive', label }: AcquireOptions): void {
+  degrade(key: string, { mode = 'exclusive', label }: AcquireOptions): LockCalls {
     this.events.next({ type: 'degraded', key, mode, label });
+    return this.lockCalls;
   }
 }

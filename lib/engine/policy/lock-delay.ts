@@ -14,6 +14,7 @@ import {
 } from '../../session/requests.js';
 import type { Session } from '../../session/session.js';
 import type { CallScope } from '../bounds/call-scope.js';
+import { RecentMap } from '../collections.js';
 import type { Contender, LockRequest } from '../contender.js';
 import { refusal } from '../error-texts.js';
 import type { Timers } from '../timers.js';
@@ -120,16 +121,11 @@ export class LockDelay {
   }
 
   async #sleep(durationMs: number, scope: CallScope): Promise<void> {
-    let cancel: (() => void) | undefined;
     const passed = new Promise<void>((resolve) => {
       const timer = this.timers.set(this.session.clock.now() + durationMs, resolve);
-      cancel = () => timer.cancel();
+      scope.onDispose(() => timer.cancel());
     });
-    try {
-      await scope.guard(passed);
-    } finally {
-      cancel?.();
-    }
+    await scope.guard(passed);
   }
 }
 
@@ -158,19 +154,14 @@ const MAX_KNOWN = 10_000;
  * lock-delay is over, so earlier tries count. The time is that of this process's monotonic clock, as the servers' clocks may jump.
  */
 export class VanishedHolders {
-  readonly #first = new Map<string, { readonly nodeName: string; readonly at: number }>();
+  readonly #first = new RecentMap<string, { readonly nodeName: string; readonly at: number }>(MAX_KNOWN);
 
   constructor(private readonly clock: Clock) {}
 
   /** Only the first time counts. `nodeName` must be known to be gone: it never comes back. */
   sawGone(queuePath: string, nodeName: string): void {
     if (this.#first.get(queuePath)?.nodeName === nodeName) return;
-    this.#first.delete(queuePath);
     this.#first.set(queuePath, { nodeName, at: this.clock.now() });
-    for (const oldest of this.#first.keys()) {
-      if (this.#first.size <= MAX_KNOWN) break;
-      this.#first.delete(oldest);
-    }
   }
 
   /** @returns for how long it has been known that this holder vanished; 0 when it is not known */

@@ -1,4 +1,3 @@
-import type { Clock } from '../../lock/clock.js';
 import { answerWithinMs, Deadline } from '../../lock/deadline.js';
 import { DeadlockError, LockAbortedError, type LockError, type LockLostError } from '../../lock/errors.js';
 import type { LockHandle } from '../../lock/handle.js';
@@ -19,7 +18,6 @@ const MAX_PAUSE_MS = 100;
 
 /** The parts of a lock service that transactions need. */
 export interface TransactionParts {
-  readonly clock: Clock;
   readonly timers: Timers;
   readonly link: LinkState;
   readonly janitor: Janitor;
@@ -50,7 +48,7 @@ export async function runTransaction<T>(parts: TransactionParts, work: Transacti
 }
 
 async function runOnce<T>(parts: TransactionParts, work: TransactionWork<T>, { service, deadline }: Call): Promise<T> {
-  const { clock, waitMs, identifiers, janitor, events, lockCalls } = parts;
+  const { waitMs, identifiers, janitor, events, lockCalls } = parts;
   const locks: AcquiredLock[] = [];
   const frame = frameFor(service, identifiers, locks);
   const { owner } = frame;
@@ -61,7 +59,7 @@ async function runOnce<T>(parts: TransactionParts, work: TransactionWork<T>, { s
     (key, mode, end, suspicion) => {
       const acquire = (): Promise<AcquiredLock> => {
         // With a `waitMs` of 0 each lock has the time of one answer, counted anew, as the work in between may take longer.
-        const rest = Deadline.after(clock, waitMs === 0 ? answerWithinMs(0) : deadline.remainingMs());
+        const rest = Deadline.after(deadline.clock, waitMs === 0 ? answerWithinMs(0) : deadline.remainingMs());
         const limit = suspicion && ((scope: CallScope): void => suspectDeadlock(parts, suspicion, scope));
         return lockCalls.acquire(key, { mode }, { service, deadline: rest, owner, end, limit });
       };

@@ -34,6 +34,9 @@ interface Task extends Member {
   retry: Timer | undefined;
 }
 
+/** What else belongs into the transaction of a removal. */
+type Also = readonly MultiPart[] | Promise<readonly MultiPart[]>;
+
 /** A removal that has begun, and goes on whether anybody waits for it or not. */
 export interface Removal {
   readonly done: Promise<void>;
@@ -75,22 +78,8 @@ export class Janitor {
   }
 
   /** Removes nodes, with `also` in the same transaction. The nodes stay until a promise of `also` has resolved. */
-  remove(
-    paths: readonly string[],
-    also: readonly MultiPart[] | Promise<readonly MultiPart[]> = [],
-    guard?: Guard,
-  ): Removal {
-    if (guard !== undefined) return this.#add(() => this.#removeGuarded(paths, guard));
-    // A single removal needs no transaction.
-    if (paths.length === 1 && !(also instanceof Promise) && also.length === 0)
-      return this.#add(() => this.#removeEach(paths));
-    return this.#add(async () => {
-      const parts = also instanceof Promise ? await also : also;
-      const [removed] = await this.session.batch([multi([...paths.map((path) => remove(path)), ...parts])]);
-      if (!(removed instanceof SessionError)) return 'done';
-      // A node that somebody else has removed makes the whole transaction fail. The others must go nevertheless.
-      return isAboutTheLink(removed) ? 'again' : this.#removeEach(paths);
-    });
+  remove(paths: readonly string[], also: Also = [], guard?: Guard): Removal {
+    return this.#add(() => this.#removeTogether(paths, also, guard));
   }
 
   /**
@@ -171,25 +160,28 @@ export class Janitor {
   }
 
   /**
-   * Removes the nodes only while those that others rely on are there. If one of those is missing, its guard hears of that
-   * before the node in front of it goes.
+   * Removes the nodes in one transaction, and only while those that others rely on are there. If one of those is missing, its
+   * guard hears of that before the node in front of it goes.
    */
-  async #removeGuarded(paths: readonly string[], guard: Guard): Promise<Result> {
+  async #removeTogether(paths: readonly string[], also: Also, guard: Guard | undefined): Promise<Result> {
+    const parts = also instanceof Promise ? await also : also;
     for (;;) {
-      const guarded = guard.paths();
-      if (guarded.length === 0) return this.#removeEach(paths);
-      const parts = [...guarded.map((path) => check(path)), ...paths.map((path) => remove(path))];
-      const [removed] = await this.session.batch([multi(parts)]);
+      const guarded = guard?.paths() ?? [];
+      // A single removal needs no transaction.
+      if (paths.length + parts.length + guarded.length === 1) return this.#removeEach(paths);
+      const removals = [...guarded.map((path) => check(path)), ...paths.map((path) => remove(path)), ...parts];
+      const [removed] = await this.session.batch([multi(removals)]);
       if (!(removed instanceof SessionError)) {
-        guard.confirmed(guarded);
+        guard?.confirmed(guarded);
         return 'done';
       }
       if (isAboutTheLink(removed)) return 'again';
-      const found = await this.session.batch(guarded.map((path) => exists(path)));
+      const found = guarded.length === 0 ? [] : await this.session.batch(guarded.map((path) => exists(path)));
       if (found.some((outcome) => outcome instanceof SessionError && isAboutTheLink(outcome))) return 'again';
       const missing = guarded.filter((_path, index) => found[index] === undefined);
-      for (const path of missing) guard.missing(path);
-      // The transaction then failed on a node to be removed, which is gone already or may not be removed.
+      for (const path of missing) guard?.missing(path);
+      // A node that somebody else has removed, or that may not be removed, makes the whole transaction fail. The others must go
+      // nevertheless.
       if (missing.length === 0) return this.#removeEach(paths);
     }
   }

@@ -104,11 +104,10 @@ export const HAND_OVER_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: JANITOR,
-        find: 'if (guard !== undefined) return this.#add(() => this.#removeGuarded(paths, guard));',
+        find: 'return this.#add(() => this.#removeTogether(paths, also, guard));',
         replace:
           'let tries = 0;\n' +
-          'if (guard !== undefined)\n' +
-          'return this.#add(() => (tries++ === 0 ? this.#removeGuarded(paths, guard) : this.#removeEach(paths)));',
+          'return this.#add(() => this.#removeTogether(paths, also, tries++ === 0 ? guard : undefined));',
       },
     ],
     breaks: ['granted is held'],
@@ -120,7 +119,7 @@ export const HAND_OVER_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: JANITOR,
-        find: 'for (const path of missing) guard.missing(path);',
+        find: 'for (const path of missing) guard?.missing(path);',
         replace: 'if (missing.length > 0) return this.#removeEach(paths);',
       },
     ],

@@ -67,7 +67,7 @@ export const MORE_MUTANTS: readonly Mutant[] = [
     name: 'a release that waits for the servers',
     edits: [
       {
-        file: 'lib/engine/hold/hold-parts.ts',
+        file: 'lib/engine/hold/hold.ts',
         find: 'timers.atMost(answerWithinMs(waitMs), link.whileUp(done)).finally(forget);',
         replace: 'done;',
       },
@@ -77,7 +77,7 @@ export const MORE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a release that waits for a link',
-    edits: [{ file: 'lib/engine/hold/hold-parts.ts', find: 'link.whileUp(done)', replace: 'done' }],
+    edits: [{ file: 'lib/engine/hold/hold.ts', find: 'link.whileUp(done)', replace: 'done' }],
     breaks: ['every promise settles'],
     withinSeeds: 300,
   },
@@ -283,8 +283,8 @@ export const SLOW_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'lib/engine/upkeep/janitor.ts',
-        find: "return isAboutTheLink(removed) ? 'again' : this.#removeEach(paths);",
-        replace: "return isAboutTheLink(removed) ? 'again' : 'done';",
+        find: 'if (missing.length === 0) return this.#removeEach(paths);',
+        replace: "if (missing.length === 0) return 'done';",
       },
     ],
     breaks: ['no litter'],

@@ -281,7 +281,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a held node that is not watched',
-    edits: [{ file: 'lib/engine/hold/hold-parts.ts', find: '  watch(): void {', replace: '  watch(): void { return;' }],
+    edits: [{ file: 'lib/engine/hold/hold.ts', find: '  watchOwn(): void {', replace: '  watchOwn(): void { return;' }],
     breaks: ['loss is told first'],
     withinSeeds: 500,
   },
