@@ -90,12 +90,7 @@ export function buildEngine(
     // A key with a lock-delay remembers its last holder between holds.
     parents: new Parents(delay === undefined ? 'container' : 'persistent'),
     keyQueues: new KeyQueues(session, link, timers, delay === undefined),
-    holderInFront: new HolderInFront(
-      clock,
-      timers,
-      () => holders.all(),
-      (request) => rules.insideElsewhere(request),
-    ),
+    holderInFront: new HolderInFront(clock, timers, () => holders.all(), rules),
     describe: ({ key, owner, mode, options: { label, leaseMs } }: LockRequest) =>
       encodeContender(
         client,

@@ -145,9 +145,10 @@ export class Acquire {
     patience: Patience,
   ): Promise<Hold | 'busy' | undefined> {
     const { rules } = this.#parts;
-    if (!rules.isOpen(contender.request)) {
+    const inside = rules.inTheWay(contender.request);
+    if (inside !== undefined) {
       if (patience === 'tries') return 'busy';
-      await rules.whenOpen(contender.request.key, scope);
+      await rules.whenEnded(inside, scope);
       return undefined;
     }
     if (!(await this.#proveCertain(contender, scope))) return undefined;
@@ -161,7 +162,7 @@ export class Acquire {
   #enter(contender: Contender, scope: CallScope, onOrderlyRelease: readonly MultiPart[]): Hold | undefined {
     // All of this is one turn of the event loop, so what is true here is true when the hold begins.
     if (scope.error !== undefined || contender.node.isGone || !this.#isCertain(contender)) return undefined;
-    if (!this.#parts.rules.isOpen(contender.request)) return undefined;
+    if (this.#parts.rules.inTheWay(contender.request) !== undefined) return undefined;
     scope.succeed();
     return this.#parts.beginHold(contender, onOrderlyRelease);
   }
@@ -220,7 +221,7 @@ export class Acquire {
   async #busyNow(request: LockRequest, scope: CallScope): Promise<Busy | undefined> {
     const { session, keyQueues, rules, holderInFront } = this.#parts;
     const { queuePath, mode } = request;
-    if (!rules.isOpen(request)) return new Busy(holderInFront.describeBlocking(request, []));
+    if (rules.inTheWay(request) !== undefined) return new Busy(holderInFront.describeBlocking(request, []));
     // The contenders of this process are asked first, which costs nothing.
     const inside = keyQueues.find(queuePath)?.inTheWayOf(mode);
     if (inside !== undefined) return new Busy(holderInFront.describeBlocking(request, [inside.node]));

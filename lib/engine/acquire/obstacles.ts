@@ -6,6 +6,7 @@ import type { GetRequest, MultiPart, Outcome } from '../../session/requests.js';
 import type { CallScope } from '../bounds/call-scope.js';
 import type { Contender, LockRequest } from '../contender.js';
 import { describeOther, describeOwn } from '../error-texts.js';
+import type { ExclusionRules } from '../hold/hold-parts.js';
 import type { Hold } from '../hold/hold.js';
 import type { PendingTimer, Timers } from '../timers.js';
 import type { Patience } from '../wait.js';
@@ -23,11 +24,7 @@ export class Busy {
 }
 
 /** What else may keep out a contender whose turn has come: holders of this process that the queue does not know, a lock-delay. */
-export interface EntryRules {
-  /** Whether the request may enter in this turn of the event loop, as far as this can be said without waiting. */
-  isOpen(request: LockRequest): boolean;
-  /** Resolves when the answer of `isOpen` may have changed. */
-  whenOpen(key: string, scope: CallScope): Promise<void>;
+export interface EntryRules extends ExclusionRules {
   /** Whether something is to be found out, or waited for, before anybody enters. A try reads the key's node for `keepsOut` then. */
   readonly takesTime: boolean;
   /**
@@ -66,22 +63,14 @@ export class HolderInFront {
   readonly #clock: Clock;
   readonly #timers: Timers;
   readonly #holds: () => readonly Hold[];
-  readonly #insideElsewhere: (request: LockRequest) => Hold | undefined;
+  readonly #rules: ExclusionRules;
 
-  /**
-   * @param holds all that this process holds
-   * @param insideElsewhere a hold of this process that keeps out a request, though it is not in the same queue
-   */
-  constructor(
-    clock: Clock,
-    timers: Timers,
-    holds: () => readonly Hold[],
-    insideElsewhere: (request: LockRequest) => Hold | undefined,
-  ) {
+  /** @param holds all that this process holds */
+  constructor(clock: Clock, timers: Timers, holds: () => readonly Hold[], rules: ExclusionRules) {
     this.#clock = clock;
     this.#timers = timers;
     this.#holds = holds;
-    this.#insideElsewhere = insideElsewhere;
+    this.#rules = rules;
   }
 
   /** Says it by what is known already. @returns undefined where nothing is known */
@@ -109,7 +98,7 @@ export class HolderInFront {
   describeBlocking(request: LockRequest, blocking: readonly QueueNode[]): string | undefined {
     const [first] = blocking;
     if (first === undefined) {
-      const inside = this.#insideElsewhere(request);
+      const inside = this.#rules.inTheWay(request);
       return inside === undefined ? undefined : describeOwn(inside, request.owner);
     }
     // The ids are compared, as the intent of an upgraded lock has the id of its contender.

@@ -1,4 +1,5 @@
 import type { LockScope } from '../../lock/handle.js';
+import type { LockMode } from '../../lock/mode.js';
 import type { Session } from '../../session/session.js';
 import type { CallScope, CallScopes } from '../bounds/call-scope.js';
 import type { LockEvents } from '../bounds/owner-context.js';
@@ -28,15 +29,16 @@ export interface HoldParts {
   readonly waitMs: number;
 }
 
+/** Holds in the other queue of this process (the fleet's or the local one) that exclude contenders of this one. */
+export interface ExclusionRules {
+  /** A hold that excludes a contender of this mode, in this turn of the event loop. `own` is not in its own way. */
+  inTheWay(contender: { readonly key: string; readonly mode: LockMode }, own?: Hold): Hold | undefined;
+  /** Resolves when the hold has ended, or the link has changed: then the caller looks again. */
+  whenEnded(hold: Hold, scope: CallScope): Promise<void>;
+}
+
 /** The rules of the application's policies that an upgrade must keep, besides waiting for the readers inside. */
-export interface UpgradeRules {
-  /**
-   * Whether no hold in the other queue of this process (the fleet's or the local one) keeps the writer out. Asked in the same
-   * turn in which the writer enters.
-   */
-  isOpenToWriter(hold: Hold): boolean;
-  /** Resolves when `isOpenToWriter` may have another answer. */
-  whenOpen(key: string, scope: CallScope): Promise<void>;
+export interface UpgradeRules extends ExclusionRules {
   /** Waits as any writer does before it enters (for a lock-delay), and notes what its release must do. */
   passAsWriter(hold: Hold, scope: CallScope): Promise<void>;
   /** What the contender wrote that must be undone together with its intent; undefined where it wrote nothing. */

@@ -121,15 +121,16 @@ export class Upgrade {
       await this.#nameReaders(path, readers);
     }
     for (const name of readers) await this.#untilGone(`${hold.request.queuePath}/${name}`);
+    // Readers in the other queue of this process (the fleet's or the local one) have no nodes here.
+    const readerElsewhere = (): Hold | undefined => rules.inTheWay({ key: hold.request.key, mode: 'write' }, hold);
     do {
-      // Readers in the other queue of this process (the fleet's or the local one) have no nodes here.
-      while (!rules.isOpenToWriter(hold)) {
+      for (let reader = readerElsewhere(); reader !== undefined; reader = readerElsewhere()) {
         this.#mustWait();
-        await rules.whenOpen(hold.request.key, scope);
+        await rules.whenEnded(reader, scope);
       }
       await rules.passAsWriter(hold, scope);
       // Such a reader may have come in during that wait.
-    } while (!rules.isOpenToWriter(hold));
+    } while (readerElsewhere() !== undefined);
     // The last await has let other code run, which may have blocked the event loop.
     const lost = hold.lossError();
     if (lost !== undefined) throw lost;

@@ -27,21 +27,21 @@ export class Entry implements EntryRules, UpgradeRules {
     return this.lockDelay !== undefined;
   }
 
-  isOpen(request: LockRequest): boolean {
-    return this.insideElsewhere(request) === undefined;
+  inTheWay({ key, mode }: { readonly key: string; readonly mode: LockMode }, own?: Hold): Hold | undefined {
+    return this.exclusion?.inTheWay(key, mode, own);
   }
 
-  isOpenToWriter(hold: Hold): boolean {
-    return this.exclusion?.inTheWay(hold.request.key, 'write', hold) === undefined;
-  }
-
-  /** The hold of this process that keeps a request out, though the two are in different queues. */
-  insideElsewhere({ key, mode }: LockRequest): Hold | undefined {
-    return this.exclusion?.inTheWay(key, mode);
-  }
-
-  async whenOpen(key: string, scope: CallScope): Promise<void> {
-    await this.exclusion?.whenOpen(key, this.link, scope);
+  async whenEnded(hold: Hold, scope: CallScope): Promise<void> {
+    scope.standsBehind();
+    const changed = new Latch();
+    const stopWatchingHold = hold.onEnd(() => changed.open());
+    const stopWatchingLink = this.link.onChange('contenders', () => changed.open());
+    try {
+      await scope.guard(changed.opened());
+    } finally {
+      stopWatchingHold();
+      stopWatchingLink();
+    }
   }
 
   /** Is called when a hold has begun. */
@@ -88,7 +88,6 @@ export class LocalExclusion {
   // Those that wait have no order among them: a reader that an upgrader waits for must not wait for a writer that waits for
   // the upgrader.
   readonly #inside = new Map<string, Set<Hold>>();
-  readonly #listeners = new Set<(key: string) => void>();
 
   /** A hold that excludes a contender of this mode. */
   inTheWay(key: string, mode: LockMode, own?: Hold): Hold | undefined {
@@ -104,25 +103,7 @@ export class LocalExclusion {
     hold.onEnd(() => {
       inside.delete(hold);
       if (inside.size === 0 && this.#inside.get(key) === inside) this.#inside.delete(key);
-      for (const listener of [...this.#listeners]) listener(key);
     });
-  }
-
-  /** Resolves when a hold has ended, or the link has changed: then the caller looks again. */
-  async whenOpen(key: string, link: LinkState, scope: CallScope): Promise<void> {
-    scope.standsBehind();
-    const changed = new Latch();
-    const listener = (left: string): void => {
-      if (left === key) changed.open();
-    };
-    this.#listeners.add(listener);
-    const stopWatchingLink = link.onChange('contenders', () => changed.open());
-    try {
-      await scope.guard(changed.opened());
-    } finally {
-      this.#listeners.delete(listener);
-      stopWatchingLink();
-    }
   }
 }
 
