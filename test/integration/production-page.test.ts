@@ -5,18 +5,11 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createLockService, type DistributedLockOptions } from '../../lib/index.js';
-import { blocks, productionPage } from '../support/production-page.js';
+import { blocks, productionPage, settings } from '../support/production-page.js';
 import { freePort } from '../support/proxy/ports.js';
 import { startZooKeeper, type StandaloneServer } from '../support/zookeeper/start-zookeeper.js';
 
 const run = promisify(execFile);
-/** What decides where a server is, and who its peers are, is the test's own. */
-function settings(properties: string, replacements: Readonly<Record<string, string>> = {}): Record<string, string> {
-  const lines = properties.trim().split('\n');
-  const pairs = lines.map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)] as const);
-  const kept = pairs.filter(([name]) => !/^(server\.\d|dataDir|dataLogDir)$/.test(name));
-  return Object.fromEntries(kept.map(([name, value]) => [name, replacements[value] ?? value]));
-}
 
 describe('On the page about production,', () => {
   describe('the zoo.cfg', () => {
