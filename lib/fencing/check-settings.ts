@@ -1,6 +1,6 @@
 import { LockConfigurationError } from '../lock/errors.js';
 import type { FenceSettings } from './fence.js';
-import { VerificationKeys } from './keys/verification-keys.js';
+import { VerificationKeys } from './signed/keys.js';
 
 /** The names of `FenceSettings`, which every store takes beside its own. */
 const SETTINGS: readonly (keyof FenceSettings)[] = ['keys', 'lockKey'];

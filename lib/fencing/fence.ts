@@ -1,7 +1,7 @@
 import { LockHandle, MultiLockHandle } from '../lock/handle.js';
 import { covers } from '../lock/mode.js';
-import type { VerificationKeys } from './keys/verification-keys.js';
-import { type ExpectedToken, verifyToken } from './signed-token.js';
+import type { VerificationKeys } from './signed/keys.js';
+import { type ExpectedToken, verifyToken } from './signed/signed-token.js';
 import {
   assertMayWrite,
   handleOfAnotherLock,

@@ -12,14 +12,17 @@ export { type FencingExtras, FencingModule, type FencingOptionsFactory } from '.
 export { MemoryFencingMarks } from './http/memory-fencing-marks.js';
 export { RequireFence, type RequireFenceOptions, WithoutFence } from './http/require-fence.decorator.js';
 export { FENCING_TOKEN_HEADER } from './http/shown-token.js';
-export type { Ed25519Input, SecretInput } from './keys/key-material.js';
-export { type Ed25519PrivateKey, type SigningKey, SigningKeys, type SigningKeysOptions } from './keys/signing-keys.js';
+export type { Ed25519Input, SecretInput } from './signed/key-material.js';
 export {
+  type Ed25519PrivateKey,
+  type SigningKey,
+  SigningKeys,
+  type SigningKeysOptions,
   type Ed25519PublicKey,
   type HmacKey,
   type VerificationKey,
   VerificationKeys,
-} from './keys/verification-keys.js';
+} from './signed/keys.js';
 export type { FencedUpdate } from './postgres/fenced-update.js';
 export { fenceColumnSql, marksTableSql } from './postgres/migration.js';
 export type { PostgresClient, PostgresPool, PostgresPoolClient, PostgresResult } from './postgres/postgres-client.js';
@@ -32,9 +35,9 @@ export {
   signToken,
   type SignTokenOptions,
   verifyToken,
-} from './signed-token.js';
+} from './signed/signed-token.js';
 export type { NewContent } from './new-content.js';
-export type { VerifiedToken } from './signed/claims.js';
+export type { VerifiedToken } from './signed/jws.js';
 export { FencedZnodes, type FencedZnodesOptions, type ZnodeFence, type ZnodeValue } from './znodes/fenced-znodes.js';
 export { type LockTicket, ticketOf } from './znodes/ticket.js';
 export { ZnodeConflictError } from './znodes/znode-conflict-error.js';

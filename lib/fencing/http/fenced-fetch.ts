@@ -1,5 +1,5 @@
 import type { LockHandle } from '../../lock/handle.js';
-import type { SigningKeys } from '../keys/signing-keys.js';
+import type { SigningKeys } from '../signed/keys.js';
 import { fencingHeaders } from './fencing-headers.js';
 import { untilSure, writingLock } from './writing-lock.js';
 

@@ -1,6 +1,6 @@
 import type { LockHandle } from '../../lock/handle.js';
-import type { SigningKeys } from '../keys/signing-keys.js';
-import { signToken } from '../signed-token.js';
+import type { SigningKeys } from '../signed/keys.js';
+import { signToken } from '../signed/signed-token.js';
 import { FENCING_TOKEN_HEADER } from './shown-token.js';
 import { writingLock } from './writing-lock.js';
 

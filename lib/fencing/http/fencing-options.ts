@@ -1,7 +1,7 @@
 import { LockConfigurationError } from '../../lock/errors.js';
 import { checkKeys, checkNames } from '../check-settings.js';
-import type { VerificationKeys } from '../keys/verification-keys.js';
-import type { ExpectedToken } from '../signed-token.js';
+import type { VerificationKeys } from '../signed/keys.js';
+import type { ExpectedToken } from '../signed/signed-token.js';
 import { FencedZnodes } from '../znodes/fenced-znodes.js';
 import type { FencingMarks } from './fencing-marks.js';
 

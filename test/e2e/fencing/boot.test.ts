@@ -7,7 +7,7 @@ import { FencingModule } from '../../../lib/fencing/http/fencing.module.js';
 import type { FencingModuleOptions } from '../../../lib/fencing/http/fencing-options.js';
 import { MemoryFencingMarks } from '../../../lib/fencing/http/memory-fencing-marks.js';
 import { RequireFence, WithoutFence } from '../../../lib/fencing/http/require-fence.decorator.js';
-import { SigningKeys } from '../../../lib/fencing/keys/signing-keys.js';
+import { SigningKeys } from '../../../lib/fencing/signed/keys.js';
 import { RedisFence } from '../../../lib/fencing/redis/redis-fence.js';
 import { FencedZnodes } from '../../../lib/fencing/znodes/fenced-znodes.js';
 import { LockConfigurationError, LockService } from '../../../lib/index.js';

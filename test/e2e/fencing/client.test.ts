@@ -5,8 +5,7 @@ import axios, { type AxiosInstance } from 'axios';
 import { fencedFetch } from '../../../lib/fencing/http/fenced-fetch.js';
 import { fencingHeaders } from '../../../lib/fencing/http/fencing-headers.js';
 import { fencingInterceptor } from '../../../lib/fencing/http/fencing-interceptor.js';
-import { SigningKeys } from '../../../lib/fencing/keys/signing-keys.js';
-import { VerificationKeys } from '../../../lib/fencing/keys/verification-keys.js';
+import { SigningKeys, VerificationKeys } from '../../../lib/fencing/signed/keys.js';
 import { LockTesting, provideLockTesting } from '../../../lib/extras/testing/index.js';
 import {
   createLockService,

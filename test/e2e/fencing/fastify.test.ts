@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
-import { SigningKeys } from '../../../lib/fencing/keys/signing-keys.js';
-import { signToken } from '../../../lib/fencing/signed-token.js';
+import { SigningKeys } from '../../../lib/fencing/signed/keys.js';
+import { signToken } from '../../../lib/fencing/signed/signed-token.js';
 import { sharedMarks, startDocumentsService } from './support/documents-service.js';
 
 const keys = new SigningKeys({ issuer: 'orders', current: { id: 'k', algorithm: 'HS256', secret: randomBytes(32) } });

@@ -5,7 +5,7 @@ const timingSafeEqual = jest.fn(crypto.timingSafeEqual);
 const verify = jest.fn(crypto.verify);
 jest.unstable_mockModule('node:crypto', () => ({ ...crypto, timingSafeEqual, verify }));
 // After the mock, which the modules that are there already do not get.
-const { Ed25519BoundSigningKey, HmacBoundKey } = await import('../../../lib/fencing/keys/bound-key.js');
+const { SigningKeys } = await import('../../../lib/fencing/signed/keys.js');
 
 const TEXT = 'header.payload';
 
@@ -20,8 +20,10 @@ describe('A signature is compared in constant time', () => {
   beforeEach(() => void jest.clearAllMocks());
 
   it('by timingSafeEqual over all bytes for HS256, whatever differs; the length is no secret', () => {
-    const key = new HmacBoundKey(crypto.createSecretKey(crypto.randomBytes(32)), undefined);
-    const good = key.sign(TEXT);
+    const secret = crypto.randomBytes(32);
+    const keys = new SigningKeys({ issuer: 'me', current: { id: 'h', algorithm: 'HS256', secret } });
+    const key = keys.find('h')!;
+    const good = keys.current.sign(TEXT);
     const shown = [good, changed(good, 0), changed(good, 31), Buffer.alloc(32)];
     expect(shown.map((signature) => key.verifies(TEXT, signature))).toEqual([true, false, false, false]);
     expect(timingSafeEqual.mock.calls).toEqual(shown.map((signature) => [signature, good]));
@@ -31,8 +33,9 @@ describe('A signature is compared in constant time', () => {
 
   it('by verify of node:crypto for Ed25519, which compares nothing that is secret', () => {
     const { privateKey } = crypto.generateKeyPairSync('ed25519');
-    const key = new Ed25519BoundSigningKey(privateKey, undefined);
-    const good = key.sign(TEXT);
+    const keys = new SigningKeys({ issuer: 'me', current: { id: 'e', algorithm: 'Ed25519', privateKey } });
+    const key = keys.find('e')!;
+    const good = keys.current.sign(TEXT);
     const shown = [good, changed(good, 0), changed(good, 63), good.subarray(1), Buffer.alloc(0)];
     expect(shown.map((signature) => key.verifies(TEXT, signature))).toEqual([true, false, false, false, false]);
     expect(verify).toHaveBeenCalledTimes(5);

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { parseToken, tokenToCompare } from '../../../lib/fencing/fence.js';
-import { SigningKeys } from '../../../lib/fencing/keys/signing-keys.js';
-import { signToken } from '../../../lib/fencing/signed-token.js';
+import { SigningKeys } from '../../../lib/fencing/signed/keys.js';
+import { signToken } from '../../../lib/fencing/signed/signed-token.js';
 import { InvalidFencingTokenError, LockConfigurationError } from '../../../lib/lock/errors.js';
 import type { LockMode } from '../../../lib/lock/mode.js';
 import { createLockService } from '../../../lib/open.js';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it, jest } from '@jest/globals';
-import { VerificationKeys } from '../../../lib/fencing/keys/verification-keys.js';
-import { signToken, verifyToken } from '../../../lib/fencing/signed-token.js';
+import { VerificationKeys } from '../../../lib/fencing/signed/keys.js';
+import { signToken, verifyToken } from '../../../lib/fencing/signed/signed-token.js';
 import { forge, HEADER, hmac, KEY, LOCK, PAIR, PAYLOAD, refusalOf, SECRET } from './support/forge.js';
 import { telling } from '../../support/telling.js';
 

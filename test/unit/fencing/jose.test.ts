@@ -1,9 +1,8 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { CompactSign, compactVerify, jwtVerify, SignJWT } from 'jose';
-import { SigningKeys } from '../../../lib/fencing/keys/signing-keys.js';
-import { VerificationKeys } from '../../../lib/fencing/keys/verification-keys.js';
-import { signToken, verifyToken } from '../../../lib/fencing/signed-token.js';
+import { SigningKeys, VerificationKeys } from '../../../lib/fencing/signed/keys.js';
+import { signToken, verifyToken } from '../../../lib/fencing/signed/signed-token.js';
 import { telling } from '../../support/telling.js';
 
 const LOCK = { key: '/locks/größe/日本', fencingToken: 2n ** 63n - 1n, mode: 'write' } as const;

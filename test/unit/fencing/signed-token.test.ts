@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { SigningKeys } from '../../../lib/fencing/keys/signing-keys.js';
-import { VerificationKeys } from '../../../lib/fencing/keys/verification-keys.js';
-import { signToken, verifyToken } from '../../../lib/fencing/signed-token.js';
+import { SigningKeys, VerificationKeys } from '../../../lib/fencing/signed/keys.js';
+import { signToken, verifyToken } from '../../../lib/fencing/signed/signed-token.js';
 import { InvalidFencingTokenError, LockConfigurationError } from '../../../lib/lock/errors.js';
 import { LOCK_MODES } from '../../../lib/lock/mode.js';
 import { ed25519, hmac, KEY, LOCK, PAIR, refusalOf, SECRET } from './support/forge.js';

@@ -1,9 +1,13 @@
 import { createSecretKey, generateKeyPairSync, randomBytes } from 'node:crypto';
 import { inspect } from 'node:util';
 import { describe, expect, it } from '@jest/globals';
-import { SigningKeys, type SigningKeysOptions } from '../../../lib/fencing/keys/signing-keys.js';
-import { type VerificationKey, VerificationKeys } from '../../../lib/fencing/keys/verification-keys.js';
-import { signToken, verifyToken } from '../../../lib/fencing/signed-token.js';
+import {
+  SigningKeys,
+  type SigningKeysOptions,
+  type VerificationKey,
+  VerificationKeys,
+} from '../../../lib/fencing/signed/keys.js';
+import { signToken, verifyToken } from '../../../lib/fencing/signed/signed-token.js';
 import { LockConfigurationError } from '../../../lib/lock/errors.js';
 
 const LOCK = { key: '/locks/a', fencingToken: 5n, mode: 'exclusive' } as const;

@@ -4,9 +4,8 @@ import { type ExecutionContext, Logger } from '@nestjs/common';
 import { FenceGuard } from '../../../../lib/fencing/http/fence.guard.js';
 import { MemoryFencingMarks } from '../../../../lib/fencing/http/memory-fencing-marks.js';
 import { RequireFence } from '../../../../lib/fencing/http/require-fence.decorator.js';
-import { SigningKeys } from '../../../../lib/fencing/keys/signing-keys.js';
-import { VerificationKeys } from '../../../../lib/fencing/keys/verification-keys.js';
-import { signToken } from '../../../../lib/fencing/signed-token.js';
+import { SigningKeys, VerificationKeys } from '../../../../lib/fencing/signed/keys.js';
+import { signToken } from '../../../../lib/fencing/signed/signed-token.js';
 import { LockConfigurationError } from '../../../../lib/lock/errors.js';
 import { telling } from '../../../support/telling.js';
 

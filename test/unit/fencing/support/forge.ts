@@ -1,7 +1,6 @@
 import { createHmac, generateKeyPairSync, randomBytes } from 'node:crypto';
-import { SigningKeys } from '../../../../lib/fencing/keys/signing-keys.js';
-import type { VerificationKeys } from '../../../../lib/fencing/keys/verification-keys.js';
-import { type ExpectedToken, verifyToken } from '../../../../lib/fencing/signed-token.js';
+import { SigningKeys, type VerificationKeys } from '../../../../lib/fencing/signed/keys.js';
+import { type ExpectedToken, verifyToken } from '../../../../lib/fencing/signed/signed-token.js';
 import { InvalidFencingTokenError } from '../../../../lib/lock/errors.js';
 import type { LockMode } from '../../../../lib/lock/mode.js';
 

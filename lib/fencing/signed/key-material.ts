@@ -26,27 +26,24 @@ export function readSecret(secret: unknown, where: string): KeyObject {
 
 export function readPrivateKey(input: unknown, where: string): KeyObject {
   const refuse = refusal(`${where}: privateKey`);
-  if (input instanceof KeyObject) {
-    if (input.type !== 'private') refuse(`is a ${input.type} key; signing needs the private one`);
-    return ofEd25519(input, refuse);
-  }
   if (isJwk(input) && !('d' in input))
     refuse('is a JWK without "d", so it is the public half; signing needs the private one');
-  return ofEd25519(parse(parsable(input, refuse), createPrivateKey, refuse), refuse);
+  const key = input instanceof KeyObject ? input : parse(input, createPrivateKey, refuse);
+  if (key.type !== 'private') refuse(`is a ${key.type} key; signing needs the private one`);
+  return ofEd25519(key, refuse);
 }
 
 export function readPublicKey(input: unknown, where: string): KeyObject {
   const refuse = refusal(`${where}: publicKey`);
+  // Node would take the public half of a private key, whatever it is given as.
   if (isPrivate(input)) {
     refuse(
       'is a private key. Who only verifies must not have it: give the public half, crypto.createPublicKey(privateKey)',
     );
   }
-  if (input instanceof KeyObject) {
-    if (input.type !== 'public') refuse(`is a ${input.type} key; Ed25519 verifies with a public one`);
-    return ofEd25519(input, refuse);
-  }
-  return ofEd25519(parse(parsable(input, refuse), createPublicKey, refuse), refuse);
+  const key = input instanceof KeyObject ? input : parse(input, createPublicKey, refuse);
+  if (key.type !== 'public') refuse(`is a ${key.type} key; Ed25519 verifies with a public one`);
+  return ofEd25519(key, refuse);
 }
 
 function secretKey(secret: unknown, refuse: Refuse): KeyObject {
@@ -79,9 +76,10 @@ function parsable(input: unknown, refuse: Refuse): Parsable {
   return { key: input, format: 'jwk' };
 }
 
-function parse(input: Parsable, read: (input: Parsable) => KeyObject, refuse: Refuse): KeyObject {
+function parse(input: unknown, read: (input: Parsable) => KeyObject, refuse: Refuse): KeyObject {
+  const readable = parsable(input, refuse);
   try {
-    return read(input);
+    return read(readable);
   } catch {
     // The error of Node is dropped: some of its texts have values of the JWK.
     return refuse(

@@ -1,11 +1,11 @@
-import { LockConfigurationError } from '../lock/errors.js';
-import { LOCK_MODES, type LockMode } from '../lock/mode.js';
-import { SigningKeys } from './keys/signing-keys.js';
-import { VerificationKeys } from './keys/verification-keys.js';
-import { claimsOf, parseClaims, type VerifiedToken } from './signed/claims.js';
-import { encodePart, MAX_TOKEN_LENGTH, parseCompact, parseMembers } from './signed/compact.js';
-import { wrongSignedToken } from './refusals.js';
-import { readToken } from './token-digits.js';
+import { LockConfigurationError } from '../../lock/errors.js';
+import { LOCK_MODES, type LockMode } from '../../lock/mode.js';
+import { SigningKeys } from './keys.js';
+import { VerificationKeys } from './keys.js';
+import { claimsOf, parseClaims, type VerifiedToken } from './jws.js';
+import { encodePart, MAX_TOKEN_LENGTH, parseCompact, parseMembers } from './jws.js';
+import { wrongSignedToken } from '../refusals.js';
+import { readToken } from '../token-digits.js';
 
 /** The part of a lock that is signed; a `LockHandle` has it. */
 export interface SignableLock {
