@@ -10,7 +10,7 @@ import {
   signedByReader,
   unsignedToken,
 } from './refusals.js';
-import { readToken } from './token-digits.js';
+import { readToken } from './token.js';
 
 /** What a writer shows to a store: the lock itself, its token as a number or in digits, or a signed token. */
 export type Fence = LockHandle | bigint | string;

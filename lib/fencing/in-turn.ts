@@ -1,42 +1,54 @@
-/** Runs operations one after the other, in the order in which they were asked for. A failed one does not stop the next. */
-export class InTurn {
-  #last: Promise<unknown> = Promise.resolve();
-  #waiting = 0;
+import { AsyncLocalStorage } from 'node:async_hooks';
 
-  /** Whether no operation runs or waits. */
-  get isIdle(): boolean {
-    return this.#waiting === 0;
+/** Runs the operations of a name in the order in which they were asked for. A failed one does not stop the next. */
+export class InTurn {
+  /** When the last operation of a name ends, for the names on which one runs or waits. */
+  readonly #ends = new Map<string, Promise<unknown>>();
+
+  /** Whether no operation of this name runs or waits. */
+  isIdle(name: string): boolean {
+    return !this.#ends.has(name);
   }
 
-  async run<T>(operation: () => Promise<T>): Promise<T> {
-    this.#waiting += 1;
-    const done = this.#last.then(operation);
+  async run<T>(name: string, operation: () => Promise<T>): Promise<T> {
+    const done = (this.#ends.get(name) ?? Promise.resolve()).then(operation);
     // The next operation waits for the end of this one, however it ends: the failure is this caller's alone.
-    this.#last = done.catch(() => undefined);
+    const end = done.catch(() => undefined);
+    this.#ends.set(name, end);
     try {
       return await done;
     } finally {
-      this.#waiting -= 1;
+      if (this.#ends.get(name) === end) this.#ends.delete(name);
     }
   }
 }
 
-/** One turn for each name. A name on which nothing runs or waits is forgotten. */
-export class InTurnByName {
-  readonly #turns = new Map<string, InTurn>();
+interface Call {
+  readonly resource: string;
+  isOver: boolean;
+}
 
-  /** How many names have something that runs or waits. */
-  get size(): number {
-    return this.#turns.size;
+/** Knows which calls of one kind run around the code that asks: such a call may wait for itself if it is made inside of them. */
+export class CallsAround {
+  readonly #around = new AsyncLocalStorage<readonly Call[]>();
+
+  /** The resources of the calls around the caller, the outermost first. */
+  get resources(): string[] {
+    return this.#open().map(({ resource }) => resource);
   }
 
-  async run<T>(name: string, operation: () => Promise<T>): Promise<T> {
-    const turn = this.#turns.get(name) ?? new InTurn();
-    this.#turns.set(name, turn);
+  /** Runs `work` as a call for this resource. */
+  async run<T>(resource: string, work: () => T | PromiseLike<T>): Promise<T> {
+    const call: Call = { resource, isOver: false };
     try {
-      return await turn.run(operation);
+      return await this.#around.run([...this.#open(), call], work);
     } finally {
-      if (turn.isIdle) this.#turns.delete(name);
+      // Work that was left running still finds the call around it, and is in none any more.
+      call.isOver = true;
     }
+  }
+
+  #open(): readonly Call[] {
+    return (this.#around.getStore() ?? []).filter(({ isOver }) => !isOver);
   }
 }

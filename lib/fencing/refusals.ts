@@ -1,7 +1,7 @@
 import { InvalidFencingTokenError, LockConfigurationError, StaleFencingTokenError } from '../lock/errors.js';
 import { covers, type LockMode } from '../lock/mode.js';
-import { FencingTokenRequiredError } from './fencing-token-required-error.js';
-import { onOneLine } from './on-one-line.js';
+import { FENCING_TOKEN_HEADER, FencingTokenRequiredError } from './errors.js';
+import { onOneLine, quoted } from './shown.js';
 
 /*
  * How every store, and the guard of HTTP routes, refuses whoever may not write. An error class has its HTTP status.
@@ -52,24 +52,24 @@ export function lockIsOver(
   );
 }
 
-export function tokenMissing(key: string, header: string, isSigned: boolean): FencingTokenRequiredError {
+export function tokenMissing(key: string, isSigned: boolean): FencingTokenRequiredError {
   const form = isSigned ? 'as a signed token' : 'in digits';
   return new FencingTokenRequiredError(
-    `The request has no ${header} header. It needs the token of the lock on ${key}, ${form}: fencedFetch and ` +
+    `The request has no ${FENCING_TOKEN_HEADER} header. It needs the token of the lock on ${key}, ${form}: fencedFetch and ` +
       'fencingInterceptor send it',
     key,
   );
 }
 
-export function severalTokens(key: string, header: string): InvalidFencingTokenError {
+export function severalTokens(key: string): InvalidFencingTokenError {
   return new InvalidFencingTokenError(
-    `The request has several ${header} headers; send that of the lock on ${key}`,
+    `The request has several ${FENCING_TOKEN_HEADER} headers; send that of the lock on ${key}`,
     key,
   );
 }
 
 export function malformedToken(token: unknown, resource: string): InvalidFencingTokenError {
-  const shown = typeof token === 'string' ? onOneLine(JSON.stringify(token.slice(0, 40))) : String(token);
+  const shown = typeof token === 'string' ? quoted(token, 40) : String(token);
   return new InvalidFencingTokenError(
     `Not a fencing token for ${onOneLine(resource)}: ${shown}. It is a positive 64-bit integer: a bigint, or its digits as text`,
     resource,
@@ -106,7 +106,7 @@ export function ticketOfAnotherLock(key: unknown, path: string, needed: string):
 
 export function ticketOfNoPlace(key: string, nodePath: unknown, queue: string): InvalidFencingTokenError {
   return new InvalidFencingTokenError(
-    `The node of this lock, ${onOneLine(JSON.stringify(nodePath))}, is not a place in the queue ${onOneLine(queue)} of this lock ` +
+    `The node of this lock, ${quoted(nodePath)}, is not a place in the queue ${onOneLine(queue)} of this lock ` +
       'service: is it the lock of a service with another namespace?',
     key,
   );

@@ -1,5 +1,5 @@
-import type { NewContent } from './new-content.js';
-import { onOneLine } from './on-one-line.js';
+import type { NewContent } from './checks.js';
+import { onOneLine } from './shown.js';
 
 /** What makes the new content from the one that was read; undefined: there is none. */
 export type MakeContent = (current: Buffer | undefined) => NewContent | PromiseLike<NewContent>;

@@ -1,5 +1,5 @@
 import { LockConfigurationError } from '../../lock/errors.js';
-import { checkSettings } from '../check-settings.js';
+import { checkSettings } from '../checks.js';
 import { PRIVATE } from './directories.js';
 import type { FencedFileStoreOptions } from './fenced-file-store.js';
 

@@ -1,5 +1,5 @@
 import { LockConfigurationError } from '../../lock/errors.js';
-import { onOneLine } from '../on-one-line.js';
+import { onOneLine } from '../shown.js';
 
 /**
  * The most that one file may have. The store keeps the whole file in memory, makes and reads each record in one go, and

@@ -2,8 +2,7 @@ import { lstat, readdir, realpath, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { types } from 'node:util';
 import { LockClosedError, LockConfigurationError } from '../../lock/errors.js';
-import { checkFunction } from '../check-function.js';
-import { checkResource } from '../check-resource.js';
+import { checkFunction, checkResource, bytesOf, type NewContent } from '../checks.js';
 import { type Fence, type FenceSettings, tokenToCompare } from '../fence.js';
 import { checkOptions } from './check-options.js';
 import { assertFits } from './content.js';
@@ -13,10 +12,9 @@ import { refuseUnfitFileSystem, refuseWithoutLinks } from './file-system.js';
 import { folderNameOf, resourceOf } from './folder-name.js';
 import { Generations, NEW_FOLDER } from './generations.js';
 import type { JournalState } from './journal-state.js';
-import { bytesOf, type NewContent } from '../new-content.js';
 import { OpenFiles } from './open-files.js';
 import { Room } from './room.js';
-import { MADE_CONTENT, readMakeWrite, type Updatable } from '../update-loop.js';
+import { MADE_CONTENT, type MakeContent, readMakeWrite, type Updatable } from '../update-loop.js';
 
 export interface FencedFileStoreOptions extends FenceSettings {
   /** The folder of the store, on a file system that one kernel has mounted. It is made if it is missing. */
@@ -128,11 +126,7 @@ export class FencedFileStore implements AsyncDisposable {
    * can have changed it in between: then `change` is called again. If it throws, nothing is written and its error comes out.
    * @throws StaleFencingTokenError
    */
-  update(
-    resource: string,
-    fence: Fence,
-    change: (content: Buffer | undefined) => NewContent | Promise<NewContent>,
-  ): Promise<void> {
+  update(resource: string, fence: Fence, change: MakeContent): Promise<void> {
     return this.#runOn(resource, async () => {
       checkFunction('update(resource, fence, change)', change, resource);
       await this.#change(resource, 'claim', fence, NOTHING);

@@ -1,13 +1,13 @@
 import { LockConfigurationError, StaleFencingTokenError } from '../../lock/errors.js';
 import { staleToken } from '../refusals.js';
-import { isStale } from '../rule.js';
+import { isStale } from '../token.js';
 import { assertFits } from './content.js';
 import type { FencedFileStoreOptions } from './fenced-file-store.js';
 import type { Generations } from './generations.js';
 import type { Identity, Journal } from './journal.js';
 import type { JournalState } from './journal-state.js';
 import { isLackOfRoom } from './room.js';
-import { onOneLine } from '../on-one-line.js';
+import { onOneLine } from '../shown.js';
 
 /** A journal may have this many times the bytes of the file that it amounts to. */
 const GROWTH = 4;

@@ -1,4 +1,4 @@
-import { isStale } from '../rule.js';
+import { isStale } from '../token.js';
 import { Content } from './content.js';
 import type { JournalRecord } from './record.js';
 

@@ -3,10 +3,9 @@ import type { ApplicationConfig, DiscoveryService } from '@nestjs/core';
 import { LockConfigurationError } from '../../lock/errors.js';
 import { methodsOf } from '../../nest/metadata.js';
 import { type FencePlan, fencePlanOf, ownFencePlanOf, rememberedPlanOf } from './fence-plan.js';
-import { takesFenceToken } from './fence-token.decorator.js';
+import { takesFenceToken } from './fence.decorators.js';
 import { checkTokenRules } from './fencing-options.js';
-import { isGuarded } from './guards-of.js';
-import { modulePathsOf, parametersOf, pathsOf, wildcardsOf } from './route-paths.js';
+import { isGuarded, modulePathsOf, parametersOf, pathsOf, wildcardsOf } from './routes.js';
 
 /** What the explorer must know of its module. */
 export interface ExploredFencing {

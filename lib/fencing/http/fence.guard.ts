@@ -1,11 +1,21 @@
 import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
 import { detailsOf, LockConfigurationError, LockError, LockUnavailableError } from '../../lock/errors.js';
 import { LockExceptionFilter } from '../../nest/lock-exception.filter.js';
+import { FENCING_TOKEN_HEADER } from '../errors.js';
 import { parseToken, tokenOfSigned } from '../fence.js';
-import { acceptedToken, acceptToken } from './accepted-token.js';
-import { type FencePlan, fencePlanOf } from './fence-plan.js';
+import { severalTokens, tokenMissing } from '../refusals.js';
+import { acceptedToken, acceptToken, type FencePlan, fencePlanOf } from './fence-plan.js';
 import { checkTokenRules, FENCING, type ResolvedFencing } from './fencing-options.js';
-import { type FencedRequest, shownToken } from './shown-token.js';
+
+/** Node writes the names of headers in lower case, for Express and Fastify alike. */
+const RECEIVED_AS = FENCING_TOKEN_HEADER.toLowerCase();
+
+/** What both Express and Fastify requests have. */
+interface FencedRequest {
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  /** Express gives the segments of a wildcard as a list. */
+  readonly params?: Readonly<Record<string, string | readonly string[]>>;
+}
 
 /** Nest asks this guard before the pipes and the handler of a route with `@RequireFence`. */
 @Injectable()
@@ -69,4 +79,16 @@ function joined(params: NonNullable<FencedRequest['params']>): Record<string, st
   return Object.fromEntries(
     entries.map(([name, value]) => [name, typeof value === 'object' ? value.join('/') : value]),
   );
+}
+
+/**
+ * The one value of the header.
+ * @throws FencingTokenRequiredError where it is missing, InvalidFencingTokenError where there are several
+ */
+function shownToken(request: FencedRequest, key: string, isSigned: boolean): string {
+  const value = request.headers[RECEIVED_AS];
+  if (value === undefined || value === '') throw tokenMissing(key, isSigned);
+  // Node joins several headers of one name with commas, which neither digits nor a signed token contain.
+  if (typeof value === 'string' && !value.includes(',')) return value;
+  throw severalTokens(key);
 }

@@ -1,5 +1,5 @@
 import { LockConfigurationError } from '../../lock/errors.js';
-import { checkKeys, checkNames } from '../check-settings.js';
+import { checkKeys, checkNames } from '../checks.js';
 import type { VerificationKeys } from '../signed/keys.js';
 import type { ExpectedToken } from '../signed/signed-token.js';
 import { FencedZnodes } from '../znodes/fenced-znodes.js';

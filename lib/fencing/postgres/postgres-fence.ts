@@ -1,10 +1,7 @@
 import { LockConfigurationError } from '../../lock/errors.js';
-import { CallsAround } from '../calls-around.js';
-import { checkFunction } from '../check-function.js';
-import { checkResource } from '../check-resource.js';
-import { checkSettings } from '../check-settings.js';
+import { CallsAround, InTurn } from '../in-turn.js';
+import { checkFunction, checkResource, checkSettings } from '../checks.js';
 import { type Fence, type FenceSettings, tokenToCompare } from '../fence.js';
-import { InTurn } from '../in-turn.js';
 import { staleToken } from '../refusals.js';
 import { attempt } from '../update-loop.js';
 import { type FencedUpdate, highestStatement, type Statement, updateStatement } from './fenced-update.js';
@@ -12,7 +9,7 @@ import { DEFAULT_TABLE, fenceColumnSql, marksTableSql } from './migration.js';
 import { isPool, type PostgresClient, type PostgresPool } from './postgres-client.js';
 import { quoteMarksTable } from './quote.js';
 import { inPooledTransaction, inTransactionOf, TRANSACTION_ID } from './transaction.js';
-import { onOneLine } from '../on-one-line.js';
+import { onOneLine } from '../shown.js';
 
 export interface PostgresFenceOptions extends FenceSettings {
   /** A `Pool` of the package `pg`, or one connection of it (a `Client`, a `PoolClient`). */
@@ -184,7 +181,7 @@ export class PostgresFence {
   #inTurn<T>(run: () => Promise<T>): Promise<T> {
     // On a single connection a statement must not slip into the transaction of another caller's `guarded`. Inside of such a
     // transaction it must not wait for its end.
-    return isPool(this.#pool) || this.#around.resources.length > 0 ? run() : this.#turns.run(run);
+    return isPool(this.#pool) || this.#around.resources.length > 0 ? run() : this.#turns.run('connection', run);
   }
 
   /** A claim inside would wait for the row that the transaction around it has locked, which waits for the claim. */

@@ -1,5 +1,5 @@
 import { LockConfigurationError } from '../../lock/errors.js';
-import { onOneLine } from '../on-one-line.js';
+import { quoted } from '../shown.js';
 
 /** PostgreSQL cuts a longer name off, which makes it another name. */
 const MAX_NAME_BYTES = 63;
@@ -14,7 +14,7 @@ export function quoteName(name: string): string {
     return `"${name.replaceAll('"', '""')}"`;
   }
   throw new LockConfigurationError(
-    `Not a name for PostgreSQL: ${onOneLine(JSON.stringify(name))}. It takes 1 to ${MAX_NAME_BYTES} bytes, and no NUL`,
+    `Not a name for PostgreSQL: ${quoted(name)}. It takes 1 to ${MAX_NAME_BYTES} bytes, and no NUL`,
   );
 }
 

@@ -1,6 +1,6 @@
 import { LockUnavailableError } from '../../lock/errors.js';
 import { KEPT_REVISIONS } from './scripts.js';
-import { onOneLine } from '../on-one-line.js';
+import { onOneLine } from '../shown.js';
 
 /** Redis knows a change that the client sends a second time only while it is among the last ones. */
 export const WRITTEN_AT_MOST_ONCE = `Nothing was written, unless the answer to a first try was lost and ${KEPT_REVISIONS} others have written since.`;

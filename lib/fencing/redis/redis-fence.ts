@@ -1,15 +1,12 @@
 import { LockConfigurationError } from '../../lock/errors.js';
-import { checkFunction } from '../check-function.js';
-import { checkResource } from '../check-resource.js';
-import { checkSettings } from '../check-settings.js';
+import { checkFunction, checkResource, checkSettings, bytesOf } from '../checks.js';
 import { type Fence, type FenceSettings, tokenToCompare } from '../fence.js';
 import { staleToken } from '../refusals.js';
 import { checkDurabilityOf } from './durability.js';
 import { unknownOutcome, WRITTEN_AT_MOST_ONCE } from './explain.js';
 import type { RedisClient } from './redis-client.js';
 import { CLAIM, newRevision, READ, REMOVE, run, type Script, WRITE, WRITE_IF_UNCHANGED } from './scripts.js';
-import { bytesOf } from '../new-content.js';
-import { MADE_CONTENT, readMakeWrite, type Updatable } from '../update-loop.js';
+import { MADE_CONTENT, type MakeContent, readMakeWrite, type Updatable } from '../update-loop.js';
 
 export interface RedisFenceOptions extends FenceSettings {
   /** A `Redis` or a `Cluster` of the package `ioredis`. */
@@ -100,11 +97,7 @@ export class RedisFence {
    * @throws StaleFencingTokenError; LockUnavailableError where many have written in between, so that it cannot be known
    * whether this did; what `change` throws, and then nothing was written
    */
-  async update(
-    resource: string,
-    fence: Fence,
-    change: (current: Buffer | undefined) => string | Uint8Array | PromiseLike<string | Uint8Array>,
-  ): Promise<void> {
+  async update(resource: string, fence: Fence, change: MakeContent): Promise<void> {
     const token = await this.#token(resource, fence);
     checkFunction('update(resource, fence, change)', change, resource);
     await this.#claim(resource, token);

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { LOCK_MODES, type LockMode } from '../../lock/mode.js';
-import { readToken } from '../token-digits.js';
+import { readToken } from '../token.js';
 
 /** Three parts in base64url between dots: RFC 7515, 7.1. */
 export interface CompactToken {

@@ -1,11 +1,18 @@
 import { LockConfigurationError } from '../../lock/errors.js';
 import { LOCK_MODES, type LockMode } from '../../lock/mode.js';
-import { SigningKeys } from './keys.js';
-import { VerificationKeys } from './keys.js';
-import { claimsOf, parseClaims, type VerifiedToken } from './jws.js';
-import { encodePart, MAX_TOKEN_LENGTH, parseCompact, parseMembers } from './jws.js';
+import { SigningKeys, VerificationKeys } from './keys.js';
+import {
+  claimsOf,
+  parseClaims,
+  type VerifiedToken,
+  encodePart,
+  MAX_TOKEN_LENGTH,
+  parseCompact,
+  parseMembers,
+} from './jws.js';
 import { wrongSignedToken } from '../refusals.js';
-import { readToken } from '../token-digits.js';
+import { quoted } from '../shown.js';
+import { readToken } from '../token.js';
 
 /** The part of a lock that is signed; a `LockHandle` has it. */
 export interface SignableLock {
@@ -83,17 +90,22 @@ export function verifyToken(text: string, keys: VerificationKeys, expected: Expe
   // Only our own key says which algorithm counts. A token that chose it could have a public key taken for a secret.
   const key = keys.find(kid);
   if (key === undefined)
-    return refuse(`names the key ${shown(kid)}, which is unknown here: rotated away, or not yet handed out`);
-  if (alg !== key.algorithm) return refuse(`says ${shown(alg)}, but the key ${kid} is for ${key.algorithm}`);
+    return refuse(
+      `names the key ${quoted(kid, MAX_SHOWN)}, which is unknown here: rotated away, or not yet handed out`,
+    );
+  if (alg !== key.algorithm)
+    return refuse(`says ${quoted(alg, MAX_SHOWN)}, but the key ${kid} is for ${key.algorithm}`);
   if (!key.verifies(compact.signed, compact.signature))
     return refuse(`has a bad signature: the key ${kid} did not make it`);
 
   const claims = parseClaims(compact.payload) ?? malformed();
   if (expected.key !== undefined && claims.key !== expected.key)
-    return refuse(`is that of another lock, ${shown(claims.key)}`);
+    return refuse(`is that of another lock, ${quoted(claims.key, MAX_SHOWN)}`);
   for (const issuer of [key.issuer, expected.issuer]) {
     if (issuer !== undefined && claims.issuer !== issuer) {
-      return refuse(`was issued by ${shown(claims.issuer)}, and has to be issued by ${shown(issuer)}`);
+      return refuse(
+        `was issued by ${quoted(claims.issuer, MAX_SHOWN)}, and has to be issued by ${quoted(issuer, MAX_SHOWN)}`,
+      );
     }
   }
   const misaged = whyNotOfThisAge(claims.issuedAt, expected);
@@ -112,9 +124,4 @@ function whyNotOfThisAge(issuedAt: Date, { maxAgeMs, now = new Date() }: Expecte
 function checkKeys<K>(keys: K, type: abstract new (...args: never[]) => K, by: string): void {
   if (keys instanceof type) return;
   throw new LockConfigurationError(`${by}: the keys must be made once, with new ${type.name}(...), which checks them`);
-}
-
-/** Text from outside, quoted and cut off so that it can stand in a log. */
-function shown(text: string): string {
-  return JSON.stringify(text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}...` : text);
 }

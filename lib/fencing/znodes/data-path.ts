@@ -1,7 +1,7 @@
 import { LockConfigurationError } from '../../lock/errors.js';
-import { bytesOf } from '../new-content.js';
+import { bytesOf } from '../checks.js';
 import { checkPath } from '../../session/paths.js';
-import { onOneLine } from '../on-one-line.js';
+import { quoted } from '../shown.js';
 
 /** The names of nodes in queues, and of the nodes of the sessions themselves. */
 const RESERVED = /^(?:\.sessions|.*(?:lock-|__)\d{10})$/;
@@ -13,7 +13,7 @@ const EXAMPLE = 'It is absolute, such as "/settings", without empty, "." or ".."
 export function checkRoot(root: unknown): void {
   if (isPath(root) && reservedIn(root) === undefined) return;
   throw new LockConfigurationError(
-    `FencedZnodes: root must be the path below which data is kept, and no lock has its key; not ${onOneLine(JSON.stringify(root))}. ` +
+    `FencedZnodes: root must be the path below which data is kept, and no lock has its key; not ${quoted(root)}. ` +
       EXAMPLE,
   );
 }
@@ -24,8 +24,7 @@ export function checkRoot(root: unknown): void {
  * @throws LockConfigurationError for a path that cannot keep data, before any I/O
  */
 export function dataPath(base: string, path: string): string {
-  if (!isPath(path))
-    throw new LockConfigurationError(`Not a path for data: ${onOneLine(JSON.stringify(path))}. ${EXAMPLE}`);
+  if (!isPath(path)) throw new LockConfigurationError(`Not a path for data: ${quoted(path)}. ${EXAMPLE}`);
   const reserved = reservedIn(path);
   if (reserved === undefined) return `${base}${path}`;
   throw new LockConfigurationError(`Not a path for data: ${path}. ${reserved} is what nodes of locks are called`);

@@ -1,19 +1,17 @@
 import { type LockService, type SessionAccess, sessionAccess } from '../../engine/lock-service.js';
 import { LockConfigurationError } from '../../lock/errors.js';
 import type { LockHandle } from '../../lock/handle.js';
-import { checkFunction } from '../check-function.js';
-import { checkSettings } from '../check-settings.js';
+import { checkFunction, checkSettings } from '../checks.js';
 import type { FenceSettings } from '../fence.js';
 import { checkRoot, dataBytes, dataPath, refuseBelowRoot } from './data-path.js';
 import { refusal } from './explain.js';
 import { GuardedMulti } from './guarded-multi.js';
-import { CallsAround } from '../calls-around.js';
-import { InTurnByName } from '../in-turn.js';
+import { CallsAround, InTurn } from '../in-turn.js';
 import { type MakeContent, readMakeWrite, type Updatable } from '../update-loop.js';
 import { Link } from './link.js';
 import { type LockTicket, rightOf } from './ticket.js';
 import { writeNode, removeNode, type ExpectedVersion } from './write-node.js';
-import { ZnodeConflictError } from './znode-conflict-error.js';
+import { ZnodeConflictError } from '../errors.js';
 
 /** A lock that is held, or its ticket in a process that was handed it. */
 export type ZnodeFence = LockHandle | LockTicket;
@@ -47,7 +45,7 @@ export class FencedZnodes {
   readonly #root: string;
   readonly #settings: FenceSettings;
   /** Updates of one path go one after the other, so that they do not undo each other's reads. */
-  readonly #turns = new InTurnByName();
+  readonly #turns = new InTurn();
   readonly #updatesAround = new CallsAround();
 
   /** @throws LockConfigurationError */
@@ -113,11 +111,7 @@ export class FencedZnodes {
    * @returns the version that the node has now
    * @throws what `change` throws, and as `write` does; ZnodeConflictError after 1 000 times
    */
-  async update(
-    path: string,
-    fence: ZnodeFence,
-    change: (current: Buffer | undefined) => string | Uint8Array | PromiseLike<string | Uint8Array>,
-  ): Promise<number> {
+  async update(path: string, fence: ZnodeFence, change: MakeContent): Promise<number> {
     checkFunction('update(path, fence, change)', change, path);
     const around = this.#updatesAround.resources;
     if (around.includes(path)) throw insideOfItself(path);

@@ -4,7 +4,7 @@ import { ancestry } from '../../session/paths.js';
 import { create, type MultiResult, type NodeData, remove, set } from '../../session/requests.js';
 import { refusal } from './explain.js';
 import type { DataRefusal, GuardedMulti } from './guarded-multi.js';
-import { ZnodeConflictError } from './znode-conflict-error.js';
+import { ZnodeConflictError } from '../errors.js';
 
 /** The version that the node must have; 'absent': there must be none; undefined: any, or none. */
 export type ExpectedVersion = number | 'absent' | undefined;

@@ -2,9 +2,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Test, type TestingModule } from '@nestjs/testing';
 import axios, { type AxiosInstance } from 'axios';
-import { fencedFetch } from '../../../lib/fencing/http/fenced-fetch.js';
-import { fencingHeaders } from '../../../lib/fencing/http/fencing-headers.js';
-import { fencingInterceptor } from '../../../lib/fencing/http/fencing-interceptor.js';
+import { fencedFetch, fencingHeaders, fencingInterceptor } from '../../../lib/fencing/http/fencing-client.js';
 import { SigningKeys, VerificationKeys } from '../../../lib/fencing/signed/keys.js';
 import { LockTesting, provideLockTesting } from '../../../lib/extras/testing/index.js';
 import {

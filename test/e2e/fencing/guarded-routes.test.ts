@@ -15,10 +15,9 @@ import {
 import { RouterModule } from '@nestjs/core';
 import { Test } from '@nestjs/testing';
 import type { Fence } from '../../../lib/fencing/fence.js';
-import { FenceToken } from '../../../lib/fencing/http/fence-token.decorator.js';
+import { FenceToken, RequireFence, WithoutFence } from '../../../lib/fencing/http/fence.decorators.js';
 import { FencingModule } from '../../../lib/fencing/http/fencing.module.js';
-import { MemoryFencingMarks } from '../../../lib/fencing/http/memory-fencing-marks.js';
-import { RequireFence, WithoutFence } from '../../../lib/fencing/http/require-fence.decorator.js';
+import { MemoryFencingMarks } from '../../../lib/fencing/http/fencing-marks.js';
 import { DistributedLockModule, LockKey, Locked } from '../../../lib/index.js';
 import type { Imports } from '../support/boot.js';
 import { memory } from '../support/application.js';

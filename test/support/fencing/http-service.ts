@@ -4,7 +4,7 @@ import { Body, Controller, Get, Module, Post, Put } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import pg from 'pg';
 import { FencingModule } from '../../../lib/fencing/http/fencing.module.js';
-import { RequireFence } from '../../../lib/fencing/http/require-fence.decorator.js';
+import { RequireFence } from '../../../lib/fencing/http/fence.decorators.js';
 import { PostgresFence } from '../../../lib/fencing/postgres/postgres-fence.js';
 import { LockExceptionFilter } from '../../../lib/nest/lock-exception.filter.js';
 import { sendToParent } from '../process/parent.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { checkResource } from '../../../lib/fencing/check-resource.js';
+import { checkResource } from '../../../lib/fencing/checks.js';
 import { InvalidLockKeyError } from '../../../lib/lock/errors.js';
 import { telling } from '../../support/telling.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { InTurn, InTurnByName } from '../../../lib/fencing/in-turn.js';
+import { InTurn } from '../../../lib/fencing/in-turn.js';
 
 function later<T>(): { readonly promise: Promise<T>; readonly resolve: (value: T) => void } {
   let resolve!: (value: T) => void;
@@ -13,42 +13,42 @@ describe('operations in turn', () => {
     const first = later<void>();
     const told: string[] = [];
     const running = [
-      turns.run(async () => {
+      turns.run('a', async () => {
         told.push('first begins');
         await first.promise;
         told.push('first ends');
       }),
-      turns.run(async () => void told.push('second')),
+      turns.run('a', async () => void told.push('second')),
     ];
-    expect(turns.isIdle).toBe(false);
+    expect(turns.isIdle('a')).toBe(false);
     first.resolve();
     await Promise.all(running);
     expect(told).toEqual(['first begins', 'first ends', 'second']);
-    expect(turns.isIdle).toBe(true);
+    expect(turns.isIdle('a')).toBe(true);
   });
 
   it('go on behind one that failed, of which its own caller is told alone', async () => {
     const turns = new InTurn();
-    const failed = turns.run(() => Promise.reject(new Error('mine')));
-    const next = turns.run(async () => 'done');
+    const failed = turns.run('a', () => Promise.reject(new Error('mine')));
+    const next = turns.run('a', async () => 'done');
     await expect(failed).rejects.toThrow('mine');
+    expect(turns.isIdle('a')).toBe(false);
     expect(await next).toBe('done');
+    expect(turns.isIdle('a')).toBe(true);
   });
-});
 
-describe('operations in turn by name', () => {
-  it('wait for those of their own name only, and leave no name behind', async () => {
-    const turns = new InTurnByName();
+  it('wait for those of their own name only', async () => {
+    const turns = new InTurn();
     const blocker = later<void>();
     const blocked = turns.run('a', () => blocker.promise);
     let isBehind = false;
     const behind = turns.run('a', async () => void (isBehind = true));
     expect(await turns.run('b', async () => 'free')).toBe('free');
     expect(isBehind).toBe(false);
-    expect(turns.size).toBe(1);
+    expect([turns.isIdle('a'), turns.isIdle('b')]).toEqual([false, true]);
     blocker.resolve();
     await Promise.all([blocked, behind]);
     expect(isBehind).toBe(true);
-    expect(turns.size).toBe(0);
+    expect(turns.isIdle('a')).toBe(true);
   });
 });

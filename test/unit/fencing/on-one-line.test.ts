@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { tokenToCompare } from '../../../lib/fencing/fence.js';
 import { FencedFileStore } from '../../../lib/fencing/file-store/fenced-file-store.js';
-import { onOneLine } from '../../../lib/fencing/on-one-line.js';
+import { onOneLine } from '../../../lib/fencing/shown.js';
 import { PostgresFence } from '../../../lib/fencing/postgres/postgres-fence.js';
 import type { PostgresPool } from '../../../lib/fencing/postgres/postgres-client.js';
 import { RedisFence } from '../../../lib/fencing/redis/redis-fence.js';

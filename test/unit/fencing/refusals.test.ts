@@ -20,13 +20,13 @@ const TABLE: Record<string, { readonly code: string; readonly status: number; re
   'no token at all': {
     code: 'FENCING_TOKEN_REQUIRED',
     status: 428,
-    errors: [refusals.tokenMissing(KEY, 'Fencing-Token', true)],
+    errors: [refusals.tokenMissing(KEY, true)],
   },
   'what proves no right to write': {
     code: 'INVALID_FENCING_TOKEN',
     status: 403,
     errors: [
-      refusals.severalTokens(KEY, 'Fencing-Token'),
+      refusals.severalTokens(KEY),
       refusals.malformedToken('seven', KEY),
       refusals.unsignedToken(KEY),
       refusals.wrongSignedToken(KEY, 'has a bad signature'),

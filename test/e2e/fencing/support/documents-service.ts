@@ -6,10 +6,9 @@ import { Body, Controller, Get, Inject, Injectable, type INestApplication, Param
 import { APP_FILTER, type AbstractHttpAdapter } from '@nestjs/core';
 import { Test } from '@nestjs/testing';
 import { FencedFileStore } from '../../../../lib/fencing/file-store/fenced-file-store.js';
-import { FenceToken } from '../../../../lib/fencing/http/fence-token.decorator.js';
+import { FenceToken, RequireFence } from '../../../../lib/fencing/http/fence.decorators.js';
 import { FencingModule } from '../../../../lib/fencing/http/fencing.module.js';
 import type { FencingModuleOptions } from '../../../../lib/fencing/http/fencing-options.js';
-import { RequireFence } from '../../../../lib/fencing/http/require-fence.decorator.js';
 import { LockExceptionFilter } from '../../../../lib/index.js';
 
 export interface Saved {

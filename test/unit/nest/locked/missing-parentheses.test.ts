@@ -1,7 +1,6 @@
 import 'reflect-metadata';
 import { describe, expect, it } from '@jest/globals';
-import { FenceToken } from '../../../../lib/fencing/http/fence-token.decorator.js';
-import { RequireFence, WithoutFence } from '../../../../lib/fencing/http/require-fence.decorator.js';
+import { FenceToken, RequireFence, WithoutFence } from '../../../../lib/fencing/http/fence.decorators.js';
 import { InjectLockTesting } from '../../../../lib/extras/testing/distributed-lock-testing.module.js';
 import { LockConfigurationError } from '../../../../lib/lock/errors.js';
 import { InjectLock } from '../../../../lib/nest/lock-service-token.js';

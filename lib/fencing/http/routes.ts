@@ -1,8 +1,16 @@
 import 'reflect-metadata';
-import { Controller, Get } from '@nestjs/common';
+import { Controller, UseGuards } from '@nestjs/common';
+import { FenceGuard } from './fence.guard.js';
 
-/** Where Nest keeps the paths of controllers and their methods, learned from what it does to a class of ours. */
-const PATH_KEY = learnPathKey();
+const PROBE_PATH = 'probe';
+
+@Controller(PROBE_PATH)
+@UseGuards(FenceGuard)
+class Probe {}
+
+/** Where Nest keeps the paths of controllers and their methods, and their guards, learned from what it does to a class of ours. */
+const PATH_KEY = keyOfProbe((kept) => kept === PROBE_PATH);
+const GUARDS_KEY = keyOfProbe(hasOurGuard);
 
 /** Under it, and the id of the application, the `RouterModule` keeps the path of a module. */
 const MODULE_PATH_KEY = '__module_path__';
@@ -35,13 +43,15 @@ export function wildcardsOf(path: string): string[] {
   return [...path.matchAll(WILDCARD)].map(([, name = '']) => name);
 }
 
-function learnPathKey(): unknown {
-  @Controller('probe')
-  class Probe {
-    @Get()
-    method(): void {
-      return undefined;
-    }
-  }
-  return (Reflect.getMetadataKeys(Probe) as unknown[]).find((key) => Reflect.getMetadata(key, Probe) === 'probe');
+/** Whether Nest asks the guard of `@RequireFence` before this handler. */
+export function isGuarded(handler: object, controller: object): boolean {
+  return [handler, controller].some((target) => hasOurGuard(Reflect.getMetadata(GUARDS_KEY, target)));
+}
+
+function hasOurGuard(guards: unknown): boolean {
+  return Array.isArray(guards) && guards.includes(FenceGuard);
+}
+
+function keyOfProbe(isIt: (kept: unknown) => boolean): unknown {
+  return (Reflect.getMetadataKeys(Probe) as unknown[]).find((key) => isIt(Reflect.getMetadata(key, Probe)));
 }

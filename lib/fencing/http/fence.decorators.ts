@@ -1,10 +1,10 @@
-import { UseGuards } from '@nestjs/common';
+import { createParamDecorator, type ExecutionContext, UseGuards } from '@nestjs/common';
 import { LockConfigurationError } from '../../lock/errors.js';
 import { type CheckedPath, type LockKeyValues, lockKeyTemplate } from '../../nest/locked/key-template.js';
-import { refuseMissingParentheses } from '../../nest/metadata.js';
-import { checkNames } from '../check-settings.js';
+import { NamedNotes, refuseMissingParentheses } from '../../nest/metadata.js';
+import { checkNames } from '../checks.js';
 import { FenceGuard } from './fence.guard.js';
-import { rememberFencedMethod, setFencePlan } from './fence-plan.js';
+import { acceptedToken, rememberFencedMethod, setFencePlan } from './fence-plan.js';
 import { checkTokenRules, type SignedTokenRules } from './fencing-options.js';
 
 export interface RequireFenceOptions<Path extends string = string> extends SignedTokenRules {
@@ -71,6 +71,35 @@ export function WithoutFence(...bare: unknown[]): MethodDecorator {
   return (target, method, descriptor) => {
     setFencePlan(decoratedOf(target, method, descriptor, `@WithoutFence() on ${nameOf(target, method)}`), 'none');
   };
+}
+
+const takingToken = new NamedNotes<true>();
+
+const VerifiedTokenOfRequest = createParamDecorator((_data: unknown, context: ExecutionContext): bigint => {
+  const accepted = acceptedToken(context.switchToHttp().getRequest<object>());
+  if (accepted !== undefined) return accepted.token;
+  throw new LockConfigurationError('@FenceToken() is filled by @RequireFence, which did not run for this call');
+});
+
+/**
+ * The fencing token that `@RequireFence` let in: `save(@FenceToken() token: bigint)`. Hand it to the store that the
+ * handler writes to: the guard compared it before the handler began, and only the store can when it writes.
+ */
+export function FenceToken(): ParameterDecorator;
+export function FenceToken(...bare: unknown[]): ParameterDecorator {
+  refuseMissingParentheses('@FenceToken', bare, 'it would fill nothing. Write @FenceToken()');
+  return (target, method, index) => {
+    if (method === undefined || typeof target === 'function') {
+      throw new LockConfigurationError('@FenceToken() is for parameters of methods that have @RequireFence');
+    }
+    takingToken.set(target, method, true);
+    VerifiedTokenOfRequest()(target, method, index);
+  };
+}
+
+/** Whether a method has a parameter with `@FenceToken()`, in this class or in one that it extends. */
+export function takesFenceToken(prototype: object, method: string): boolean {
+  return takingToken.nearest(prototype, method) === true;
 }
 
 function decoratedOf(
