@@ -4,7 +4,6 @@ import type { LockHandle } from '../../lock/handle.js';
 import { checkFunction, checkSettings } from '../checks.js';
 import type { FenceSettings } from '../fence.js';
 import { checkRoot, dataBytes, dataPath, refuseBelowRoot } from './data-path.js';
-import { refusal } from './explain.js';
 import { GuardedMulti } from './guarded-multi.js';
 import { CallsAround, InTurn } from '../in-turn.js';
 import { type MakeContent, readMakeWrite, type Updatable } from '../update-loop.js';
@@ -68,17 +67,13 @@ export class FencedZnodes {
    */
   async claim(path: string, fence: ZnodeFence): Promise<void> {
     const { guarded } = await this.#begin(path, fence);
-    await guarded.send([]);
+    await guarded.claim();
   }
 
   /** Reads what the leader has; undefined where there is no such node. */
   async read(path: string): Promise<ZnodeValue | undefined> {
     const { access, fullPath } = this.#place(path);
-    const found = await this.#link(access, path)
-      .read(fullPath)
-      .catch((error: unknown) => {
-        throw refusal(error, path);
-      });
+    const found = await this.#link(access, path).read(fullPath);
     return found === undefined ? undefined : { data: Buffer.from(found.data), version: found.stat.version };
   }
 
@@ -143,7 +138,7 @@ export class FencedZnodes {
     const { access, fullPath } = this.#place(path);
     const right = await rightOf(fence, path, access.namespace, this.#settings);
     refuseBelowRoot(this.#root, right.key);
-    return { guarded: new GuardedMulti(this.#link(access, path), right, path, access.standingOf), fullPath };
+    return { guarded: new GuardedMulti(this.#link(access, path), right, access.standingOf), fullPath };
   }
 
   #place(path: string): { access: SessionAccess; fullPath: string } {

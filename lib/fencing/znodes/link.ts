@@ -1,23 +1,22 @@
 import { filter, firstValueFrom, Subject, takeUntil } from 'rxjs';
-import { LockClosedError, LockUnavailableError } from '../../lock/errors.js';
+import { LockClosedError, LockConfigurationError, LockUnavailableError } from '../../lock/errors.js';
 import { isUp } from '../../session/connection-state.js';
-import { isAboutTheLink, SessionError } from '../../session/errors.js';
-import { get, type NodeData, type Outcome, type Request, sync } from '../../session/requests.js';
+import { failedWith, isAboutTheLink, SessionError, type SessionErrorCode } from '../../session/errors.js';
+import { get, type NodeData, type Outcome, type ReplyTo, type Request, sync } from '../../session/requests.js';
 import type { Session } from '../../session/session.js';
 
 /** One call over a session that may go down and come back, until its time is up. */
 export class Link {
-  readonly session: Session;
-  readonly #path: string;
-  readonly #waitMs: number;
   readonly #endsAt: number;
   /** A write was sent, and its answer was lost, or is still to come. */
   isInDoubt = false;
 
-  constructor(session: Session, path: string, waitMs: number) {
-    this.session = session;
-    this.#path = path;
-    this.#waitMs = waitMs;
+  /** @param path of the data, as errors call it */
+  constructor(
+    readonly session: Session,
+    readonly path: string,
+    private readonly waitMs: number,
+  ) {
     this.#endsAt = session.clock.now() + waitMs;
   }
 
@@ -51,47 +50,52 @@ export class Link {
     requests: R,
     kind: 'look' | 'write',
   ): Promise<{ [I in keyof R]: Outcome<R[I]> }> {
-    const { clock } = this.session;
-    let end: () => void = () => undefined;
-    const timeIsUp = new Promise<undefined>((resolve) => (end = () => resolve(undefined)));
-    const timer = clock.setTimer(Math.max(0, this.remainingMs), end);
-    try {
-      const outcomes = await Promise.race([this.session.batch(requests), timeIsUp]);
-      if (outcomes !== undefined) return outcomes;
-    } finally {
-      timer.cancel();
-    }
+    const outcomes = await this.#within(this.remainingMs, this.session.batch(requests));
+    if (outcomes !== undefined) return outcomes;
     // The write is on its way, and may be carried out after this call has ended.
     this.isInDoubt ||= kind === 'write';
     throw this.#unavailable();
   }
 
-  /** Reads what the leader has; undefined where there is no such node. */
-  async read(path: string): Promise<NodeData | undefined> {
+  /**
+   * Sends what does no harm when it is sent again, until there is an answer.
+   * @returns the answers; undefined in place of each that is an error with the expected code
+   * @throws the error for an answer that another try does not change
+   */
+  async ask<const R extends readonly Request[]>(
+    requests: R,
+    expected?: SessionErrorCode,
+  ): Promise<{ [I in keyof R]: ReplyTo<R[I]> | undefined }> {
+    const isExpected = (outcome: unknown): boolean => expected !== undefined && failedWith(outcome, expected);
     for (;;) {
       await this.untilUp();
-      // The server of this session may be behind the leader: the sync makes it catch up before it reads.
-      const [synced, found] = await this.send([sync(path), get(path)], 'look');
-      const error = synced instanceof SessionError ? synced : found;
-      if (!(error instanceof SessionError)) return error;
-      if (error.code === 'NO_NODE') return undefined;
-      if (error.code === 'CLOSED') throw this.closed();
-      if (!isAboutTheLink(error)) throw error;
+      const outcomes: readonly unknown[] = await this.send(requests, 'look');
+      const error = outcomes.find((outcome) => outcome instanceof SessionError && !isExpected(outcome));
+      if (error === undefined) {
+        const answers = outcomes.map((outcome) => (isExpected(outcome) ? undefined : outcome));
+        return answers as { [I in keyof R]: ReplyTo<R[I]> | undefined };
+      }
+      if (failedWith(error, 'CLOSED')) throw this.closed();
+      if (!isAboutTheLink(error as SessionError)) throw refusal(error, this.path);
     }
+  }
+
+  /** Reads what the leader has; undefined where there is no such node. */
+  async read(path: string): Promise<NodeData | undefined> {
+    // The server of this session may be behind the leader: the sync makes it catch up before it reads.
+    const [, found] = await this.ask([sync(path), get(path)], 'NO_NODE');
+    return found;
   }
 
   /** Resolves when something has happened to a node, or its link or session, or the time is up. */
   async untilChanged(path: string, withinMs: number): Promise<void> {
-    const { clock } = this.session;
     let end: () => void = () => undefined;
     const changed = new Promise<void>((resolve) => (end = resolve));
-    const timer = clock.setTimer(Math.max(0, Math.min(withinMs, this.remainingMs)), end);
     const watcher = { onWatchEvent: end };
     try {
       const [found] = await this.send([get(path, watcher)], 'look');
-      if (!(found instanceof SessionError)) await changed;
+      if (!(found instanceof SessionError)) await this.#within(Math.min(withinMs, this.remainingMs), changed);
     } finally {
-      timer.cancel();
       this.session.unwatch(path, watcher);
     }
   }
@@ -100,13 +104,52 @@ export class Link {
     return this.session.failure ?? new LockClosedError(`The lock service is closed. ${this.#whatIsKnown()}`);
   }
 
+  /** Waits, and resolves with undefined where that takes longer. */
+  async #within<T>(waitMs: number, waiting: Promise<T>): Promise<T | undefined> {
+    let end: () => void = () => undefined;
+    const timeIsUp = new Promise<undefined>((resolve) => (end = () => resolve(undefined)));
+    const timer = this.session.clock.setTimer(Math.max(0, waitMs), end);
+    try {
+      return await Promise.race([waiting, timeIsUp]);
+    } finally {
+      timer.cancel();
+    }
+  }
+
   #unavailable(): LockUnavailableError {
-    return new LockUnavailableError(`ZooKeeper did not answer within ${this.#waitMs} ms. ${this.#whatIsKnown()}`);
+    return new LockUnavailableError(`ZooKeeper did not answer within ${this.waitMs} ms. ${this.#whatIsKnown()}`);
   }
 
   #whatIsKnown(): string {
     return this.isInDoubt
-      ? `The answer to the write of ${this.#path} did not come: it may or may not have been carried out. Read it again`
-      : `Nothing was done to ${this.#path}`;
+      ? `The answer to the write of ${this.path} did not come: it may or may not have been carried out. Read it again`
+      : `Nothing was done to ${this.path}`;
+  }
+}
+
+/** The error for an answer that another try does not change. What is no answer of the servers comes out as it is. */
+export function refusal(error: unknown, path: string): unknown {
+  if (!(error instanceof SessionError)) return error;
+  const cause = { cause: error };
+  switch (error.code) {
+    case 'NO_AUTH':
+    case 'AUTH_FAILED':
+    case 'INVALID_ACL':
+      return new LockConfigurationError(`ZooKeeper denies access to ${path}: check auth and acl`, path, cause);
+    case 'NO_CHILDREN_FOR_EPHEMERALS':
+      return new LockConfigurationError(
+        `A part of ${path} is an ephemeral node, which cannot have children`,
+        path,
+        cause,
+      );
+    case 'NOT_EMPTY':
+      return new LockConfigurationError(`${path} has children: remove them first`, path, cause);
+    case 'QUOTA_EXCEEDED':
+    case 'TOO_LARGE':
+    case 'BAD_ARGUMENTS':
+    case 'UNIMPLEMENTED':
+      return new LockConfigurationError(`ZooKeeper cannot keep ${path}: ${error.message}`, path, cause);
+    default:
+      return new LockUnavailableError(`ZooKeeper refused ${path}: ${error.message}`, path, cause);
   }
 }

@@ -1,8 +1,6 @@
 import { LockConfigurationError, LockUnavailableError } from '../../lock/errors.js';
-import { failedWith, isAboutTheLink, SessionError } from '../../session/errors.js';
 import { ancestry } from '../../session/paths.js';
 import { create, type MultiResult, type NodeData, remove, set } from '../../session/requests.js';
-import { refusal } from './explain.js';
 import type { DataRefusal, GuardedMulti } from './guarded-multi.js';
 import { ZnodeConflictError } from '../errors.js';
 
@@ -21,8 +19,8 @@ export async function writeNode(
     const part = isNew
       ? create(fullPath, 'persistent', data)
       : set(fullPath, data, typeof expected === 'number' ? expected : undefined);
-    const sent = await guarded.send([part]);
-    if (sent.kind === 'done') return versionAfter(sent.results[0], guarded.path);
+    const sent = await guarded.send(part);
+    if (sent.kind === 'done') return versionAfter(sent.result, guarded.link.path);
     if (sent.kind === 'in-doubt') {
       const version = await settle(guarded, fullPath, data, expected);
       if (version !== undefined) return version;
@@ -30,7 +28,7 @@ export async function writeNode(
       // A create found no parent.
       await makeParents(guarded, fullPath);
     } else if (sent.code === 'BAD_VERSION' || expected !== undefined) {
-      throw conflict(guarded.path, expected, sent.code, sent.error);
+      throw conflict(guarded.link.path, expected, sent.code, sent.error);
     } else {
       // Any version would do, so the other kind of write follows: a create for a missing node, a set for one that is there.
       isNew = sent.code === 'NO_NODE';
@@ -41,14 +39,14 @@ export async function writeNode(
 /** @returns whether there was a node */
 export async function removeNode(guarded: GuardedMulti, fullPath: string, expected?: number): Promise<boolean> {
   for (let wasSent = false; ; wasSent = true) {
-    const sent = await guarded.send([remove(fullPath, expected)]);
+    const sent = await guarded.send(remove(fullPath, expected));
     if (sent.kind === 'done') return true;
     if (sent.kind === 'refused') {
       // The first try may have removed the node, or another writer may have come first: the refusal does not tell.
-      if (wasSent && expected !== undefined) throw notKnown('removal', guarded.path);
+      if (wasSent && expected !== undefined) throw notKnown('removal', guarded.link.path);
       // Gone, after a try whose answer was lost: there was one.
       if (sent.code === 'NO_NODE') return wasSent;
-      throw conflict(guarded.path, expected, sent.code, sent.error);
+      throw conflict(guarded.link.path, expected, sent.code, sent.error);
     }
   }
 }
@@ -60,17 +58,15 @@ export async function removeNode(guarded: GuardedMulti, fullPath: string, expect
  * @returns the version, if what was to be written stands there; undefined: it has to be sent again
  */
 async function settle(
-  { link, path }: GuardedMulti,
+  { link }: GuardedMulti,
   fullPath: string,
   data: Uint8Array,
   expected: ExpectedVersion,
 ): Promise<number | undefined> {
-  const found = await link.read(fullPath).catch((error: unknown) => {
-    throw refusal(error, path);
-  });
+  const found = await link.read(fullPath);
   if (expected !== undefined) {
     if (isUntouched(found, expected)) return undefined;
-    throw notKnown('write', path);
+    throw notKnown('write', link.path);
   }
   // Another write of the same does no harm while the lock is held, and does nothing after that.
   return found !== undefined && Buffer.compare(found.data, data) === 0 ? found.stat.version : undefined;
@@ -96,17 +92,12 @@ function versionAfter(result: MultiResult | undefined, path: string): number {
   );
 }
 
-async function makeParents({ link, path }: GuardedMulti, fullPath: string): Promise<void> {
-  await link.untilUp();
+async function makeParents({ link }: GuardedMulti, fullPath: string): Promise<void> {
   const parents = ancestry(fullPath).slice(0, -1);
-  const outcomes = await link.send(
+  await link.ask(
     parents.map((parent) => create(parent, 'persistent')),
-    'look',
+    'NODE_EXISTS',
   );
-  const failed = outcomes.find(
-    (outcome) => outcome instanceof SessionError && !failedWith(outcome, 'NODE_EXISTS') && !isAboutTheLink(outcome),
-  );
-  if (failed !== undefined) throw refusal(failed, path);
 }
 
 function conflict(path: string, expected: ExpectedVersion, code: DataRefusal, cause: Error): ZnodeConflictError {
