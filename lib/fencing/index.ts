@@ -25,8 +25,7 @@ export {
   type VerificationKey,
   VerificationKeys,
 } from './signed/keys.js';
-export type { FencedUpdate } from './postgres/fenced-update.js';
-export { fenceColumnSql, marksTableSql } from './postgres/migration.js';
+export type { FencedUpdate } from './postgres/statements.js';
 export type { PostgresClient, PostgresPool, PostgresPoolClient, PostgresResult } from './postgres/postgres-client.js';
 export { PostgresFence, type PostgresFenceOptions } from './postgres/postgres-fence.js';
 export type { RedisClient } from './redis/redis-client.js';

@@ -4,11 +4,18 @@ import { checkFunction, checkResource, checkSettings } from '../checks.js';
 import { type Fence, type FenceSettings, tokenToCompare } from '../fence.js';
 import { staleToken } from '../refusals.js';
 import { attempt } from '../update-loop.js';
-import { type FencedUpdate, highestStatement, type Statement, updateStatement } from './fenced-update.js';
-import { DEFAULT_TABLE, fenceColumnSql, marksTableSql } from './migration.js';
+import {
+  DEFAULT_COLUMN,
+  type FencedUpdate,
+  highestStatement,
+  quoteMarksTable,
+  quoteName,
+  quoteTable,
+  type Statement,
+  updateStatement,
+} from './statements.js';
 import { isPool, type PostgresClient, type PostgresPool } from './postgres-client.js';
-import { quoteMarksTable } from './quote.js';
-import { inPooledTransaction, inTransactionOf, TRANSACTION_ID } from './transaction.js';
+import { inTransaction, TRANSACTION_ID } from './transaction.js';
 import { onOneLine } from '../shown.js';
 
 export interface PostgresFenceOptions extends FenceSettings {
@@ -30,6 +37,7 @@ export interface PostgresFenceOptions extends FenceSettings {
 
 /** How often a refused statement is sent when the row changes between the refusal and the look for its reason. */
 const MOST_LOOKS = 5;
+const DEFAULT_TABLE = 'public.fencing_marks';
 const LIMIT_EXCEEDED = '54000';
 const MAX_IDLE_TIMEOUT_MS = 0x7fff_ffff;
 
@@ -66,13 +74,18 @@ export class PostgresFence {
   }
 
   /** The SQL that makes the table for `claim` and `guarded`. Safe to run again. */
-  static migration(table?: string): string {
-    return marksTableSql(table);
+  static migration(table = DEFAULT_TABLE): string {
+    return `CREATE TABLE IF NOT EXISTS ${quoteMarksTable(table)} (
+  resource text PRIMARY KEY,
+  token bigint NOT NULL CHECK (token > 0),
+  updated_at timestamptz NOT NULL DEFAULT now()
+);
+`;
   }
 
   /** The SQL that gives a table of yours the column for `update`. Safe to run again. */
-  static columnMigration(table: string, column?: string): string {
-    return fenceColumnSql(table, column);
+  static columnMigration(table: string, column = DEFAULT_COLUMN): string {
+    return `ALTER TABLE ${quoteTable(table)} ADD COLUMN IF NOT EXISTS ${quoteName(column)} bigint NOT NULL DEFAULT 0;\n`;
   }
 
   /**
@@ -101,16 +114,14 @@ export class PostgresFence {
       claim: (client: PostgresClient) => this.#claim(client, resource, token),
       work: (client: PostgresClient): Promise<T> => this.#around.run(resource, () => work(client)),
     };
-    const pool = this.#pool;
-    if (isPool(pool)) return inPooledTransaction(pool, this.#idleTimeoutMs, guarded);
     const around = this.#around.resources;
-    if (around.length > 0) {
+    if (!isPool(this.#pool) && around.length > 0) {
       throw new LockConfigurationError(
         `guarded(${onOneLine(resource)}) inside of guarded(${onOneLine(around.join(', '))}): one connection has one transaction. Use a pool`,
         resource,
       );
     }
-    return this.#inTurn(() => inTransactionOf(pool, this.#idleTimeoutMs, guarded));
+    return this.#inTurn(() => inTransaction(this.#pool, this.#idleTimeoutMs, guarded));
   }
 
   /**

@@ -1,11 +1,11 @@
-import { LockConfigurationError } from '../../lock/errors.js';
+import { LockConfigurationError, LockUnavailableError } from '../../lock/errors.js';
 import { checkFunction, checkResource, checkSettings, bytesOf } from '../checks.js';
 import { type Fence, type FenceSettings, tokenToCompare } from '../fence.js';
 import { staleToken } from '../refusals.js';
 import { checkDurabilityOf } from './durability.js';
-import { unknownOutcome, WRITTEN_AT_MOST_ONCE } from './explain.js';
-import type { RedisClient } from './redis-client.js';
-import { CLAIM, newRevision, READ, REMOVE, run, type Script, WRITE, WRITE_IF_UNCHANGED } from './scripts.js';
+import { type RedisClient, run, type Script } from './redis-client.js';
+import { CLAIM, KEPT_REVISIONS, newRevision, READ, REMOVE, WRITE, WRITE_IF_UNCHANGED } from './scripts.js';
+import { onOneLine } from '../shown.js';
 import { MADE_CONTENT, type MakeContent, readMakeWrite, type Updatable } from '../update-loop.js';
 
 export interface RedisFenceOptions extends FenceSettings {
@@ -30,13 +30,9 @@ interface Content {
   readonly revision: string;
 }
 
-interface Answer {
-  readonly outcome: string;
-  /** The highest token that was seen, where the outcome is `stale`. */
-  readonly highest: bigint;
-}
-
 const TOKEN_DIGITS = 19;
+/** Redis knows a change that the client sends a second time only while it is among the last ones. */
+const WRITTEN_AT_MOST_ONCE = `Nothing was written, unless the answer to a first try was lost and ${KEPT_REVISIONS} others have written since.`;
 
 /**
  * Refuses stale writers in Redis: the highest token and the value in one key, compared and set by a script.
@@ -71,7 +67,7 @@ export class RedisFence {
    * @throws StaleFencingTokenError
    */
   async claim(resource: string, fence: Fence): Promise<void> {
-    await this.#claim(resource, await this.#token(resource, fence));
+    await this.#run(CLAIM, resource, await this.#token(resource, fence), []);
   }
 
   /** @throws StaleFencingTokenError */
@@ -100,7 +96,7 @@ export class RedisFence {
   async update(resource: string, fence: Fence, change: MakeContent): Promise<void> {
     const token = await this.#token(resource, fence);
     checkFunction('update(resource, fence, change)', change, resource);
-    await this.#claim(resource, token);
+    await this.#run(CLAIM, resource, token, []);
     const hash: Updatable<string, 'done'> = {
       name: resource,
       read: async () => {
@@ -131,22 +127,23 @@ export class RedisFence {
     return this.checkDurability();
   }
 
-  async #claim(resource: string, token: bigint): Promise<void> {
-    const { outcome, highest } = await this.#run(CLAIM, resource, token, []);
-    if (outcome === 'stale') throw staleToken(resource, token, highest);
+  #change(script: Script, resource: string, token: bigint, args: (string | Buffer)[]): Promise<string> {
+    return this.#run(script, resource, token, [newRevision(), ...args], WRITTEN_AT_MOST_ONCE);
   }
 
-  async #change(script: Script, resource: string, token: bigint, args: (string | Buffer)[]): Promise<string> {
-    const { outcome, highest } = await this.#run(script, resource, token, [newRevision(), ...args]);
-    if (outcome === 'stale') throw staleToken(resource, token, highest, WRITTEN_AT_MOST_ONCE);
-    return outcome;
-  }
-
-  async #run(script: Script, resource: string, token: bigint, args: (string | Buffer)[]): Promise<Answer> {
+  /** @returns what the script answers, unless it refuses the token */
+  async #run(
+    script: Script,
+    resource: string,
+    token: bigint,
+    args: (string | Buffer)[],
+    whenStale?: string,
+  ): Promise<string> {
     const digits = token.toString().padStart(TOKEN_DIGITS, '0');
     const answer = await run(this.#client, script, this.keyOf(resource), [digits, ...args]);
     const [outcome = '', highest = '0'] = (answer as (Buffer | string)[]).map(String);
-    return { outcome, highest: BigInt(highest) };
+    if (outcome === 'stale') throw staleToken(resource, token, BigInt(highest), whenStale);
+    return outcome;
   }
 
   async #read(resource: string): Promise<Content> {
@@ -162,4 +159,12 @@ export class RedisFence {
     checkResource(resource);
     return tokenToCompare(fence, resource, this.#settings);
   }
+}
+
+function unknownOutcome(resource: string): LockUnavailableError {
+  return new LockUnavailableError(
+    `${onOneLine(resource)} was written ${KEPT_REVISIONS} times or more by others, or removed from Redis, since this update read it. ` +
+      'If the answer to a first try was lost, it is not known whether it was carried out. Read it again',
+    resource,
+  );
 }

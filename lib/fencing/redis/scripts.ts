@@ -1,11 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { type RedisClient, send } from './redis-client.js';
-
-/** A script that Redis runs as one step. */
-export interface Script {
-  readonly text: string;
-  readonly sha1: string;
-}
+import type { Script } from './redis-client.js';
 
 /** How many changes of a resource are remembered by name, so that one that is sent again is recognised. */
 export const KEPT_REVISIONS = 32;
@@ -75,21 +69,6 @@ return {found[1], found[2], (found[3] or ''):sub(1, ${REVISION_LENGTH - 1})}
 /** Makes a name for one change. */
 export function newRevision(): string {
   return randomBytes(REVISION_BYTES).toString('base64url');
-}
-
-/** Sends the script's name only, and the whole script where Redis does not know it yet, or not any more. */
-export async function run(
-  client: RedisClient,
-  { text, sha1 }: Script,
-  key: string,
-  args: (string | Buffer)[],
-): Promise<unknown> {
-  try {
-    return await send(client, 'evalsha', [sha1, '1', key, ...args]);
-  } catch (error) {
-    if (!(error instanceof Error) || !error.message.startsWith('NOSCRIPT')) throw error;
-    return send(client, 'eval', [text, '1', key, ...args]);
-  }
 }
 
 function script(text: string): Script {

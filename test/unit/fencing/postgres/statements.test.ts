@@ -1,8 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { highestStatement, updateStatement } from '../../../../lib/fencing/postgres/fenced-update.js';
+import { highestStatement, updateStatement, quoteName, quoteTable } from '../../../../lib/fencing/postgres/statements.js';
 import { PostgresFence } from '../../../../lib/fencing/postgres/postgres-fence.js';
 import type { PostgresPool } from '../../../../lib/fencing/postgres/postgres-client.js';
-import { quoteName, quoteTable } from '../../../../lib/fencing/postgres/quote.js';
 import { telling } from '../../../support/telling.js';
 
 const pool = {} as PostgresPool;

@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { describe, expect, it } from '@jest/globals';
 import type { PostgresPool, PostgresPoolClient } from '../../../../lib/fencing/postgres/postgres-client.js';
-import { inPooledTransaction } from '../../../../lib/fencing/postgres/transaction.js';
+import { inTransaction } from '../../../../lib/fencing/postgres/transaction.js';
 
 /** A pool of one connection on which the statements fail that begin with one of `broken`. */
 function poolOf(broken: readonly string[] = [], commitAnswer = 'COMMIT') {
@@ -28,7 +28,7 @@ async function result(): Promise<string> {
 }
 
 function run(pool: PostgresPool, work: () => Promise<string> = result, transaction = '7'): Promise<string> {
-  return inPooledTransaction(pool, 70, { claim: async () => transaction, work });
+  return inTransaction(pool, 70, { claim: async () => transaction, work });
 }
 
 describe('A transaction on a connection of a pool', () => {
