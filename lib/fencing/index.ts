@@ -13,7 +13,7 @@ export {
 export { FencingTokenRequiredError, ZnodeConflictError, FENCING_TOKEN_HEADER } from './errors.js';
 export { type FencingMarks, MemoryFencingMarks } from './http/fencing-marks.js';
 export type { FencingModuleOptions, SignedTokenRules } from './http/fencing-options.js';
-export { type FencingExtras, FencingModule, type FencingOptionsFactory } from './http/fencing.module.js';
+export { FencingModule, type FencingOptionsFactory } from './http/fencing.module.js';
 export type { Ed25519Input, SecretInput } from './signed/key-material.js';
 export {
   type Ed25519PrivateKey,

@@ -1,24 +1,17 @@
-import type { OnModuleInit } from '@nestjs/common';
-import type { ApplicationConfig, DiscoveryService } from '@nestjs/core';
+import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
+import { ApplicationConfig, DiscoveryService } from '@nestjs/core';
 import { LockConfigurationError } from '../../lock/errors.js';
 import { methodsOf } from '../../nest/metadata.js';
 import { type FencePlan, fencePlanOf, ownFencePlanOf, rememberedPlanOf } from './fence-plan.js';
 import { takesFenceToken } from './fence.decorators.js';
-import { checkTokenRules } from './fencing-options.js';
 import { isGuarded, modulePathsOf, parametersOf, pathsOf, wildcardsOf } from './routes.js';
 
-/** What the explorer must know of its module. */
-export interface ExploredFencing {
-  readonly isGlobal: boolean;
-  readonly hasKeys: boolean;
-}
-
 /** Looks at every class of the application once, at its start, and refuses what could not work. */
+@Injectable()
 export class FenceExplorer implements OnModuleInit {
   constructor(
-    private readonly discovery: DiscoveryService,
-    private readonly config: ApplicationConfig,
-    readonly fencing: ExploredFencing,
+    @Inject(DiscoveryService) private readonly discovery: DiscoveryService,
+    @Inject(ApplicationConfig) private readonly config: ApplicationConfig,
   ) {}
 
   onModuleInit(): void {
@@ -32,12 +25,10 @@ export class FenceExplorer implements OnModuleInit {
   }
 
   #checkThatItIsTheOnlyOne(): void {
-    const all = this.discovery
-      .getProviders()
-      .filter(({ instance }: { instance: unknown }) => instance instanceof FenceExplorer && instance.fencing.isGlobal);
+    const all = this.discovery.getProviders().filter(({ metatype }) => metatype === FenceExplorer);
     // Nest would silently give some controllers the marks of the one module, some those of the other.
     if (all.length > 1) {
-      refuse(`FencingModule is imported ${all.length} times as a global module. Call forRoot once, in the root module`);
+      refuse(`FencingModule is imported ${all.length} times. Call forRoot once, in the root module`);
     }
   }
 
@@ -47,8 +38,6 @@ export class FenceExplorer implements OnModuleInit {
   }
 
   #checkController(controller: Class, prefixes: string): void {
-    const ofClass = ownFencePlanOf(controller);
-    if (isPlan(ofClass)) this.#checkRules(ofClass);
     for (const [name, handler] of methodsOf(controller.prototype)) {
       const plan = fencePlanOf(handler, controller);
       const paths = pathsOf(handler);
@@ -59,9 +48,18 @@ export class FenceExplorer implements OnModuleInit {
         );
       }
       if (!isPlan(plan)) continue;
-      if (paths !== undefined) this.#checkRoutes(plan, `${controller.name}.${name}`, prefixes, controller, paths);
-      else if (plan !== ofClass) refuse(`${plan.where} is not a route: it needs @Get, @Post, @Put, ... beside it`);
-      if (plan !== ofClass) this.#checkRules(plan);
+      if (paths === undefined) {
+        if (ownFencePlanOf(handler) === plan) {
+          refuse(`${plan.where} is not a route: it needs @Get, @Post, @Put, ... beside it`);
+        }
+        continue;
+      }
+      for (const front of pathsOf(controller) ?? ['']) {
+        for (const path of paths) {
+          const route = [prefixes, front, path].join('/').replaceAll(/\/+/g, '/');
+          this.#checkRoute(plan, `${controller.name}.${name}`, route);
+        }
+      }
     }
   }
 
@@ -83,34 +81,23 @@ export class FenceExplorer implements OnModuleInit {
     }
   }
 
-  #checkRules({ rules, where }: FencePlan): void {
-    // Where this module is not global, the controller may use another one: its guard checks the rules at the first request.
-    if (!this.fencing.isGlobal) return;
-    checkTokenRules(rules, where, this.fencing.hasKeys);
-  }
-
-  #checkRoutes(plan: FencePlan, by: string, prefixes: string, controller: Class, paths: readonly string[]): void {
-    if (plan.keys !== undefined) return;
-    for (const front of pathsOf(controller) ?? ['']) {
-      for (const path of paths) {
-        const route = [prefixes, front, path].join('/').replaceAll(/\/+/g, '/');
-        const known = parametersOf(route);
-        const wildcard = plan.template.placeholders.find((name) => wildcardsOf(route).includes(name));
-        if (wildcard !== undefined) {
-          refuse(
-            `${plan.where}: "*${wildcard}" of the route ${route} of ${by} is a wildcard, which stands for several segments: ` +
-              `make one value of them with keys: (params) => ({ ${wildcard}: ... })`,
-          );
-        }
-        const unbound = plan.template.placeholders.find((name) => !known.includes(name));
-        if (unbound === undefined) continue;
-        refuse(
-          `${plan.where}: placeholder ":${unbound}" is no parameter of the route ${route} of ${by}. Known: ` +
-            `[${known.join(', ')}]. Put it into the route, compute it with keys: (params) => ({ ... }), or lift a fence that ` +
-            'the class requires with @WithoutFence()',
-        );
-      }
+  #checkRoute({ where, template, keys }: FencePlan, by: string, route: string): void {
+    if (keys !== undefined) return;
+    const wildcard = template.placeholders.find((name) => wildcardsOf(route).includes(name));
+    if (wildcard !== undefined) {
+      refuse(
+        `${where}: "*${wildcard}" of the route ${route} of ${by} is a wildcard, which stands for several segments: ` +
+          `make one value of them with keys: (params) => ({ ${wildcard}: ... })`,
+      );
     }
+    const known = parametersOf(route);
+    const unbound = template.placeholders.find((name) => !known.includes(name));
+    if (unbound === undefined) return;
+    refuse(
+      `${where}: placeholder ":${unbound}" is no parameter of the route ${route} of ${by}. Known: ` +
+        `[${known.join(', ')}]. Put it into the route, compute it with keys: (params) => ({ ... }), or lift a fence that ` +
+        'the class requires with @WithoutFence()',
+    );
   }
 
   #checkProvider(provider: Class): void {

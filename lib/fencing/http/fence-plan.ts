@@ -1,7 +1,6 @@
 import 'reflect-metadata';
 import type { LockKeyTemplate } from '../../nest/locked/key-template.js';
 import { NamedNotes } from '../../nest/metadata.js';
-import type { SignedTokenRules } from './fencing-options.js';
 
 /** One `@RequireFence`. */
 export interface FencePlan {
@@ -9,7 +8,6 @@ export interface FencePlan {
   readonly where: string;
   readonly template: LockKeyTemplate;
   readonly keys: ((params: Readonly<Record<string, string>>) => object) | undefined;
-  readonly rules: SignedTokenRules;
 }
 
 const PLAN = Symbol('@RequireFence');

@@ -5,9 +5,8 @@ import { NamedNotes, refuseMissingParentheses } from '../../nest/metadata.js';
 import { checkNames } from '../checks.js';
 import { FenceGuard } from './fence.guard.js';
 import { acceptedToken, rememberFencedMethod, setFencePlan } from './fence-plan.js';
-import { checkTokenRules, type SignedTokenRules } from './fencing-options.js';
 
-export interface RequireFenceOptions<Path extends string = string> extends SignedTokenRules {
+export interface RequireFenceOptions<Path extends string = string> {
   /**
    * Makes the values of the placeholders from the route parameters. It is needed where the handler reads a parameter as
    * something else than text, as one resource must have one key: `keys: ({ id }) => ({ id: Number(id) })` beside a
@@ -17,7 +16,7 @@ export interface RequireFenceOptions<Path extends string = string> extends Signe
   readonly keys?: (params: Readonly<Record<string, string>>) => LockKeyValues<Path>;
 }
 
-const OPTIONS: readonly (keyof RequireFenceOptions)[] = ['keys', 'issuer', 'maxAgeMs'];
+const OPTIONS: readonly (keyof RequireFenceOptions)[] = ['keys'];
 
 const NO_PATH =
   "it would let in whoever asks. Write @RequireFence('/locks/orders/:id'), with the path of the lock whose token it is";
@@ -49,11 +48,10 @@ export function RequireFence<const Path extends string>(
     checkNames(options, OPTIONS, (what) => {
       throw new LockConfigurationError(`${where}: ${what}`);
     });
-    const { keys, ...rules } = options;
+    const { keys } = options;
     if (keys !== undefined && typeof keys !== 'function')
       throw new LockConfigurationError(`${where}: keys: must be a function`);
-    checkTokenRules(rules, where, true);
-    const plan = { where, template: lockKeyTemplate(path, where), keys, rules };
+    const plan = { where, template: lockKeyTemplate(path, where), keys };
     setFencePlan(decorated, plan);
     if (method === undefined || descriptor === undefined) {
       UseGuards(FenceGuard)(target as never);

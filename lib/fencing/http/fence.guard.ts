@@ -5,7 +5,7 @@ import { FENCING_TOKEN_HEADER } from '../errors.js';
 import { parseToken, tokenOfSigned } from '../fence.js';
 import { severalTokens, tokenMissing } from '../refusals.js';
 import { acceptedToken, acceptToken, type FencePlan, fencePlanOf } from './fence-plan.js';
-import { checkTokenRules, FENCING, type ResolvedFencing } from './fencing-options.js';
+import { FENCING, type ResolvedFencing } from './fencing-options.js';
 
 /** Node writes the names of headers in lower case, for Express and Fastify alike. */
 const RECEIVED_AS = FENCING_TOKEN_HEADER.toLowerCase();
@@ -49,18 +49,14 @@ export class FenceGuard implements CanActivate {
     const params = joined(request.params ?? {});
     const key = plan.template.keyOf(plan.keys === undefined ? params : { ...plan.keys(params) });
     // The token is verified before the claim: the mark must not rise for a token that proves nothing.
-    const token = this.#verify(shownToken(request, key, this.fencing.keys !== undefined), key, plan);
+    const token = this.#verify(shownToken(request, key, this.fencing.keys !== undefined), key);
     await this.#claim(key, token);
     return token;
   }
 
-  #verify(text: string, key: string, { rules, where }: FencePlan): bigint {
-    const { keys, rules: moduleRules } = this.fencing;
-    // A rule whose value is undefined counts as not given: it must not lift a rule of the module.
-    const given = Object.fromEntries(Object.entries(rules).filter(([, rule]) => rule !== undefined));
-    if (keys !== undefined) return tokenOfSigned(text, key, keys, { ...moduleRules, ...given, key });
-    checkTokenRules(rules, where, false);
-    return parseToken(text, key);
+  #verify(text: string, key: string): bigint {
+    const { keys, rules } = this.fencing;
+    return keys === undefined ? parseToken(text, key) : tokenOfSigned(text, key, keys, { ...rules, key });
   }
 
   async #claim(key: string, token: bigint): Promise<void> {

@@ -24,7 +24,7 @@ export interface ResolvedFencing {
 
 /** Nest prints this text in its own error at boot, where nobody provides the marks. */
 export const FENCING = Symbol(
-  'the fencing marks for @RequireFence (is FencingModule.forRoot({ marks }) imported in the root module, and global?)',
+  'the fencing marks for @RequireFence (is FencingModule.forRoot({ marks }) imported in the root module?)',
 );
 
 const KNOWN: readonly (keyof FencingModuleOptions)[] = ['marks', 'keys', 'issuer', 'maxAgeMs'];
@@ -34,13 +34,11 @@ export function resolveFencingOptions(options: FencingModuleOptions): ResolvedFe
   const refuse = (what: string): never => {
     throw new LockConfigurationError(`FencingModule: ${what}`);
   };
-  if (typeof options === 'object' && options !== null && 'isGlobal' in options)
-    refuse('isGlobal: belongs beside useFactory, useClass or useExisting, not in what they return');
   checkNames(options, KNOWN, refuse);
   const { marks, keys, ...rules } = options;
   checkMarks(marks, (what) => refuse(`marks: ${what}`));
   checkKeys(keys, refuse);
-  checkTokenRules(rules, 'FencingModule', keys !== undefined);
+  checkTokenRules(rules, keys !== undefined, refuse);
   return { marks, keys, rules };
 }
 
@@ -61,11 +59,11 @@ function checkMarks(marks: Partial<FencingMarks> | null | undefined, refuse: (wh
   if (check !== undefined && typeof check !== 'function') refuse('check: must be a function, or be left out');
 }
 
-/** @throws LockConfigurationError also for rules that tokens without a signature cannot be asked for */
-export function checkTokenRules({ issuer, maxAgeMs }: SignedTokenRules, where: string, hasKeys: boolean): void {
-  const refuse = (what: string): never => {
-    throw new LockConfigurationError(`${where}: ${what}`);
-  };
+function checkTokenRules(
+  { issuer, maxAgeMs }: SignedTokenRules,
+  hasKeys: boolean,
+  refuse: (what: string) => never,
+): void {
   if (issuer !== undefined && (typeof issuer !== 'string' || issuer === '')) refuse('issuer: must be a non-empty text');
   if (maxAgeMs !== undefined && !(Number.isFinite(maxAgeMs) && maxAgeMs > 0)) {
     refuse(`maxAgeMs: must be a number of milliseconds above 0, not ${String(maxAgeMs)}`);

@@ -1,13 +1,7 @@
-import { ConfigurableModuleBuilder, type DynamicModule, Module, type Provider } from '@nestjs/common';
-import { ApplicationConfig, DiscoveryModule, DiscoveryService } from '@nestjs/core';
+import { ConfigurableModuleBuilder, Global, Module } from '@nestjs/common';
+import { DiscoveryModule } from '@nestjs/core';
 import { FenceExplorer } from './fence-explorer.js';
 import { FENCING, type FencingModuleOptions, type ResolvedFencing, resolveFencingOptions } from './fencing-options.js';
-
-/** What stands beside the options, as Nest must know it before it has them. */
-export interface FencingExtras {
-  /** Whether the controllers of every module may use `@RequireFence` without importing this one. @default true */
-  readonly isGlobal?: boolean;
-}
 
 /** For `useClass` and `useExisting`. */
 export interface FencingOptionsFactory {
@@ -22,37 +16,22 @@ const { ConfigurableModuleClass } = new ConfigurableModuleBuilder<FencingModuleO
 })
   .setClassMethodName('forRoot')
   .setFactoryMethodName('createFencingOptions')
-  // Without the transform, extras do nothing.
-  .setExtras<FencingExtras>({ isGlobal: true }, addGuardsNeeds)
   .build();
 
 /**
  * What `@RequireFence` needs: where the highest tokens are kept, and the keys of those that sign. Import it once in the
  * root module: `FencingModule.forRoot({ marks, keys })`, or `forRootAsync` where they are other providers.
  */
-@Module({ imports: [DiscoveryModule] })
+@Global()
+@Module({
+  imports: [DiscoveryModule],
+  providers: [{ provide: FENCING, useFactory: resolveAndCheck, inject: [RAW_OPTIONS] }, FenceExplorer],
+  exports: [FENCING],
+})
 export class FencingModule extends ConfigurableModuleClass {}
 
 async function resolveAndCheck(options: FencingModuleOptions): Promise<ResolvedFencing> {
   const fencing = resolveFencingOptions(options);
   await fencing.marks.check?.();
   return fencing;
-}
-
-function addGuardsNeeds(definition: DynamicModule, { isGlobal = true }: FencingExtras): DynamicModule {
-  const providers: Provider[] = [
-    { provide: FENCING, useFactory: resolveAndCheck, inject: [RAW_OPTIONS] },
-    {
-      provide: FenceExplorer,
-      useFactory: (discovery: DiscoveryService, config: ApplicationConfig, { keys }: ResolvedFencing) =>
-        new FenceExplorer(discovery, config, { isGlobal, hasKeys: keys !== undefined }),
-      inject: [DiscoveryService, ApplicationConfig, FENCING],
-    },
-  ];
-  return {
-    ...definition,
-    global: isGlobal,
-    providers: [...(definition.providers ?? []), ...providers],
-    exports: [FENCING],
-  };
 }

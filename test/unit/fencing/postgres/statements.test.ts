@@ -1,5 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
-import { highestStatement, updateStatement, quoteName, quoteTable } from '../../../../lib/fencing/postgres/statements.js';
+import {
+  highestStatement,
+  updateStatement,
+  quoteName,
+  quoteTable,
+} from '../../../../lib/fencing/postgres/statements.js';
 import { PostgresFence } from '../../../../lib/fencing/postgres/postgres-fence.js';
 import type { PostgresPool } from '../../../../lib/fencing/postgres/postgres-client.js';
 import { telling } from '../../../support/telling.js';
