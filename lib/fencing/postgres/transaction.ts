@@ -9,8 +9,8 @@ const IN_FAILED_TRANSACTION = '25P02';
 /** What is done in a transaction. */
 export interface GuardedWork<T> {
   /** The first statement. @returns the id of the transaction that it ran in */
-  claim(client: PostgresClient): Promise<string>;
-  work(client: PostgresClient): Promise<T>;
+  readonly claim: (client: PostgresClient) => Promise<string>;
+  readonly work: (client: PostgresClient) => Promise<T>;
 }
 
 /**
