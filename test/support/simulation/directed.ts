@@ -5,7 +5,6 @@ import { Caller } from './caller.js';
 import { type AppProcess, codeOf } from './app-process.js';
 import { givesUpWhileItBeginsToWait, neverArrivesAtItsContainer } from './directed-contender.js';
 import {
-  givesUpBehindAnUpgrader,
   givesUpWhileAnUpgraderAsks,
   itsLinkGoesWhileItBeginsToWait,
   queuesAgainInANewSession,
@@ -124,7 +123,6 @@ export const DIRECTED: Readonly<Record<string, Directed>> = {
     settings: { ...NEIGHBOURS, servers: 3, peerLatencyMs: 20 },
     play: removedBehindAReaderUnseen,
   },
-  'a neighbour gives up behind an upgrader': { settings: NEIGHBOURS, play: givesUpBehindAnUpgrader },
   'a neighbour gives up while an upgrader asks who is inside': {
     settings: { ...NEIGHBOURS, servers: 3, peerLatencyMs: 20, processes: 2 },
     play: givesUpWhileAnUpgraderAsks,

@@ -169,7 +169,7 @@ export const HAND_OVER_MUTANTS: readonly Mutant[] = [
     ],
     breaks: ['one holder'],
     withinSeeds: 40,
-    directed: 'a neighbour gives up behind an upgrader',
+    directed: 'a neighbour gives up while an upgrader asks who is inside',
   },
   {
     name: 'a reader let in past the node of a neighbour while an upgrader asks who is inside',
