@@ -92,6 +92,24 @@ export async function itsNetworkIsSlow(schedule: Schedule): Promise<void> {
   staying.unsubscribe();
 }
 
+/**
+ * The process stands still between two pings, and comes back at about the end of two thirds of S, in most variations just ahead of
+ * it: its next ping leaves so late that the answer comes after that. The server has not been silent, so there is time to wait for it.
+ */
+export async function itsProcessComesBackAsTheSilenceEnds(schedule: Schedule): Promise<void> {
+  const { apps, world, scenario } = schedule;
+  const [process] = apps as [AppProcess];
+  world.faults.setLatency(process.machine, 150);
+  // Some instant between two pings, by the variation.
+  await schedule.runFor(scenario.sessionTimeoutMs + (scenario.seed / 40) * scenario.tickMs);
+  const staying = mustStay(schedule, process);
+  process.pause();
+  await schedule.runFor((scenario.sessionTimeoutMs * 2) / 3 - 250);
+  process.resume();
+  await schedule.runFor(scenario.sessionTimeoutMs);
+  staying.unsubscribe();
+}
+
 /** @returns the follower that it is connected to; some instant between two heartbeats, by the variation */
 async function whenIdleOnFollower(schedule: Schedule, app: AppProcess): Promise<number> {
   const { world, scenario } = schedule;
@@ -106,7 +124,7 @@ async function whenIdleOnFollower(schedule: Schedule, app: AppProcess): Promise<
 function mustStay(schedule: Schedule, app: AppProcess): Subscription {
   return app.session.state$.subscribe((state) => {
     if (state !== 'suspended') return;
-    schedule.judge.blame('no false loss', `${app.name} left a server that was slow, and there was time to wait`);
+    schedule.judge.blame('no false loss', `${app.name} left a server that it had time to wait for`);
   });
 }
 

@@ -23,6 +23,7 @@ import {
 import { removedAfterTheLinkHadGone } from './directed-operator.js';
 import {
   itsNetworkIsSlow,
+  itsProcessComesBackAsTheSilenceEnds,
   itsServerDiesSilently,
   itsServerDiesWithAReset,
   itsServerPauses,
@@ -170,6 +171,10 @@ export const DIRECTED: Readonly<Record<string, Directed>> = {
   'its server pauses': { settings: FIVE_TICKS, play: itsServerPauses },
   'its server pauses, at the defaults': { settings: DEFAULTS, play: itsServerPauses },
   'its network is slow': { settings: FIVE_TICKS, play: itsNetworkIsSlow },
+  'its process comes back as the silence ends': {
+    settings: FIVE_TICKS,
+    play: itsProcessComesBackAsTheSilenceEnds,
+  },
 };
 
 /** Plays one of them; `variation` shifts its instants against the servers' ticks. */

@@ -261,6 +261,32 @@ export const MORE_MUTANTS: readonly Mutant[] = [
     withinSeeds: 40,
     directed: 'its server pauses',
   },
+  {
+    name: 'a server that is left as soon as the event loop has stood still until the silence ended',
+    edits: [
+      {
+        file: 'lib/session/core/liveness.ts',
+        find: 'if (this.#late.at === now) return now + this.#thirdMs;',
+        replace: 'if (this.#late.at === now) return now;',
+      },
+    ],
+    breaks: ['no false loss'],
+    withinSeeds: 40,
+    directed: 'its process comes back as the silence ends',
+  },
+  {
+    name: 'a server that is left for a ping that was late',
+    edits: [
+      {
+        file: 'lib/session/core/liveness.ts',
+        find: 'return this.#late.at + Math.min(this.#late.byMs, this.#thirdMs);',
+        replace: 'return now;',
+      },
+    ],
+    breaks: ['no false loss'],
+    withinSeeds: 40,
+    directed: 'its process comes back as the silence ends',
+  },
 ];
 
 /** Those that it takes many schedules to meet. */
