@@ -16,7 +16,7 @@ import { Hold } from './hold/hold.js';
 import { Holders } from './hold/holders.js';
 import { Entry } from './policy/entry.js';
 import { type LocalExclusion, LocalStandIn } from './policy/entry.js';
-import { LockDelay, VanishedHolders } from './policy/lock-delay.js';
+import { LockDelay } from './policy/lock-delay.js';
 import { Timers } from './timers.js';
 import { Janitor } from './upkeep/janitor.js';
 import { LinkState } from './upkeep/link-state.js';
@@ -75,16 +75,14 @@ export function buildEngine(
     events.next(notRemoved(namespace, path, error)),
   );
   const holders = new Holders(session, timers, link, settings.onSuspended);
-  const delay = lockDelayMs > 0 ? new LockDelay(session, timers, new VanishedHolders(clock), lockDelayMs) : undefined;
+  const delay = lockDelayMs > 0 ? new LockDelay(session, timers, lockDelayMs) : undefined;
   const rules = new Entry(link, delay, exclusion);
 
-  const holdParts = { session, link, timers, janitor, lists, scopes, holders, history, events, rules, scope, waitMs };
+  const upkeep = { session, clock, link, timers, janitor, lists };
+  const calls = { scopes, identifiers, events, waitMs };
+  const holdParts = { ...upkeep, ...calls, holders, history, rules, scope };
   const acquire = new Acquire({
-    session,
-    link,
-    timers,
-    janitor,
-    lists,
+    ...upkeep,
     identifiers,
     rules,
     // A key with a lock-delay remembers its last holder between holds.
@@ -106,31 +104,6 @@ export function buildEngine(
     },
   });
   const standIn = local && new LocalStandIn(local, link, timers, events);
-  const lockCalls = new LockCalls({
-    acquire,
-    scopes,
-    link,
-    janitor,
-    events,
-    identifiers,
-    standIn,
-    namespace,
-    waitMs,
-    connectTimeoutMs,
-  });
-  return {
-    session,
-    clock,
-    link,
-    timers,
-    janitor,
-    scopes,
-    holders,
-    events,
-    identifiers,
-    history,
-    lockCalls,
-    waitMs,
-    random,
-  };
+  const lockCalls = new LockCalls({ ...upkeep, ...calls, acquire, standIn, namespace, connectTimeoutMs });
+  return { ...upkeep, ...calls, holders, history, lockCalls, random };
 }

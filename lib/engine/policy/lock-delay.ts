@@ -29,12 +29,15 @@ const NO_DATA = new Uint8Array(0);
  * in the data of the key's node, and removes it in the transaction that releases the lock.
  */
 export class LockDelay {
+  readonly #vanished: VanishedHolders;
+
   constructor(
     private readonly session: Session,
     private readonly timers: Timers,
-    private readonly vanished: VanishedHolders,
     private readonly lockDelayMs: number,
-  ) {}
+  ) {
+    this.#vanished = new VanishedHolders(session.clock);
+  }
 
   /**
    * @param writes whether the contender enters as a writer
@@ -87,14 +90,14 @@ export class LockDelay {
     throwRefusal(parent, key);
     if (parent instanceof SessionError) return false;
     const record = parseRecord(parent.data);
-    if (record === undefined) this.vanished.forget(queuePath);
+    if (record === undefined) this.#vanished.forget(queuePath);
     if (record === undefined || queue.some(({ name }) => name === record.nodeName)) return false;
-    this.vanished.sawGone(queuePath, record.nodeName);
+    this.#vanished.sawGone(queuePath, record.nodeName);
     return !this.#isOver(queuePath, record);
   }
 
   #isOver(queuePath: string, record: HolderRecord): boolean {
-    return this.vanished.ageMs(queuePath, record.nodeName) >= Math.max(record.lockDelayMs, this.lockDelayMs);
+    return this.#vanished.ageMs(queuePath, record.nodeName) >= Math.max(record.lockDelayMs, this.lockDelayMs);
   }
 
   /**
