@@ -118,7 +118,6 @@ export interface Created {
   readonly stat: Stat;
 }
 export interface NodeData {
-  /** A view into the received bytes. Copy it to keep it for long. */
   readonly data: Uint8Array;
   readonly stat: Stat;
 }

@@ -9,7 +9,7 @@ const FIRST_BYTES = 64 * 1024;
 const NOTHING = Buffer.alloc(0);
 
 /**
- * Receives whole frames, from `bytes[start]` up to but not including `bytes[end]`. These bytes are never overwritten.
+ * Receives whole frames, from `bytes[start]` up to but not including `bytes[end]`, which are valid during the call only.
  */
 export interface FrameSink {
   /** Whether a frame may be too large at this point. Otherwise a too large frame does not come from a ZooKeeper. */

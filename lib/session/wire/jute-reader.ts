@@ -52,11 +52,11 @@ export class JuteReader {
     return this.#bytes.readInt32BE(start) * TWO_TO_32 + this.#bytes.readUInt32BE(start + 4);
   }
 
-  /** Returns a view, not a copy. */
+  /** Returns a copy: the next bytes that arrive are read into the same memory. */
   buffer(): Buffer {
     const length = this.#length();
     const start = this.#take(length);
-    return this.#bytes.subarray(start, start + length);
+    return Buffer.from(this.#bytes.subarray(start, start + length));
   }
 
   string(): string {

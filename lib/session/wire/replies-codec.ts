@@ -18,8 +18,7 @@ export function readHandshakeReply(reader: JuteReader): HandshakeReply {
   reader.int();
   const timeoutMs = reader.int();
   const sessionId = reader.long();
-  // The password is kept as long as the session lives. A view would keep the whole received chunk in memory.
-  return { timeoutMs, sessionId, password: Uint8Array.from(reader.buffer()) };
+  return { timeoutMs, sessionId, password: reader.buffer() };
 }
 
 /** Undefined for an event about no node: a change of the server's state, or a removed watch. */

@@ -11,6 +11,7 @@ import { SocketLink } from './socket-link.js';
 
 /** How long an address may neither accept nor refuse before the next one is tried. */
 const SPARE_AFTER_MS = 300;
+const CHUNK_BYTES = 64 * 1024;
 
 export interface DialerSettings {
   /** Speak TLS, to a `secureClientPort`. */
@@ -47,15 +48,24 @@ export class SocketDialer implements Dialer {
   /**
    * Connects to the first of these addresses, and to the next one when that fails or is slow.
    *
+   * @param onBytes gets what arrives. The bytes are valid during the call only
    * @throws when the port is not a port, or when a certificate or key cannot be read
    */
-  open(server: Server, addresses: readonly string[]): Socket {
+  open(server: Server, addresses: readonly string[], onBytes: (bytes: Buffer) => void): Socket {
     const found = addresses.map((address) => ({ address, family: isIP(address) }));
     const options: TcpNetConnectOpts = {
       ...server,
       // A name with a dead IPv6 address must not cost a whole attempt.
       autoSelectFamily: true,
       autoSelectFamilyAttemptTimeout: SPARE_AFTER_MS,
+      // The socket reads into the same memory again and again. A stream would allocate 64 KB for each chunk it reads.
+      onread: {
+        buffer: Buffer.allocUnsafeSlow(CHUNK_BYTES),
+        callback: (length, chunk) => {
+          onBytes((chunk as Buffer).subarray(0, length));
+          return true;
+        },
+      },
       lookup: (_host, _options, done) => process.nextTick(done, null, found),
     };
     if (this.#tls === undefined) return connectPlain(options);

@@ -16,7 +16,7 @@ import {
 import { FrameInput } from './frame-input.js';
 import { FrameOutput } from './frame-output.js';
 import { addressesWithoutAsking } from './resolve.js';
-import { ServiceQuestion } from './service-question.js';
+import { QUESTION, ServiceAnswer } from './service-question.js';
 import type { SocketDialer } from './socket-dialer.js';
 
 const KEEP_ALIVE_AFTER_MS = 15_000;
@@ -24,11 +24,10 @@ const KEEP_ALIVE_AFTER_MS = 15_000;
 const LINGER_MS = 100;
 
 type State =
-  | { readonly name: 'starting' }
   | { readonly name: 'resolving' }
   | { readonly name: 'connecting'; readonly socket: Socket }
   | { readonly name: 'securing'; readonly socket: Socket; readonly address: string }
-  | { readonly name: 'asking'; readonly socket: Socket; readonly address: string }
+  | { readonly name: 'asking'; readonly socket: Socket; readonly address: string; readonly answer: ServiceAnswer }
   | { readonly name: 'open'; readonly socket: Socket; readonly address: string; readonly output: FrameOutput }
   | { readonly name: 'closed' };
 
@@ -39,7 +38,7 @@ export class SocketLink implements Link {
   readonly #dialer: SocketDialer;
   readonly #input: FrameInput;
   readonly #ended = new AbortController();
-  #state: State = { name: 'starting' };
+  #state: State = { name: 'resolving' };
   #name: string;
   /** Whether the server must first say that it serves. */
   #asksFirst: boolean;
@@ -60,18 +59,8 @@ export class SocketLink implements Link {
   }
 
   get stage(): LinkStage | undefined {
-    switch (this.#state.name) {
-      case 'starting':
-        return 'resolving';
-      case 'resolving':
-      case 'connecting':
-      case 'securing':
-      case 'asking':
-        return this.#state.name;
-      case 'open':
-      case 'closed':
-        return undefined;
-    }
+    const { name } = this.#state;
+    return name === 'open' || name === 'closed' ? undefined : name;
   }
 
   handshake(handshake: Handshake): void {
@@ -90,27 +79,16 @@ export class SocketLink implements Link {
   destroy(): void {
     const state = this.#state;
     this.#end(state);
-    switch (state.name) {
-      case 'connecting':
-      case 'securing':
-      case 'asking':
-        state.socket.destroy();
-        return;
-      case 'open':
-        state.output.flush();
-        return letGo(state.socket);
-      case 'starting':
-      case 'resolving':
-      case 'closed':
-        return;
-    }
+    if (state.name === 'open') {
+      state.output.flush();
+      letGo(state.socket);
+    } else if ('socket' in state) state.socket.destroy();
   }
 
   #start(): void {
-    if (this.#state.name !== 'starting') return;
+    if (this.#state.name === 'closed') return;
     const known = addressesWithoutAsking(this.#server.host);
     if (known !== undefined) return this.#connect(known);
-    this.#state = { name: 'resolving' };
     this.#dialer.resolver.resolve(this.#server.host, this.#ended.signal).then(
       (addresses) => this.#connect(addresses),
       (error: unknown) => this.#fail(unresolvedName(this.#server, asError(error))),
@@ -123,7 +101,9 @@ export class SocketLink implements Link {
 
   #open(addresses: readonly string[]): void {
     try {
-      const socket = this.#dialer.open(this.#server, addresses);
+      const socket = this.#dialer.open(this.#server, addresses, (bytes) => {
+        if (this.#isCurrent(socket)) this.#onBytes(bytes);
+      });
       this.#state = { name: 'connecting', socket };
       socket.on('error', (error) => this.#isCurrent(socket) && this.#failWith(error));
       socket.on('end', () => this.#isCurrent(socket) && this.#hungUp());
@@ -150,29 +130,34 @@ export class SocketLink implements Link {
   }
 
   #ask(socket: Socket, address: string): void {
-    this.#state = { name: 'asking', socket, address };
-    new ServiceQuestion(socket, (serves) => {
-      if (!this.#isCurrent(socket)) return;
-      if (!serves) return this.#fail(notServing(this.#name));
-      this.#asksFirst = false;
-      this.#listener.onServing?.();
-      if (!this.#isCurrent(socket)) return;
-      // The server hangs up after its answer, so the handshake takes a new connection, to the same address.
-      this.#open([address]);
-      socket.destroy();
-    });
+    this.#state = { name: 'asking', socket, address, answer: new ServiceAnswer() };
+    socket.write(QUESTION);
+  }
+
+  #onAnswered(serves: boolean, socket: Socket, address: string): void {
+    if (!serves) return this.#fail(notServing(this.#name));
+    this.#asksFirst = false;
+    this.#listener.onServing?.();
+    if (!this.#isCurrent(socket)) return;
+    // The server hangs up after its answer, so the handshake takes a new connection, to the same address.
+    this.#open([address]);
+    socket.destroy();
   }
 
   #onOpen(socket: Socket, address: string): void {
     this.#state = { name: 'open', socket, address, output: new FrameOutput(socket, this.#dialer.acl) };
-    socket.on('data', (chunk: Buffer) => this.#onData(chunk));
     this.#listener.onOpen();
   }
 
-  #onData(chunk: Buffer): void {
-    if (this.#state.name === 'closed') return;
+  #onBytes(bytes: Buffer): void {
+    if (this.#state.name === 'asking') {
+      const { answer, socket, address } = this.#state;
+      const serves = answer.read(bytes);
+      if (serves !== undefined) this.#onAnswered(serves, socket, address);
+      return;
+    }
     try {
-      this.#input.push(chunk);
+      this.#input.push(bytes);
     } catch (error) {
       this.#fail(unreadableReply(this.#name, asError(error)));
     }
