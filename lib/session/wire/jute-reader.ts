@@ -15,12 +15,17 @@ export class MalformedFrameError extends Error {
  */
 export class JuteReader {
   #bytes: Buffer = NOTHING;
+  /** The same bytes. Node's own readers of integers are much slower, those of 64 bits above all. */
+  #view = viewOf(NOTHING);
   #position = 0;
   #end = 0;
 
   /** Reads from `bytes[start]` up to but not including `bytes[end]`. */
   reset(bytes: Buffer, start: number, end: number): void {
-    this.#bytes = bytes;
+    if (bytes !== this.#bytes) {
+      this.#bytes = bytes;
+      this.#view = viewOf(bytes);
+    }
     this.#position = start;
     this.#end = end;
   }
@@ -39,17 +44,17 @@ export class JuteReader {
   }
 
   int(): number {
-    return this.#bytes.readInt32BE(this.#take(4));
+    return this.#view.getInt32(this.#take(4));
   }
 
   long(): bigint {
-    return this.#bytes.readBigInt64BE(this.#take(8));
+    return this.#view.getBigInt64(this.#take(8));
   }
 
   /** A long that is known to be small, such as a time. It is exact up to 2 ** 53. */
   longAsNumber(): number {
     const start = this.#take(8);
-    return this.#bytes.readInt32BE(start) * TWO_TO_32 + this.#bytes.readUInt32BE(start + 4);
+    return this.#view.getInt32(start) * TWO_TO_32 + this.#view.getUint32(start + 4);
   }
 
   /** Returns a copy: the next bytes that arrive are read into the same memory. */
@@ -102,4 +107,8 @@ export class JuteReader {
     this.#position = start + count;
     return start;
   }
+}
+
+function viewOf({ buffer, byteOffset, byteLength }: Buffer): DataView {
+  return new DataView(buffer, byteOffset, byteLength);
 }
