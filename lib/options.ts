@@ -1,4 +1,5 @@
-import type { AuthSettings, TlsSettings } from './session/options.js';
+import type { AuthSettings } from './session/options.js';
+import type { TlsSettings } from './session/tls-settings.js';
 import type { Acl } from './session/requests.js';
 
 /** The options of an application's locks, given once. */

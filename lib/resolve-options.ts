@@ -16,7 +16,7 @@ import { type ConnectTarget, parseConnectString } from './session/connect-string
 import type { AuthSettings } from './session/options.js';
 import { checkPath } from './session/paths.js';
 import type { Acl } from './session/requests.js';
-import { mistakeInTls } from './session/tls-mistakes.js';
+import { mistakeInTls } from './session/tls-settings.js';
 
 /**
  * A session time-out is an int of 32 bits on the wire. The other times only reach the clock, which takes any number.

@@ -116,17 +116,8 @@ export function failedWith(outcome: unknown, code: SessionErrorCode): outcome is
 }
 
 /** Whether the same request may succeed once the link is up again or the server is less busy. */
-export function isAboutTheLink({ code }: SessionError): boolean {
-  switch (code) {
-    case 'NOT_CONNECTED':
-    case 'CONNECTION_LOSS':
-    case 'SESSION_EXPIRED':
-    case 'CLOSED':
-    case 'THROTTLED':
-      return true;
-    default:
-      return false;
-  }
+export function isAboutTheLink({ code, outcomeUnknown }: SessionError): boolean {
+  return outcomeUnknown || code === 'NOT_CONNECTED' || code === 'THROTTLED';
 }
 
 /** Whether the servers refused the request because of who sent it. Sending it again changes nothing. */

@@ -1,4 +1,3 @@
-import type { ConnectionOptions } from 'node:tls';
 import type { Clock } from '../lock/clock.js';
 import type { Server } from './core/link.js';
 import type { Acl } from './requests.js';
@@ -29,21 +28,3 @@ export interface AuthSettings {
   readonly scheme: string;
   readonly credential: Uint8Array;
 }
-
-export type TlsSettings = Pick<
-  ConnectionOptions,
-  | 'ca'
-  | 'cert'
-  | 'key'
-  | 'pfx'
-  | 'passphrase'
-  | 'servername'
-  | 'rejectUnauthorized'
-  | 'minVersion'
-  | 'maxVersion'
-  | 'ciphers'
-  | 'ecdhCurve'
-  | 'sigalgs'
-  | 'crl'
-  | 'checkServerIdentity'
->;

@@ -42,15 +42,9 @@ export class Call {
 
   /** The table in which the server keeps the watch that this call asks for. */
   get watchTable(): RemovableWatch | undefined {
-    switch (this.request.op) {
-      case 'get':
-      case 'exists':
-        return 'data';
-      case 'list':
-        return 'children';
-      default:
-        return undefined;
-    }
+    const { op } = this.request;
+    if (op === 'list') return 'children';
+    return op === 'get' || op === 'exists' ? 'data' : undefined;
   }
 }
 

@@ -11,10 +11,6 @@ const MAX_KNOWN = 1_000;
  */
 const MAX_AT_ONCE = 2;
 
-interface Crowd {
-  readonly bytesPerChild: number;
-}
-
 /**
  * Sends lists, and asks no second time for one that is too large. An answer that is read past has still been made by
  * the server, and has delayed every answer behind it. After the first such answer, and while lists of the node are
@@ -22,7 +18,8 @@ interface Crowd {
  * the lists.
  */
 export class CrowdedLists {
-  readonly #crowds = new Map<string, Crowd>();
+  /** The length of an answer that was too large, for each child of its node. */
+  readonly #bytesPerChild = new Map<string, number>();
   /** How many lists of each node are under way. */
   readonly #underWay = new Map<string, number>();
   /** Lists with a watch that wait until the number of children is known. */
@@ -42,7 +39,7 @@ export class CrowdedLists {
       this.#underWay.set(path, (this.#underWay.get(path) ?? 0) + 1);
       send(list);
     };
-    if (!this.#crowds.has(path) && (this.#underWay.get(path) ?? 0) < MAX_AT_ONCE) return sendList();
+    if (!this.#bytesPerChild.has(path) && (this.#underWay.get(path) ?? 0) < MAX_AT_ONCE) return sendList();
     if (request.watch !== undefined) this.#waiting.add(list);
     const count = new Call({ op: 'exists', path }, (outcome) => {
       this.#waiting.delete(list);
@@ -58,11 +55,11 @@ export class CrowdedLists {
    * on.
    */
   #refusal(path: string, stat: Stat | undefined): SessionError | undefined {
-    const crowd = this.#crowds.get(path);
-    if (crowd === undefined) return undefined;
-    const bytes = (stat?.numChildren ?? 0) * crowd.bytesPerChild;
+    const bytesPerChild = this.#bytesPerChild.get(path);
+    if (bytesPerChild === undefined) return undefined;
+    const bytes = (stat?.numChildren ?? 0) * bytesPerChild;
     if (bytes > MAX_ANSWER_BYTES) return new TooLargeAnswerError(path, stat?.numChildren, Math.round(bytes));
-    this.#crowds.delete(path);
+    this.#bytesPerChild.delete(path);
     return undefined;
   }
 
@@ -77,11 +74,11 @@ export class CrowdedLists {
     else this.#underWay.set(path, others);
     if (!(outcome instanceof TooLargeAnswerError)) return;
     // A delete before the insertion moves the node to the end, so that the oldest is the first to be forgotten.
-    this.#crowds.delete(path);
-    this.#crowds.set(path, { bytesPerChild: outcome.bytes / Math.max(1, outcome.children ?? 1) });
-    for (const oldest of this.#crowds.keys()) {
-      if (this.#crowds.size <= MAX_KNOWN) break;
-      this.#crowds.delete(oldest);
+    this.#bytesPerChild.delete(path);
+    this.#bytesPerChild.set(path, outcome.bytes / Math.max(1, outcome.children ?? 1));
+    for (const oldest of this.#bytesPerChild.keys()) {
+      if (this.#bytesPerChild.size <= MAX_KNOWN) break;
+      this.#bytesPerChild.delete(oldest);
     }
   }
 }

@@ -20,7 +20,6 @@ const SHORTEST_REST_PART = 20;
 /** What the heartbeat needs to know about the session that is up. */
 export interface LiveSession {
   readonly proof: ProofOfLife;
-  readonly timeoutMs: number;
   /** The id that names the session's own node. */
   readonly sessionId: bigint;
 }
@@ -132,7 +131,7 @@ export class Heartbeat {
     const gainAt = proof.awaitsPassage ? -Infinity : proof.nextExtension();
     const dueAt = Math.max(this.#restUntil, this.#provers.size > 0 ? gainAt : this.#heldDueAt(live, gainAt));
     // A write that is due anyway also vouches for the one before it, so the sync is left out.
-    const isWriteDue = this.#holders > 0 && this.#writtenAt + live.timeoutMs / 4 <= now;
+    const isWriteDue = this.#holders > 0 && this.#writtenAt + live.proof.timeoutMs / 4 <= now;
     if (dueAt <= now) void (proof.awaitsPassage && !isWriteDue ? this.#pass(live) : this.#write(live));
     else if (dueAt < Infinity) {
       this.#timer = this.#clock.setTimer(dueAt - now, () => this.#look());
@@ -145,7 +144,7 @@ export class Heartbeat {
     // The last server may have shortened the session. Certainty is lowered until a write shows that it did not, so a
     // write pays at once.
     if (live.proof.awaitsWrite) return -Infinity;
-    const quarterMs = live.timeoutMs / 4;
+    const quarterMs = live.proof.timeoutMs / 4;
     return Math.min(this.#writtenAt + quarterMs, Math.max(live.proof.certainUntil - quarterMs, gainAt));
   }
 
@@ -201,12 +200,12 @@ export class Heartbeat {
     this.#rejectProvers(failure);
   }
 
-  #restMs(failure: SessionError, { proof, timeoutMs }: LiveSession): number {
-    const quarterMs = timeoutMs / 4;
+  #restMs(failure: SessionError, { proof }: LiveSession): number {
+    const quarterMs = proof.timeoutMs / 4;
     const leftMs = proof.certainUntil - this.#clock.now();
     // A server that is too busy now may take the next write. While certainty is left it is asked again in time.
     if (failure.code !== 'THROTTLED' || leftMs <= 0) return quarterMs;
-    return Math.max(timeoutMs / SHORTEST_REST_PART, Math.min(quarterMs, leftMs / 3));
+    return Math.max(proof.timeoutMs / SHORTEST_REST_PART, Math.min(quarterMs, leftMs / 3));
   }
 
   #requests(live: LiveSession): Request[] {

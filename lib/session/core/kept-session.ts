@@ -1,21 +1,19 @@
 import { BehaviorSubject, type Observable, Subject } from 'rxjs';
-import type { LockConfigurationError } from '../../lock/errors.js';
+import { LockConfigurationError } from '../../lock/errors.js';
 import { type ConnectionState, isUp } from '../connection-state.js';
-import { SessionError } from '../errors.js';
+import { failedWith, isAboutTheLink, SessionError } from '../errors.js';
 import type { SessionSettings } from '../options.js';
-import { withoutChroot } from '../paths.js';
-import type { WatchEvent } from '../requests.js';
+import { ancestry, withoutChroot } from '../paths.js';
+import { create, exists, type WatchEvent } from '../requests.js';
 import type { SessionIdentity } from '../session.js';
 import type { Granted } from './abandoned-session.js';
-import type { Call } from './call.js';
-import { ensureChroot } from './chroot.js';
-import { ClientWatches } from './client-watches.js';
+import { type Call, sendTogether } from './call.js';
 import type { Connection } from './connection.js';
 import type { Traffic } from './conversation.js';
 import type { Proof } from './link.js';
 import type { Passage } from './proof-of-life.js';
 import type { SessionLife } from './session-life.js';
-import { watchFrames } from './watch-registry.js';
+import { ClientWatches, watchFrames } from './watch-registry.js';
 
 /**
  * Turns the keeper's news into what users of a session see. It is the only writer of the connection state, and it owns
@@ -203,4 +201,31 @@ export class KeptSession implements Traffic {
   #become(state: ConnectionState): void {
     this.#states.next(state);
   }
+}
+
+/**
+ * Makes the chroot and its parents where they are missing. Where there is no chroot ('') it only waits for an answer.
+ * @returns true when the chroot is there, an error when it never will be, false when the connection went away before
+ * that was known
+ */
+export async function ensureChroot(connection: Connection, chroot: string): Promise<boolean | LockConfigurationError> {
+  const parents = ancestry(chroot).map((path) => create(path, 'persistent'));
+  const requests = [...parents, exists(chroot === '' ? '/' : chroot)];
+  const outcomes = await sendTogether(requests, (call) => connection.conversation.send(call, ''));
+  const found = outcomes.at(-1);
+  if (found instanceof SessionError && isAboutTheLink(found)) {
+    // This server may only be too busy: another connection asks again.
+    connection.giveUp(found);
+    return false;
+  }
+  if (found !== undefined && !(found instanceof SessionError)) return true;
+  // A create that failed because the node exists is a success here; the first other failure says why the chroot is
+  // missing.
+  const cause = outcomes.find((outcome) => outcome instanceof Error && !failedWith(outcome, 'NODE_EXISTS'));
+  const text =
+    `connect: the chroot ${chroot} does not exist, and this client could not make it. Create it with its parents, or allow the ` +
+    'user of the option auth to create nodes there';
+  // The message of the error leaves the process and must not name a path. Given as the key, the path is in the details
+  // alone.
+  return new LockConfigurationError(text, chroot, { cause });
 }

@@ -119,14 +119,10 @@ export class SessionClient implements Session {
 
   #sendNow(call: Call, request: Request): void {
     const { connection } = this.#kept;
-    const refusal = this.#refusal(request);
-    if (refusal === undefined && connection !== undefined) connection.conversation.send(call);
-    else call.settle(refusal ?? this.#kept.unconnected());
-  }
-
-  #refusal(request: Request): SessionError | undefined {
-    if (this.#kept.connection === undefined || this.isClosing) return this.#kept.unconnected();
-    return malformed(request, this.#chroot);
+    if (connection === undefined || this.isClosing) return call.settle(this.#kept.unconnected());
+    const refusal = malformed(request, this.#chroot);
+    if (refusal === undefined) connection.conversation.send(call);
+    else call.settle(refusal);
   }
 }
 

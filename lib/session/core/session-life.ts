@@ -90,7 +90,7 @@ export class SessionLife {
   /** Requests can be sent. */
   up(sessionId: bigint): void {
     const proof = this.#proof;
-    if (proof !== undefined) this.#heartbeat.start({ proof, timeoutMs: proof.timeoutMs, sessionId });
+    if (proof !== undefined) this.#heartbeat.start({ proof, sessionId });
   }
 
   /** The link is down, but the session may live on. */

@@ -1,7 +1,7 @@
 import { types } from 'node:util';
 import { type Server, UnansweredQuestion } from '../core/link.js';
 import { hostAndPort } from '../core/server-list.js';
-import { tlsReason } from '../tls-mistakes.js';
+import { tlsReason } from '../tls-settings.js';
 import { MalformedFrameError } from './jute-reader.js';
 
 const WHAT_HAPPENED: ReadonlyMap<string, string> = new Map([

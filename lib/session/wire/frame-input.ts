@@ -30,14 +30,6 @@ export class FrameInput implements FrameSink, ReplyContext {
     this.#listener = listener;
   }
 
-  /**
-   * Whether long frames are expected. The answer to a handshake is short, so a stranger's first bytes are not taken for
-   * a length.
-   */
-  get takesLargeFrames(): boolean {
-    return this.#handshaken;
-  }
-
   get handshaken(): boolean {
     return this.#handshaken;
   }

@@ -12,8 +12,11 @@ const NOTHING = Buffer.alloc(0);
  * Receives whole frames, from `bytes[start]` up to but not including `bytes[end]`, which are valid during the call only.
  */
 export interface FrameSink {
-  /** Whether a frame may be too large at this point. Otherwise a too large frame does not come from a ZooKeeper. */
-  readonly takesLargeFrames: boolean;
+  /**
+   * Whether the handshake is answered, and a frame may be too large. The answer to a handshake is short, so a stranger's
+   * first bytes are not taken for a length.
+   */
+  readonly handshaken: boolean;
   onFrame(bytes: Buffer, start: number, end: number): void;
   /** Called with the beginning of a too large frame. The rest of its `length` bytes is skipped. */
   onLargeFrame(bytes: Buffer, start: number, end: number, length: number): void;
@@ -57,7 +60,7 @@ export class FrameSplitter {
   #needed(bytes: Buffer, at: number): number {
     const length = bytes.readInt32BE(at);
     if (length >= 0 && length <= this.#maxFrameBytes) return LENGTH_BYTES + length;
-    if (length >= 0 && this.#sink.takesLargeFrames) return LENGTH_BYTES + BEGINNING_BYTES;
+    if (length >= 0 && this.#sink.handshaken) return LENGTH_BYTES + BEGINNING_BYTES;
     throw new MalformedFrameError(`a frame of ${length} bytes${guess(bytes[at])}`);
   }
 

@@ -3,7 +3,7 @@ import { serverError, type SessionError, TooLargeAnswerError } from '../errors.j
 import { isNumberedAfter } from '../numbered-names.js';
 import type { CreateRequest, ListRequest, MultiPart, MultiResult, Reply, Stat, WatchEvent } from '../requests.js';
 import { type JuteReader, MalformedFrameError } from './jute-reader.js';
-import { OPCODES } from './opcodes.js';
+import { OPCODES } from './requests-codec.js';
 
 const ROLLED_BACK = -2;
 const EVENT_TYPES: ReadonlyMap<number, WatchEvent['type']> = new Map([

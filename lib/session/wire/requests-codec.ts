@@ -1,7 +1,32 @@
 import { CREATE_FLAGS, type Handshake, type LinkRequest, type RemovableWatch } from '../core/link.js';
 import type { Acl, CheckRequest, MultiPart } from '../requests.js';
 import type { JuteWriter } from './jute-writer.js';
-import { OPCODES } from './opcodes.js';
+
+/** The numbers of the operations as in ZooKeeper's `ZooDefs.OpCode`, by the names that requests have here. */
+export const OPCODES = {
+  /** `create2`, which answers with the stat of the new node. */
+  create: 15,
+  /** For containers. It also answers with the stat. */
+  createContainer: 19,
+  /** The result type of a create in a multi, without a stat. It is never sent. */
+  createWithoutStat: 1,
+  delete: 2,
+  exists: 3,
+  get: 4,
+  set: 5,
+  sync: 9,
+  ping: 11,
+  /** `getChildren2`, which answers with the stat. */
+  list: 12,
+  check: 13,
+  multi: 14,
+  removeWatches: 18,
+  auth: 100,
+  setWatches: 101,
+  closeSession: -11,
+  /** In a multi: the result type of a part that failed, and the type of the header that ends the list. */
+  error: -1,
+} as const;
 
 const PROTOCOL_VERSION = 0;
 const NO_DATA = new Uint8Array(0);

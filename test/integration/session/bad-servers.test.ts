@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Server } from '../../../lib/session/core/link.js';
 import { create } from '../../../lib/session/requests.js';
-import type { NameResolver } from '../../../lib/session/wire/resolve.js';
+import type { NameResolver } from '../../../lib/session/wire/name-resolver.js';
 import { eventually } from '../../support/process/eventually.js';
 import { Stalls } from '../../support/process/stalls.js';
 import { freePort } from '../../support/proxy/ports.js';

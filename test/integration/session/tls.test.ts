@@ -8,7 +8,7 @@ import type { DistributedLockOptions } from '../../../lib/options.js';
 import { resolveOptions } from '../../../lib/resolve-options.js';
 import type { SessionClient } from '../../../lib/session/core/session-client.js';
 import { create, exists, get } from '../../../lib/session/requests.js';
-import type { NameResolver } from '../../../lib/session/wire/resolve.js';
+import type { NameResolver } from '../../../lib/session/wire/name-resolver.js';
 import { startProxy } from '../../support/proxy/fault-proxy.js';
 import {
   closeOpenSessions,

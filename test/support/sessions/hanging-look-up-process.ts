@@ -1,7 +1,6 @@
 import { open } from 'node:fs/promises';
 import { Resolver } from 'node:dns/promises';
-import { LookupGate } from '../../../lib/session/wire/lookup-gate.js';
-import { nameServersSpeak } from '../../../lib/session/wire/name-servers.js';
+import { LookupGate, nameServersSpeak } from '../../../lib/session/wire/name-resolver.js';
 import { onParentMessage, sendToParent } from '../process/parent.js';
 import { Stalls } from '../process/stalls.js';
 import { openWire } from './wire-session.js';

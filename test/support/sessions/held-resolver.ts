@@ -1,4 +1,4 @@
-import type { NameResolver } from '../../../lib/session/wire/resolve.js';
+import type { NameResolver } from '../../../lib/session/wire/name-resolver.js';
 
 interface Question {
   readonly signal: AbortSignal;

@@ -18,7 +18,7 @@ export const MORE_MUTANTS: readonly Mutant[] = [
     name: 'a watch that is taken back only when it is known to be set',
     edits: [
       {
-        file: 'lib/session/core/client-watches.ts',
+        file: 'lib/session/core/watch-registry.ts',
         find: 'if (!this.registry.wants(path, kind)) unwanted.add(kind);',
         replace: 'void kind;',
       },

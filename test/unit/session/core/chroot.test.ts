@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { LockConfigurationError } from '../../../../lib/lock/errors.js';
-import { ensureChroot } from '../../../../lib/session/core/chroot.js';
+import { ensureChroot } from '../../../../lib/session/core/kept-session.js';
 import { ConnectionProbe } from './connection-probe.js';
 
 const NO_NODE = -101;

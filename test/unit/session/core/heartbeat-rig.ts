@@ -29,7 +29,7 @@ export class HeartbeatRig {
   }
 
   start(): void {
-    this.heartbeat.start({ proof: this.proof, timeoutMs: S, sessionId: this.sessionId });
+    this.heartbeat.start({ proof: this.proof, sessionId: this.sessionId });
   }
 
   get writtenAt(): number[] {

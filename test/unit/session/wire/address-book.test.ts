@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { AddressBook } from '../../../../lib/session/wire/address-book.js';
+import { AddressBook } from '../../../../lib/session/wire/socket-dialer.js';
 
 const first = () => 0;
 

@@ -9,7 +9,7 @@ class Collector {
   readonly frames: Buffer[] = [];
   readonly large: { readonly beginning: Buffer; readonly length: number }[] = [];
 
-  constructor(readonly takesLargeFrames = true) {}
+  constructor(readonly handshaken = true) {}
 
   onFrame(bytes: Buffer, start: number, end: number): void {
     this.frames.push(bytes.subarray(start, end));
@@ -122,7 +122,7 @@ describe('FrameSplitter', () => {
   it('hands on nothing behind a frame that is too large when it was stopped there', () => {
     const frames: string[] = [];
     const splitter = new FrameSplitter({
-      takesLargeFrames: true,
+      handshaken: true,
       onFrame: () => frames.push('too late'),
       onLargeFrame: () => splitter.stop(),
     });
@@ -155,7 +155,7 @@ describe('FrameSplitter', () => {
   it('hands on nothing after it was stopped, not even the rest of the chunk', () => {
     const frames: number[] = [];
     const splitter = new FrameSplitter({
-      takesLargeFrames: true,
+      handshaken: true,
       onFrame: (_, start) => {
         frames.push(start);
         splitter.stop();

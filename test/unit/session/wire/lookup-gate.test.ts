@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { LookupGate } from '../../../../lib/session/wire/lookup-gate.js';
+import { LookupGate } from '../../../../lib/session/wire/name-resolver.js';
 import { promisesSettled } from '../../support/manual-clock.js';
 
 interface Lookup {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { RememberingResolver } from '../../../../lib/session/wire/remembering-resolver.js';
+import { RememberingResolver } from '../../../../lib/session/wire/name-resolver.js';
 import { HeldResolver } from '../../../support/sessions/held-resolver.js';
 import { ManualClock, promisesSettled } from '../../support/manual-clock.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { addressesWithoutAsking } from '../../../../lib/session/wire/resolve.js';
+import { addressesWithoutAsking } from '../../../../lib/session/wire/name-resolver.js';
 
 describe('addressesWithoutAsking', () => {
   it.each([

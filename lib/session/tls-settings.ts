@@ -1,11 +1,10 @@
 import { X509Certificate } from 'node:crypto';
-import { createSecureContext } from 'node:tls';
-import type { TlsSettings } from './options.js';
+import { type ConnectionOptions, createSecureContext } from 'node:tls';
+
+type Kind = 'PEM' | 'string' | 'boolean' | 'function' | 'whatever node:tls takes';
 
 /** The kind of value for each setting. `node:tls` itself would take a path for a certificate that nobody trusts. */
-const KINDS: Readonly<
-  Record<keyof TlsSettings, 'PEM' | 'string' | 'boolean' | 'function' | 'whatever node:tls takes'>
-> = {
+const KINDS = {
   ca: 'PEM',
   cert: 'PEM',
   key: 'PEM',
@@ -20,7 +19,9 @@ const KINDS: Readonly<
   sigalgs: 'string',
   crl: 'whatever node:tls takes',
   checkServerIdentity: 'function',
-};
+} as const satisfies Partial<Record<keyof ConnectionOptions, Kind>>;
+
+export type TlsSettings = Pick<ConnectionOptions, keyof typeof KINDS>;
 
 /**
  * Says what is wrong with these settings, as far as that can be known without a server; against servers it would only
@@ -55,7 +56,7 @@ function isSetting(name: string): name is keyof TlsSettings {
 }
 
 function mistakeInSetting(name: keyof TlsSettings, value: unknown): string | undefined {
-  const kind = KINDS[name];
+  const kind: Kind = KINDS[name];
   if (kind === 'whatever node:tls takes') return undefined;
   if (kind !== 'PEM') return typeof value === kind ? undefined : `must be a ${kind}`;
   for (const part of [value].flat()) {

@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { rootCertificates } from 'node:tls';
 import { describe, expect, it } from '@jest/globals';
-import { mistakeInTls } from '../../../lib/session/tls-mistakes.js';
+import { mistakeInTls } from '../../../lib/session/tls-settings.js';
 
 const SECRET = 'correct horse battery staple';
 const [authority = '', stranger = ''] = rootCertificates;
