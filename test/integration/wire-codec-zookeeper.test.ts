@@ -45,6 +45,16 @@ describe('a link to a real server', () => {
     client.link.destroy();
   });
 
+  it('leaves the data of an answer as it came when the next answer arrives', async () => {
+    const client = await opened();
+    for (const name of ['one', 'two']) await client.request(create(`/${name}`, 'ephemeral', Buffer.from(name)));
+    const one = await client.request(get('/one'));
+    const two = await client.request(get('/two'));
+
+    expect([String(one.data), String(two.data)]).toEqual(['one', 'two']);
+    client.link.destroy();
+  });
+
   it('carries data and lists of a megabyte both ways', async () => {
     const client = await opened();
     const data = Buffer.alloc(1_000_000, 'data');

@@ -69,6 +69,18 @@ describe('TLS', () => {
     await session.close();
   });
 
+  it('carries long answers one behind the other, and the data of each stays as it came', async () => {
+    const session = openSecure({ connect: `127.0.0.1:${open.securePort}`, tls: { ca: certificates.ca } });
+    await whenUp(session, 10_000);
+    const sent = ['a', 'b', 'c', 'd'].map((letter, index) => Buffer.alloc(7 + index * 300_000, letter));
+    const made = await session.batch(sent.map((data) => create('/long-', 'ephemeral-sequential', data)));
+    const paths = made.map((outcome) => (outcome instanceof Error ? '' : outcome.path));
+    const found = await session.batch(paths.map((path) => get(path)));
+
+    expect(found.map((outcome) => (outcome instanceof Error ? outcome : outcome.data))).toEqual(sent);
+    await session.close();
+  });
+
   it('of both sides makes the certificate the identity that an ACL may name', async () => {
     const connect = `127.0.0.1:${mutual.securePort}`;
     const { ca, client, otherClient } = certificates;
