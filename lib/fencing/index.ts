@@ -1,5 +1,6 @@
 export type { Fence, FenceSettings } from './fence.js';
-export { FencedFileStore, type FencedFileStoreOptions, type StoredFile } from './file-store/fenced-file-store.js';
+export { FencedFileStore, type StoredFile } from './file-store/fenced-file-store.js';
+export type { FencedFileStoreOptions } from './file-store/options.js';
 export { FenceGuard } from './http/fence.guard.js';
 export { FenceToken, RequireFence, type RequireFenceOptions, WithoutFence } from './http/fence.decorators.js';
 export {

@@ -1,33 +1,16 @@
-import { lstat, readdir, realpath, rm } from 'node:fs/promises';
+import { readdir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
-import { types } from 'node:util';
 import { LockClosedError, LockConfigurationError } from '../../lock/errors.js';
 import { checkFunction, checkResource, bytesOf, type NewContent } from '../checks.js';
 import { type Fence, type FenceSettings, tokenToCompare } from '../fence.js';
-import { checkOptions } from './check-options.js';
-import { assertFits } from './content.js';
-import { makeDirectory, type Modes, PRIVATE, unlessCode, unlessMissing } from './directories.js';
+import { makeDirectory, refuseUnfitFileSystem, refuseWithoutLinks, removeLeftBehind, Room } from './disk.js';
 import { type Change, FencedFile } from './fenced-file.js';
-import { refuseUnfitFileSystem, refuseWithoutLinks } from './file-system.js';
 import { folderNameOf, resourceOf } from './folder-name.js';
-import { Generations, NEW_FOLDER } from './generations.js';
-import type { JournalState } from './journal-state.js';
+import { Generations } from './generations.js';
+import { assertFits, type JournalState } from './journal-state.js';
 import { OpenFiles } from './open-files.js';
-import { Room } from './room.js';
+import { checkOptions, type FencedFileStoreOptions, PRIVATE } from './options.js';
 import { MADE_CONTENT, type MakeContent, readMakeWrite, type Updatable } from '../update-loop.js';
-
-export interface FencedFileStoreOptions extends FenceSettings {
-  /** The folder of the store, on a file system that one kernel has mounted. It is made if it is missing. */
-  readonly root: string;
-  /** Takes a file system that several hosts can mount: you know that it appends atomically for all of them. @default false */
-  readonly trustFileSystem?: boolean;
-  /** The mode of the files that the store makes, whatever the umask is. Existing files keep theirs. @default 0o600 */
-  readonly fileMode?: number;
-  /** The mode of the folders that the store makes, the root included; 0o2770 gives them the group of the root. @default 0o700 */
-  readonly folderMode?: number;
-  /** Called with the error when a call is refused because the journal of its file is damaged: log it. Its own errors are ignored. */
-  readonly onDamage?: (error: LockConfigurationError) => void;
-}
 
 /** For tests. @internal */
 export interface FileStoreLimits {
@@ -43,8 +26,6 @@ export interface StoredFile {
 
 const LIMITS: FileStoreLimits = { minJournalBytes: 1024 * 1024, maxOpenFiles: 128 };
 const NOTHING = new Uint8Array();
-/** No process needs so long to make a folder. One that was stopped for so long finds its folder gone, and makes another. */
-const LEFT_BEHIND_AFTER_MS = 10 * 60_000;
 
 /**
  * Files that only the newest holder of a lock can change. A writer shows its fencing token, and one that is smaller than
@@ -54,23 +35,14 @@ const LEFT_BEHIND_AFTER_MS = 10 * 60_000;
  * A promise that resolves means that the change outlasts a crash of the process and of the machine.
  */
 export class FencedFileStore implements AsyncDisposable {
-  readonly #files: OpenFiles;
   readonly #underWay = new Set<Promise<unknown>>();
   #isClosed = false;
 
   private constructor(
     private readonly root: string,
     private readonly settings: FenceSettings,
-    modes: Modes,
-    onDamage: FencedFileStoreOptions['onDamage'],
-    { minJournalBytes, maxOpenFiles }: FileStoreLimits,
-  ) {
-    this.#files = new OpenFiles(maxOpenFiles, (resource) => {
-      const { folder, nameInside } = folderNameOf(resource);
-      const generations = new Generations(join(root, folder), nameInside, new Room(root), modes);
-      return new FencedFile(resource, generations, minJournalBytes, onDamage);
-    });
-  }
+    private readonly files: OpenFiles,
+  ) {}
 
   /** @throws LockConfigurationError for an option that is none, for a shared file system, and one without hard links */
   static async open(options: FencedFileStoreOptions): Promise<FencedFileStore> {
@@ -81,13 +53,20 @@ export class FencedFileStore implements AsyncDisposable {
   static async openWith(options: FencedFileStoreOptions, limits: Partial<FileStoreLimits>): Promise<FencedFileStore> {
     checkOptions(options);
     const { root, trustFileSystem = false, fileMode, folderMode, onDamage, ...settings } = options;
-    const modes: Modes = { file: fileMode ?? PRIVATE.file, folder: folderMode ?? PRIVATE.folder };
+    const { minJournalBytes, maxOpenFiles } = { ...LIMITS, ...limits };
+    const modes = { file: fileMode ?? PRIVATE.file, folder: folderMode ?? PRIVATE.folder };
     await makeDirectory(root, modes.folder);
     const place = await realpath(root);
     if (!trustFileSystem) await refuseUnfitFileSystem(place);
     await removeLeftBehind(place);
     await refuseWithoutLinks(place);
-    return new FencedFileStore(place, settings, modes, onDamage, { ...LIMITS, ...limits });
+    const room = new Room(place);
+    const files = new OpenFiles(maxOpenFiles, (resource) => {
+      const { folder, nameInside } = folderNameOf(resource);
+      const generations = new Generations(join(place, folder), nameInside, room, modes);
+      return new FencedFile(resource, generations, minJournalBytes, onDamage);
+    });
+    return new FencedFileStore(place, settings, files);
   }
 
   /**
@@ -167,7 +146,7 @@ export class FencedFileStore implements AsyncDisposable {
     this.#isClosed = true;
     // A call waits for its lock outside of the turns of its file, so the files alone do not tell what is under way.
     await Promise.allSettled(this.#underWay);
-    await this.#files.close();
+    await this.files.close();
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -199,7 +178,7 @@ export class FencedFileStore implements AsyncDisposable {
   }
 
   async #look<T>(resource: string, at: (state: JournalState) => T): Promise<T | undefined> {
-    return this.#files.use(resource, (file) => file.look(at));
+    return this.files.use(resource, (file) => file.look(at));
   }
 
   async #change(
@@ -210,30 +189,17 @@ export class FencedFileStore implements AsyncDisposable {
     onlyAfter?: string,
   ): Promise<boolean> {
     const token = await tokenToCompare(fence, resource, this.settings);
-    return this.#files.use(resource, (file) => file.change({ kind, token, payload, onlyAfter }));
+    return this.files.use(resource, (file) => file.change({ kind, token, payload, onlyAfter }));
   }
 }
 
 /** A copy of the content. @throws LockConfigurationError */
 function bytesToKeep(content: NewContent, resource: string, source: string): Buffer {
-  // Content that is too large is refused before it is copied.
-  const isKnown = typeof content === 'string' || types.isUint8Array(content);
-  if (isKnown) assertFits(resource, Buffer.byteLength(content));
-  return bytesOf(content, resource, source);
+  const bytes = bytesOf(content, resource, source);
+  assertFits(resource, bytes.length);
+  return bytes;
 }
 
 function storedFileOf({ content, writtenUnder }: JournalState): StoredFile | undefined {
   return content === undefined ? undefined : { content: content.copy(), fencingToken: writtenUnder };
-}
-
-/** Removes the folders of processes that ended while they made a file. */
-async function removeLeftBehind(root: string): Promise<void> {
-  for (const name of await readdir(root)) {
-    if (!name.startsWith(NEW_FOLDER)) continue;
-    const path = join(root, name);
-    const folder = await unlessMissing(lstat(path));
-    if (folder === undefined || Date.now() - folder.mtimeMs < LEFT_BEHIND_AFTER_MS) continue;
-    // Where several users share the root, each one removes the folders of its own processes.
-    await unlessCode(['EACCES', 'EPERM'], rm(path, { recursive: true, force: true }));
-  }
 }

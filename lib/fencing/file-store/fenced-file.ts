@@ -1,12 +1,11 @@
 import { LockConfigurationError, StaleFencingTokenError } from '../../lock/errors.js';
 import { staleToken } from '../refusals.js';
 import { isStale } from '../token.js';
-import { assertFits } from './content.js';
-import type { FencedFileStoreOptions } from './fenced-file-store.js';
+import { isLackOfRoom } from './disk.js';
 import type { Generations } from './generations.js';
-import type { Identity, Journal } from './journal.js';
-import type { JournalState } from './journal-state.js';
-import { isLackOfRoom } from './room.js';
+import { type Identity, isSameFile, type Journal } from './journal.js';
+import { assertFits, type JournalState } from './journal-state.js';
+import type { FencedFileStoreOptions } from './options.js';
 import { onOneLine } from '../shown.js';
 
 /** A journal may have this many times the bytes of the file that it amounts to. */
@@ -33,7 +32,7 @@ export interface Change {
 export class FencedFile {
   #journal: Journal | undefined;
   /** The highest token that was read in a journal before it was found damaged. Read anew, the journal may lack that token. */
-  #known: (Identity & { readonly mark: bigint }) | undefined;
+  #known: { readonly journal: Identity; readonly mark: bigint } | undefined;
 
   constructor(
     private readonly resource: string,
@@ -159,17 +158,19 @@ export class FencedFile {
   }
 
   /** Refuses a journal that lacks a token which was read in it before. */
-  #assertRemembers({ identity: { ino, dev }, state, path }: Journal): void {
-    const known = this.#known;
-    // Another file in the place of the damaged one is what somebody has put there, and counts.
-    if (known?.ino !== ino || known.dev !== dev || state.mark >= known.mark) return;
-    throw forgotten(path, state.mark, known.mark);
+  #assertRemembers(journal: Journal): void {
+    const known = this.#markKnownIn(journal);
+    if (journal.state.mark < known) throw forgotten(journal.path, journal.state.mark, known);
   }
 
-  #remember({ identity: { ino, dev }, state }: Journal): void {
-    const known = this.#known;
-    const before = known?.ino === ino && known.dev === dev ? known.mark : 0n;
-    this.#known = { ino, dev, mark: before > state.mark ? before : state.mark };
+  #remember(journal: Journal): void {
+    const known = this.#markKnownIn(journal);
+    this.#known = { journal: journal.identity, mark: known > journal.state.mark ? known : journal.state.mark };
+  }
+
+  /** Another file in the place of the damaged one is what somebody has put there, and counts: of it nothing is known. */
+  #markKnownIn({ identity }: Journal): bigint {
+    return this.#known !== undefined && isSameFile(this.#known.journal, identity) ? this.#known.mark : 0n;
   }
 
   /** Lets go of the journal after an error, so that the next call reads it anew. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { unlessCode } from './directories.js';
+import { unlessCode } from './disk.js';
 
 /** The longest name that file systems take, in bytes. */
 const MAX_LENGTH = 255;
@@ -37,7 +37,9 @@ export async function resourceOf(root: string, folder: string): Promise<string |
 }
 
 function encode(resource: string): string {
-  return encodeURIComponent(resource).replace(/%..|[A-Z]|^\./g, (part) => (part.length > 1 ? part : numberOf(part)));
+  return encodeURIComponent(resource).replace(/%..|[A-Z]|^\./g, (part) => {
+    return part.length > 1 ? part : `%${part.charCodeAt(0).toString(16).toUpperCase()}`;
+  });
 }
 
 function decode(folder: string): string | undefined {
@@ -46,8 +48,4 @@ function decode(folder: string): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-function numberOf(character: string): string {
-  return `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
 }

@@ -1,16 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { chmod, link, lstat, mkdir, open, readdir, rename, rm, rmdir, unlink } from 'node:fs/promises';
+import { chmod, link, lstat, mkdir, readdir, rename, rm, rmdir, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { LockConfigurationError } from '../../lock/errors.js';
-import { exists, type Modes, PRIVATE, syncDirectory, unlessCode, unlessMissing } from './directories.js';
+import { NEW_FOLDER, Room, syncDirectory, unlessCode, unlessMissing, writeDurably } from './disk.js';
 import { NAME_FILE } from './folder-name.js';
 import { Journal } from './journal.js';
-import { JournalState } from './journal-state.js';
+import { baseOf, type JournalState, UNTOUCHED } from './journal-state.js';
+import { type Modes, PRIVATE } from './options.js';
 import { encodeRecord } from './record.js';
-import { Room } from './room.js';
-
-/** Begins the name of a folder, in the root, in which a file is being made. No file is called so (folder-name.ts). */
-export const NEW_FOLDER = '.new-';
 
 const JOURNAL = /^journal\.(0|[1-9]\d{0,14})$/;
 const TEMPORARY = /^journal\.(0|[1-9]\d{0,14})\.[\w-]+\.tmp$/;
@@ -74,7 +71,7 @@ export class Generations {
   async succeed(sealed: Journal): Promise<void> {
     const next = sealed.generation + 1;
     const temporary = join(this.folder, `journal.${next}.${randomUUID()}.tmp`);
-    const bytes = encodeRecord(sealed.state.toBase());
+    const bytes = encodeRecord(baseOf(sealed.state));
     await this.room.assertFor(bytes.length);
     try {
       await writeDurably(temporary, bytes, this.modes.file);
@@ -91,19 +88,19 @@ export class Generations {
   async hasRoomAfter(state: JournalState): Promise<boolean> {
     const free = (await this.room.freeBytes()) - SPARE_BYTES;
     // An escaped byte takes two. The exact size costs a copy of all, so it is only looked at where room is scarce.
-    return free >= 2 * (state.content?.length ?? 0) || free >= encodeRecord(state.toBase()).length;
+    return free >= 2 * (state.content?.length ?? 0) || free >= encodeRecord(baseOf(state)).length;
   }
 
   /** Whether no journal had followed this one, at a moment during the call. */
   async isLast(generation: number): Promise<boolean> {
     // The order of the looks counts. The next journal is removed after this one. So if this one is still there after the next
     // one was not found, the next one has not gone: it has never been.
-    return !(await exists(this.#path(generation + 1))) && (await exists(this.#path(generation)));
+    return !(await this.#isThere(generation + 1)) && (await this.#isThere(generation));
   }
 
   async #createIn(temporary: string): Promise<void> {
     const { file } = this.modes;
-    await writeDurably(join(temporary, 'journal.0'), encodeRecord(new JournalState().toBase()), file);
+    await writeDurably(join(temporary, 'journal.0'), encodeRecord(baseOf(UNTOUCHED)), file);
     if (this.nameInside !== undefined) {
       await writeDurably(join(temporary, NAME_FILE), Buffer.from(this.nameInside), file);
     }
@@ -165,6 +162,10 @@ export class Generations {
     );
   }
 
+  async #isThere(generation: number): Promise<boolean> {
+    return (await unlessMissing(lstat(this.#path(generation)))) !== undefined;
+  }
+
   #path(generation: number): string {
     return join(this.folder, `journal.${generation}`);
   }
@@ -183,16 +184,4 @@ function journalsIn(names: readonly string[]): number[] {
 
 function highestOf(names: readonly string[]): number | undefined {
   return journalsIn(names).at(-1);
-}
-
-async function writeDurably(path: string, bytes: Uint8Array, mode: number): Promise<void> {
-  const file = await open(path, 'wx', PRIVATE.file);
-  try {
-    // A mode given to `open` would lose the rights that the umask of the process takes away.
-    await file.chmod(mode);
-    await file.writeFile(bytes);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
 }

@@ -2,12 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, lstat, open } from 'node:fs/promises';
 import { LockConfigurationError } from '../../lock/errors.js';
-import { unlessMissing } from './directories.js';
-import { JournalState, type Verdict } from './journal-state.js';
-import { type Line, LineReader } from './line-reader.js';
-import { encodeRecord, type JournalRecord, parseLine } from './record.js';
-import type { Room } from './room.js';
-import { Soundness, type Span } from './soundness.js';
+import { type Room, unlessMissing } from './disk.js';
+import { JournalReader } from './journal-reader.js';
+import { type JournalState, stateAfter, UNTOUCHED, type Verdict, verdictOn } from './journal-state.js';
+import { encodeRecord, type JournalRecord } from './record.js';
 
 /**
  * Without O_CREAT: opening makes no journal, as a journal begins with its `base` or not at all. For writing also where it is
@@ -32,13 +30,10 @@ export interface Identity {
 
 /** One journal: an open file, and what its records amount to as far as they were read. */
 export class Journal {
-  readonly state = new JournalState();
-  readonly #lines: LineReader;
-  readonly #soundness = new Soundness();
+  #state = UNTOUCHED;
+  readonly #reader: JournalReader;
   /** How far the journal is known to outlast a power failure. */
   #durableTo = 0;
-  /** Whether the first record, the `base`, was found: nothing else may be believed without it. */
-  #hasBase = false;
 
   private constructor(
     readonly path: string,
@@ -47,7 +42,7 @@ export class Journal {
     readonly identity: Identity,
     private readonly room: Room,
   ) {
-    this.#lines = new LineReader(file);
+    this.#reader = new JournalReader(file, path);
   }
 
   static async open(path: string, generation: number, room: Room): Promise<Journal> {
@@ -61,7 +56,12 @@ export class Journal {
   }
 
   get size(): number {
-    return this.#lines.readTo;
+    return this.#reader.seen.to;
+  }
+
+  /** What the records amount to that were read. */
+  get state(): JournalState {
+    return this.#state;
   }
 
   /**
@@ -70,18 +70,17 @@ export class Journal {
    */
   async isInPlace(): Promise<boolean> {
     const there = await unlessMissing(lstat(this.path, { bigint: true }));
-    return there?.ino === this.identity.ino && there.dev === this.identity.dev;
+    return there !== undefined && isSameFile(there, this.identity);
   }
 
   /** Reads the records that others have added. */
   async catchUp(): Promise<void> {
-    for await (const line of this.#lines.newLines()) this.#apply(line);
-    if (!this.#hasBase) throw withoutBase(this.path);
+    for await (const { record } of this.#reader.newRecords()) this.#apply(record);
   }
 
   /** Syncs the records that were read. Another process may have written them, and not have synced them yet. */
   async makeDurable(): Promise<void> {
-    const readTo = this.#lines.readTo;
+    const readTo = this.size;
     if (readTo <= this.#durableTo) return;
     await this.file.datasync();
     this.#durableTo = readTo;
@@ -90,9 +89,9 @@ export class Journal {
   /**
    * Adds a record, and reads whether it counts. When this resolves, the record and all before it outlast a power failure.
    */
-  async append(record: Omit<JournalRecord, 'id' | 'seen'>): Promise<Outcome> {
+  async append(change: Omit<JournalRecord, 'id' | 'seen'>): Promise<Outcome> {
     const id = randomUUID();
-    const bytes = encodeRecord({ ...record, id, seen: this.#soundness.seenTo(this.#lines.readTo) });
+    const bytes = encodeRecord({ ...change, id, seen: this.#reader.seen });
     if (bytes.length > LARGE_RECORD_BYTES) await this.room.assertFor(bytes.length);
     // One call writes the whole record: the file is open for appending, so the kernel puts no other record in between.
     const { bytesWritten } = await this.file.write(bytes, 0, bytes.length, null);
@@ -100,11 +99,11 @@ export class Journal {
     await this.file.datasync();
     // Others may have added records first. Only the journal itself tells where this one came to stand.
     let outcome: Outcome | undefined;
-    for await (const line of this.#lines.newLines(bytes.length + 1)) {
-      const read = this.#apply(line);
-      if (read?.id !== id) continue;
-      outcome = { verdict: read.verdict, mark: this.state.mark };
-      this.#durableTo = line.endsAt;
+    for await (const { record, endsAt } of this.#reader.newRecords(bytes.length + 1)) {
+      const verdict = this.#apply(record);
+      if (record.id !== id) continue;
+      outcome = { verdict, mark: this.#state.mark };
+      this.#durableTo = endsAt;
     }
     if (outcome === undefined) throw notFound(this.path);
     return outcome;
@@ -115,18 +114,15 @@ export class Journal {
     await this.file.close().catch(() => undefined);
   }
 
-  #apply(line: Line): { readonly id: string; readonly verdict: Verdict } | undefined {
-    const record = parseLine(line.bytes);
-    if (record === undefined) {
-      this.#soundness.passOver(line);
-      return undefined;
-    }
-    if ((record.kind === 'base') === this.#hasBase) throw withoutBase(this.path);
-    this.#hasBase = true;
-    const damage = this.#soundness.add(line, record.seen);
-    if (damage !== undefined) throw damaged(this.path, damage, line);
-    return { id: record.id, verdict: this.state.apply(record) };
+  #apply(record: JournalRecord): Verdict {
+    const verdict = verdictOn(record, this.#state);
+    if (verdict === 'counts') this.#state = stateAfter(this.#state, record);
+    return verdict;
   }
+}
+
+export function isSameFile(one: Identity, other: Identity): boolean {
+  return one.ino === other.ino && one.dev === other.dev;
 }
 
 function cutShort(path: string, bytesWritten: number, length: number): Error {
@@ -141,20 +137,5 @@ function notFound(path: string): LockConfigurationError {
   return new LockConfigurationError(
     `The record that was added to ${path} is not there: something else changes the file, or its file system does not keep what ` +
       'several processes append (network file systems do not). Whether it was written is not known. Use a local disk',
-  );
-}
-
-function damaged(path: string, { from, to }: Span, { startsAt }: Line): LockConfigurationError {
-  return new LockConfigurationError(
-    `${path} is damaged between byte ${from} and byte ${to}: whole records follow (at byte ${startsAt}), so this is not what a ` +
-      'crash leaves, and a change or a token that was acknowledged may be gone. Nothing of it is read or written. Stop all ' +
-      'writers, then restore its folder from a backup (docs/fencing.md, "Damage")',
-  );
-}
-
-function withoutBase(path: string): LockConfigurationError {
-  return new LockConfigurationError(
-    `${path} is damaged: it must begin with the state of the file, and have it once. No process leaves it like this. ` +
-      'Stop all writers, then restore its folder from a backup, or move the folder away to begin the file anew',
   );
 }

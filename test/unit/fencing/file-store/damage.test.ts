@@ -4,7 +4,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { FencedFileStore } from '../../../../lib/fencing/file-store/fenced-file-store.js';
 import { Journal } from '../../../../lib/fencing/file-store/journal.js';
-import { Room } from '../../../../lib/fencing/file-store/room.js';
+import { Room } from '../../../../lib/fencing/file-store/disk.js';
 import { detailsOf, LockConfigurationError, StaleFencingTokenError } from '../../../../lib/lock/errors.js';
 import { telling } from '../../../support/telling.js';
 import { temporaryRoot } from './support/temporary-root.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { escapeBytes, unescapeBytes } from '../../../../lib/fencing/file-store/escape.js';
+import { escapeBytes, unescapeBytes } from '../../../../lib/fencing/file-store/record.js';
 
 const everyByte = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte));
 

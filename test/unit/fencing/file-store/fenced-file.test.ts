@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { type Change, FencedFile } from '../../../../lib/fencing/file-store/fenced-file.js';
 import { Generations } from '../../../../lib/fencing/file-store/generations.js';
 import { StaleFencingTokenError } from '../../../../lib/lock/errors.js';
-import { makeDirectory } from '../../../../lib/fencing/file-store/directories.js';
+import { makeDirectory } from '../../../../lib/fencing/file-store/disk.js';
 import { InterruptedGenerations } from './support/interrupted-generations.js';
 import { temporaryRoot } from './support/temporary-root.js';
 import { telling } from '../../../support/telling.js';

@@ -1,6 +1,6 @@
 import { mkdir, readdir } from 'node:fs/promises';
 import { describe, expect, it } from '@jest/globals';
-import { refuseUnfitFileSystem, refuseWithoutLinks, whyUnfit } from '../../../../lib/fencing/file-store/file-system.js';
+import { refuseUnfitFileSystem, refuseWithoutLinks } from '../../../../lib/fencing/file-store/disk.js';
 import { LockConfigurationError } from '../../../../lib/lock/errors.js';
 import { temporaryRoot } from './support/temporary-root.js';
 
@@ -24,8 +24,9 @@ describe('the file system of a store', () => {
     [0x786f4256, 'vboxsf'],
     [0xbacbacbc, 'vmhgfs'],
     [0xbacbacbc | 0, 'vmhgfs'],
-  ])('is refused where two hosts could overwrite each other: %i', (type, name) => {
-    expect(whyUnfit(type)).toBe(name);
+  ])('is refused where two hosts could overwrite each other: %i', async (type, name) => {
+    const refused = refuseUnfitFileSystem('/data', async () => ({ type }));
+    await expect(refused).rejects.toThrow(`/data is on ${name}. `);
   });
 
   it.each([
@@ -35,15 +36,14 @@ describe('the file system of a store', () => {
     ['tmpfs', 0x01021994],
     ['overlay', 0x794c7630],
     ['one of another system', 0x1a],
-  ])('is good when it is %s', (_name, type) => {
-    expect(whyUnfit(type)).toBeUndefined();
+  ])('is good when it is %s', async (_name, type) => {
+    await refuseUnfitFileSystem('/data', async () => ({ type }));
   });
 
   it('is named, with what to do instead', async () => {
     const refused = refuseUnfitFileSystem('/data', async () => ({ type: 0x6969 }));
     await expect(refused).rejects.toThrow(LockConfigurationError);
     await expect(refused).rejects.toThrow(/^FencedFileStore: \/data is on NFS\..*trustFileSystem: true/);
-    await refuseUnfitFileSystem('/data', async () => ({ type: 0xef53 }));
   });
 
   it.each(['EPERM', 'EOPNOTSUPP', 'ENOSYS'])('is refused when it makes no hard links (%s)', async (code) => {

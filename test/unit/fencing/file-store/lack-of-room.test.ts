@@ -1,10 +1,9 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { makeDirectory } from '../../../../lib/fencing/file-store/directories.js';
+import { makeDirectory, Room } from '../../../../lib/fencing/file-store/disk.js';
 import { type Change, FencedFile } from '../../../../lib/fencing/file-store/fenced-file.js';
 import { Generations } from '../../../../lib/fencing/file-store/generations.js';
-import { Room } from '../../../../lib/fencing/file-store/room.js';
 import { temporaryRoot } from './support/temporary-root.js';
 
 const KIB = 1024;

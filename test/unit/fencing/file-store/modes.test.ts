@@ -1,7 +1,8 @@
 import { chmod, mkdir, readdir, stat, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { FencedFileStore, type FencedFileStoreOptions } from '../../../../lib/fencing/file-store/fenced-file-store.js';
+import { FencedFileStore } from '../../../../lib/fencing/file-store/fenced-file-store.js';
+import type { FencedFileStoreOptions } from '../../../../lib/fencing/file-store/options.js';
 import { temporaryRoot } from './support/temporary-root.js';
 
 const NOBODY = 65_534;

@@ -1,7 +1,28 @@
 import { LockConfigurationError } from '../../lock/errors.js';
 import { checkSettings } from '../checks.js';
-import { PRIVATE } from './directories.js';
-import type { FencedFileStoreOptions } from './fenced-file-store.js';
+import type { FenceSettings } from '../fence.js';
+
+export interface FencedFileStoreOptions extends FenceSettings {
+  /** The folder of the store, on a file system that one kernel has mounted. It is made if it is missing. */
+  readonly root: string;
+  /** Takes a file system that several hosts can mount: you know that it appends atomically for all of them. @default false */
+  readonly trustFileSystem?: boolean;
+  /** The mode of the files that the store makes, whatever the umask is. Existing files keep theirs. @default 0o600 */
+  readonly fileMode?: number;
+  /** The mode of the folders that the store makes, the root included; 0o2770 gives them the group of the root. @default 0o700 */
+  readonly folderMode?: number;
+  /** Called with the error when a call is refused because the journal of its file is damaged: log it. Its own errors are ignored. */
+  readonly onDamage?: (error: LockConfigurationError) => void;
+}
+
+/** The rights on the files and folders that the store makes. */
+export interface Modes {
+  readonly file: number;
+  readonly folder: number;
+}
+
+/** A journal has the tokens that keep stale writers out, and whoever can change it can change them: only the owner may read it. */
+export const PRIVATE: Modes = { file: 0o600, folder: 0o700 };
 
 /** @throws LockConfigurationError that names the option and what was expected */
 export function checkOptions(options: FencedFileStoreOptions): void {
