@@ -36,7 +36,8 @@ export async function tokenToCompare(fence: Fence, resource: string, settings: F
   refuseSeveral(fence, resource);
   if (settings.keys === undefined) return parseToken(fence, resource);
   if (typeof fence === 'string') {
-    return tokenOfSigned(fence, resource, settings.keys, { key: lockKeyOf(resource, settings) });
+    const key = settings.lockKey === undefined ? resource : settings.lockKey(resource);
+    return tokenOfSigned(fence, resource, settings.keys, { key });
   }
   throw unsignedToken(resource);
 }
@@ -61,10 +62,6 @@ export function tokenOfSigned(
   const { token, mode } = verifyToken(text, keys, expected);
   if (covers(mode, 'write')) return token;
   throw signedByReader(expected.key, mode, resource);
-}
-
-function lockKeyOf(resource: string, { lockKey }: FenceSettings): string {
-  return lockKey === undefined ? resource : lockKey(resource);
 }
 
 function refuseSeveral(fence: unknown, resource: string): void {

@@ -74,7 +74,7 @@ export class FencedFileStore implements AsyncDisposable {
    * @returns undefined where there is none
    */
   read(resource: string): Promise<StoredFile | undefined> {
-    return this.#runOn(resource, () => this.#look(resource, storedFileOf));
+    return this.#runOn(resource, () => this.files.use(resource, (file) => file.look(storedFileOf)));
   }
 
   /** Replaces the whole file. @throws StaleFencingTokenError */
@@ -112,7 +112,9 @@ export class FencedFileStore implements AsyncDisposable {
       const file: Updatable<string | undefined, true> = {
         name: resource,
         read: async () => {
-          const found = await this.#look(resource, (state) => ({ ...storedFileOf(state), seen: state.lastChange }));
+          const found = await this.files.use(resource, (file) =>
+            file.look((state) => ({ ...storedFileOf(state), seen: state.lastChange })),
+          );
           return { content: found?.content, seen: found?.seen };
         },
         write: async (content, seen) => {
@@ -127,7 +129,7 @@ export class FencedFileStore implements AsyncDisposable {
   /** The highest token that was shown for a file, also for one that is removed. */
   highestToken(resource: string): Promise<bigint | undefined> {
     return this.#runOn(resource, async () => {
-      const mark = await this.#look(resource, (state) => state.mark);
+      const mark = await this.files.use(resource, (file) => file.look((state) => state.mark));
       return mark === 0n ? undefined : mark;
     });
   }
@@ -175,10 +177,6 @@ export class FencedFileStore implements AsyncDisposable {
     } finally {
       this.#underWay.delete(running);
     }
-  }
-
-  async #look<T>(resource: string, at: (state: JournalState) => T): Promise<T | undefined> {
-    return this.files.use(resource, (file) => file.look(at));
   }
 
   async #change(

@@ -114,22 +114,20 @@ export class Generations {
     if (generation === undefined) return undefined;
     const journal = await unlessMissing(Journal.open(this.#path(generation), generation, this.room));
     if (journal === undefined) return undefined;
+    let highest: Journal | undefined;
     try {
       // A higher journal may have come. The ones below it are over, and may be no more than copies put back by hand.
       const namesNow = (await this.#names()) ?? [];
-      if (highestOf(namesNow) === generation) {
-        // No record in it may be acknowledged before the journal itself is sure to be found after a power failure.
-        await syncDirectory(this.folder);
-        await syncDirectory(dirname(this.folder));
-        await this.#removeBelow(generation, namesNow);
-        return journal;
-      }
-    } catch (error) {
-      await journal.close();
-      throw error;
+      if (highestOf(namesNow) !== generation) return undefined;
+      // No record in it may be acknowledged before the journal itself is sure to be found after a power failure.
+      await syncDirectory(this.folder);
+      await syncDirectory(dirname(this.folder));
+      await this.#removeBelow(generation, namesNow);
+      highest = journal;
+      return highest;
+    } finally {
+      if (highest === undefined) await journal.close();
     }
-    await journal.close();
-    return undefined;
   }
 
   async #removeBelow(generation: number, names: readonly string[]): Promise<void> {

@@ -2,9 +2,9 @@ import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import { ApplicationConfig, DiscoveryService } from '@nestjs/core';
 import { LockConfigurationError } from '../../lock/errors.js';
 import { methodsOf } from '../../nest/metadata.js';
-import { type FencePlan, fencePlanOf, ownFencePlanOf, rememberedPlanOf } from './fence-plan.js';
-import { takesFenceToken } from './fence.decorators.js';
-import { isGuarded, modulePathsOf, parametersOf, pathsOf, wildcardsOf } from './routes.js';
+import { fencedMethods, type FencePlan, fencePlanOf, ownFencePlanOf } from './fence-plan.js';
+import { takingToken } from './fence.decorators.js';
+import { isGuarded, modulePathsOf, namesIn, PARAMETER, pathsOf, WILDCARD } from './routes.js';
 
 /** Looks at every class of the application once, at its start, and refuses what could not work. */
 @Injectable()
@@ -42,7 +42,7 @@ export class FenceExplorer implements OnModuleInit {
       const plan = fencePlanOf(handler, controller);
       const paths = pathsOf(handler);
       if (paths !== undefined) this.#checkThatItWasKept(name, handler, controller, plan);
-      if (takesFenceToken(controller.prototype, name) && !isPlan(plan)) {
+      if (takingToken.nearest(controller.prototype, name) === true && !isPlan(plan)) {
         refuse(
           `@FenceToken() on ${controller.name}.${name} has no @RequireFence beside it: no guard would verify a token`,
         );
@@ -64,7 +64,7 @@ export class FenceExplorer implements OnModuleInit {
   }
 
   #checkThatItWasKept(name: string, handler: object, controller: Class, plan: FencePlan | 'none' | undefined): void {
-    const remembered = rememberedPlanOf(controller.prototype, name);
+    const remembered = fencedMethods.nearest(controller.prototype, name);
     // Another decorator may have put a new function, without the plan, in place of the fenced one.
     if (remembered !== undefined && ownFencePlanOf(handler) === undefined) {
       refuse(
@@ -83,14 +83,14 @@ export class FenceExplorer implements OnModuleInit {
 
   #checkRoute({ where, template, keys }: FencePlan, by: string, route: string): void {
     if (keys !== undefined) return;
-    const wildcard = template.placeholders.find((name) => wildcardsOf(route).includes(name));
+    const wildcard = template.placeholders.find((name) => namesIn(route, WILDCARD).includes(name));
     if (wildcard !== undefined) {
       refuse(
         `${where}: "*${wildcard}" of the route ${route} of ${by} is a wildcard, which stands for several segments: ` +
           `make one value of them with keys: (params) => ({ ${wildcard}: ... })`,
       );
     }
-    const known = parametersOf(route);
+    const known = namesIn(route, PARAMETER);
     const unbound = template.placeholders.find((name) => !known.includes(name));
     if (unbound === undefined) return;
     refuse(

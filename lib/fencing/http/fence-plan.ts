@@ -17,17 +17,11 @@ export function setFencePlan(target: object, plan: FencePlan | 'none'): void {
   Reflect.defineMetadata(PLAN, plan, target);
 }
 
-const fencedMethods = new NamedNotes<FencePlan>();
-
-/** Remembers the plan apart from the function as well: a decorator that puts another in its place may lose its metadata. */
-export function rememberFencedMethod(prototype: object, method: string | symbol, plan: FencePlan): void {
-  fencedMethods.set(prototype, method, plan);
-}
-
-/** The plan with which a method of this class, or of one that it extends, was decorated. */
-export function rememberedPlanOf(prototype: object, method: string): FencePlan | undefined {
-  return fencedMethods.nearest(prototype, method);
-}
+/**
+ * The plans of methods, kept apart from the functions as well: a decorator that puts another function in the place of one may
+ * lose its metadata.
+ */
+export const fencedMethods = new NamedNotes<FencePlan>();
 
 /** The plan that stands on a class or a method itself. */
 export function ownFencePlanOf(target: object): FencePlan | 'none' | undefined {
@@ -39,18 +33,5 @@ export function fencePlanOf(handler: object, controller: object): FencePlan | 'n
   return ownFencePlanOf(handler) ?? ownFencePlanOf(controller);
 }
 
-/** What the guard let in. It is kept beside the request, where nothing can be that the caller sends. */
-interface Accepted {
-  readonly plan: FencePlan;
-  readonly token: bigint;
-}
-
-const accepted = new WeakMap<object, Accepted>();
-
-export function acceptToken(request: object, plan: FencePlan, token: bigint): void {
-  accepted.set(request, { plan, token });
-}
-
-export function acceptedToken(request: object): Accepted | undefined {
-  return accepted.get(request);
-}
+/** What the guard let in, by its request. It is kept beside the request, where nothing can be that the caller sends. */
+export const acceptedTokens = new WeakMap<object, { readonly plan: FencePlan; readonly token: bigint }>();

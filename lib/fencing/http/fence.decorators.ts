@@ -4,7 +4,7 @@ import { type CheckedPath, type LockKeyValues, lockKeyTemplate } from '../../nes
 import { NamedNotes, refuseMissingParentheses } from '../../nest/metadata.js';
 import { checkNames } from '../checks.js';
 import { FenceGuard } from './fence.guard.js';
-import { acceptedToken, rememberFencedMethod, setFencePlan } from './fence-plan.js';
+import { acceptedTokens, fencedMethods, setFencePlan } from './fence-plan.js';
 
 export interface RequireFenceOptions<Path extends string = string> {
   /**
@@ -57,7 +57,7 @@ export function RequireFence<const Path extends string>(
       UseGuards(FenceGuard)(target as never);
       return;
     }
-    rememberFencedMethod(target, method, plan);
+    fencedMethods.set(target, method, plan);
     UseGuards(FenceGuard)(target, method, descriptor);
   };
 }
@@ -71,10 +71,11 @@ export function WithoutFence(...bare: unknown[]): MethodDecorator {
   };
 }
 
-const takingToken = new NamedNotes<true>();
+/** The methods that have a parameter with `@FenceToken()`. */
+export const takingToken = new NamedNotes<true>();
 
 const VerifiedTokenOfRequest = createParamDecorator((_data: unknown, context: ExecutionContext): bigint => {
-  const accepted = acceptedToken(context.switchToHttp().getRequest<object>());
+  const accepted = acceptedTokens.get(context.switchToHttp().getRequest<object>());
   if (accepted !== undefined) return accepted.token;
   throw new LockConfigurationError('@FenceToken() is filled by @RequireFence, which did not run for this call');
 });
@@ -93,11 +94,6 @@ export function FenceToken(...bare: unknown[]): ParameterDecorator {
     takingToken.set(target, method, true);
     VerifiedTokenOfRequest()(target, method, index);
   };
-}
-
-/** Whether a method has a parameter with `@FenceToken()`, in this class or in one that it extends. */
-export function takesFenceToken(prototype: object, method: string): boolean {
-  return takingToken.nearest(prototype, method) === true;
 }
 
 function decoratedOf(

@@ -4,7 +4,7 @@ import { LockExceptionFilter } from '../../nest/lock-exception.filter.js';
 import { FENCING_TOKEN_HEADER } from '../errors.js';
 import { parseToken, tokenOfSigned } from '../fence.js';
 import { severalTokens, tokenMissing } from '../refusals.js';
-import { acceptedToken, acceptToken, type FencePlan, fencePlanOf } from './fence-plan.js';
+import { acceptedTokens, type FencePlan, fencePlanOf } from './fence-plan.js';
 import { FENCING, type ResolvedFencing } from './fencing-options.js';
 
 /** Node writes the names of headers in lower case, for Express and Fastify alike. */
@@ -34,9 +34,9 @@ export class FenceGuard implements CanActivate {
     }
     const request = context.switchToHttp().getRequest<FencedRequest>();
     // The guard stands twice where both the class and the method are decorated.
-    if (acceptedToken(request)?.plan === plan) return true;
+    if (acceptedTokens.get(request)?.plan === plan) return true;
     try {
-      acceptToken(request, plan, await this.#admit(request, plan));
+      acceptedTokens.set(request, { plan, token: await this.#admit(request, plan) });
     } catch (error) {
       // The answer names no lock and no reason: whoever forges tokens would learn from it.
       if (error instanceof LockError) LockExceptionFilter.logDetails(error);

@@ -15,9 +15,9 @@ const GUARDS_KEY = keyOfProbe(hasOurGuard);
 /** Under it, and the id of the application, the `RouterModule` keeps the path of a module. */
 const MODULE_PATH_KEY = '__module_path__';
 
-const PARAMETER = /:([A-Za-z_$][\w$]*)/g;
+export const PARAMETER = /:([A-Za-z_$][\w$]*)/g;
 /** A wildcard as Express 5 writes it. */
-const WILDCARD = /\*([A-Za-z_$][\w$]*)/g;
+export const WILDCARD = /\*([A-Za-z_$][\w$]*)/g;
 
 /** The paths that a controller or a handler was given; undefined for a class or a method that is no route. */
 export function pathsOf(target: object): readonly string[] | undefined {
@@ -33,14 +33,9 @@ export function modulePathsOf(module: object): readonly string[] {
     .map((key) => String(Reflect.getMetadata(key, module)));
 }
 
-/** The `id` of `/orders/:id`. */
-export function parametersOf(path: string): string[] {
-  return [...path.matchAll(PARAMETER)].map(([, name = '']) => name);
-}
-
-/** The `rest` of `/files/*rest`, which stands for several segments. */
-export function wildcardsOf(path: string): string[] {
-  return [...path.matchAll(WILDCARD)].map(([, name = '']) => name);
+/** The names in a path: the `id` of `/orders/:id`, or the `rest` of `/files/*rest`, which stands for several segments. */
+export function namesIn(path: string, pattern: RegExp): string[] {
+  return [...path.matchAll(pattern)].map(([, name = '']) => name);
 }
 
 /** Whether Nest asks the guard of `@RequireFence` before this handler. */

@@ -57,13 +57,8 @@ async function asked(client: RedisClient, command: 'config' | 'info', args: stri
   try {
     return await send(client, command, args);
   } catch (error) {
-    throw new LockConfigurationError(
-      `Redis does not tell its ${what} to this client: ask the people who run it`,
-      undefined,
-      {
-        cause: error,
-      },
-    );
+    const text = `Redis does not tell its ${what} to this client: ask the people who run it`;
+    throw new LockConfigurationError(text, undefined, { cause: error });
   }
 }
 

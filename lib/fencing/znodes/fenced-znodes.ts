@@ -4,12 +4,11 @@ import type { LockHandle } from '../../lock/handle.js';
 import { checkFunction, checkSettings } from '../checks.js';
 import type { FenceSettings } from '../fence.js';
 import { checkRoot, dataBytes, dataPath, refuseBelowRoot } from './data-path.js';
-import { GuardedMulti } from './guarded-multi.js';
+import { type ExpectedVersion, GuardedNode } from './guarded-node.js';
 import { CallsAround, InTurn } from '../in-turn.js';
 import { type MakeContent, readMakeWrite, type Updatable } from '../update-loop.js';
 import { Link } from './link.js';
 import { type LockTicket, rightOf } from './ticket.js';
-import { writeNode, removeNode, type ExpectedVersion } from './write-node.js';
 import { ZnodeConflictError } from '../errors.js';
 
 /** A lock that is held, or its ticket in a process that was handed it. */
@@ -66,8 +65,8 @@ export class FencedZnodes {
    * @throws StaleFencingTokenError
    */
   async claim(path: string, fence: ZnodeFence): Promise<void> {
-    const { guarded } = await this.#begin(path, fence);
-    await guarded.claim();
+    const node = await this.#begin(path, fence);
+    await node.claim();
   }
 
   /** Reads what the leader has; undefined where there is no such node. */
@@ -90,14 +89,14 @@ export class FencedZnodes {
     { version }: { readonly version?: ExpectedVersion } = {},
   ): Promise<number> {
     const bytes = dataBytes(path, data);
-    const { guarded, fullPath } = await this.#begin(path, fence);
-    return writeNode(guarded, fullPath, bytes, version);
+    const node = await this.#begin(path, fence);
+    return node.write(bytes, version);
   }
 
   /** @returns whether there was one. @throws as `write` does */
   async remove(path: string, fence: ZnodeFence, { version }: { readonly version?: number } = {}): Promise<boolean> {
-    const { guarded, fullPath } = await this.#begin(path, fence);
-    return removeNode(guarded, fullPath, version);
+    const node = await this.#begin(path, fence);
+    return node.remove(version);
   }
 
   /**
@@ -134,11 +133,11 @@ export class FencedZnodes {
     return readMakeWrite(node, change, (text) => new ZnodeConflictError(text));
   }
 
-  async #begin(path: string, fence: ZnodeFence): Promise<{ guarded: GuardedMulti; fullPath: string }> {
+  async #begin(path: string, fence: ZnodeFence): Promise<GuardedNode> {
     const { access, fullPath } = this.#place(path);
     const right = await rightOf(fence, path, access.namespace, this.#settings);
     refuseBelowRoot(this.#root, right.key);
-    return { guarded: new GuardedMulti(this.#link(access, path), right, access.standingOf), fullPath };
+    return new GuardedNode(this.#link(access, path), fullPath, right, access.standingOf);
   }
 
   #place(path: string): { access: SessionAccess; fullPath: string } {
