@@ -12,8 +12,12 @@ export {
   type InterceptedRequest,
 } from './http/fencing-client.js';
 export { FencingTokenRequiredError, ZnodeConflictError, FENCING_TOKEN_HEADER } from './errors.js';
-export { type FencingMarks, MemoryFencingMarks } from './http/fencing-marks.js';
-export type { FencingModuleOptions, SignedTokenRules } from './http/fencing-options.js';
+export {
+  type FencingMarks,
+  MemoryFencingMarks,
+  type FencingModuleOptions,
+  type SignedTokenRules,
+} from './http/fencing-options.js';
 export { FencingModule, type FencingOptionsFactory } from './http/fencing.module.js';
 export type { Ed25519Input, SecretInput } from './signed/key-material.js';
 export {
@@ -27,7 +31,7 @@ export {
   VerificationKeys,
 } from './signed/keys.js';
 export type { FencedUpdate } from './postgres/statements.js';
-export type { PostgresClient, PostgresPool, PostgresPoolClient, PostgresResult } from './postgres/postgres-client.js';
+export type { PostgresClient, PostgresPool, PostgresPoolClient, PostgresResult } from './postgres/transaction.js';
 export { PostgresFence, type PostgresFenceOptions } from './postgres/postgres-fence.js';
 export type { RedisClient } from './redis/redis-client.js';
 export { RedisFence, type RedisFenceOptions, type RedisValue } from './redis/redis-fence.js';

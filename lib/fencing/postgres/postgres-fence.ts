@@ -14,8 +14,7 @@ import {
   type Statement,
   updateStatement,
 } from './statements.js';
-import { isPool, type PostgresClient, type PostgresPool } from './postgres-client.js';
-import { inTransaction, TRANSACTION_ID } from './transaction.js';
+import { isPool, type PostgresClient, type PostgresPool, inTransaction, TRANSACTION_ID } from './transaction.js';
 import { onOneLine } from '../shown.js';
 
 export interface PostgresFenceOptions extends FenceSettings {

@@ -17,7 +17,7 @@ import { Test } from '@nestjs/testing';
 import type { Fence } from '../../../lib/fencing/fence.js';
 import { FenceToken, RequireFence, WithoutFence } from '../../../lib/fencing/http/fence.decorators.js';
 import { FencingModule } from '../../../lib/fencing/http/fencing.module.js';
-import { MemoryFencingMarks } from '../../../lib/fencing/http/fencing-marks.js';
+import { MemoryFencingMarks } from '../../../lib/fencing/http/fencing-options.js';
 import { DistributedLockModule, LockKey, Locked } from '../../../lib/index.js';
 import type { Imports } from '../support/boot.js';
 import { memory } from '../support/application.js';

@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import { describe, expect, it } from '@jest/globals';
 import { type CanActivate, Controller, Get, Put, SetMetadata, UseGuards } from '@nestjs/common';
 import { FencingModule } from '../../../lib/fencing/http/fencing.module.js';
-import { MemoryFencingMarks } from '../../../lib/fencing/http/fencing-marks.js';
+import { MemoryFencingMarks } from '../../../lib/fencing/http/fencing-options.js';
 import { RequireFence, WithoutFence } from '../../../lib/fencing/http/fence.decorators.js';
 import { start } from './support/start.js';
 

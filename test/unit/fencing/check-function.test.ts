@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { FencedFileStore } from '../../../lib/fencing/file-store/fenced-file-store.js';
-import type { PostgresPool } from '../../../lib/fencing/postgres/postgres-client.js';
+import type { PostgresPool } from '../../../lib/fencing/postgres/transaction.js';
 import { PostgresFence } from '../../../lib/fencing/postgres/postgres-fence.js';
 import { RedisFence } from '../../../lib/fencing/redis/redis-fence.js';
 import { FencedZnodes } from '../../../lib/fencing/znodes/fenced-znodes.js';

@@ -3,7 +3,7 @@ import { tokenToCompare } from '../../../lib/fencing/fence.js';
 import { FencedFileStore } from '../../../lib/fencing/file-store/fenced-file-store.js';
 import { onOneLine } from '../../../lib/fencing/shown.js';
 import { PostgresFence } from '../../../lib/fencing/postgres/postgres-fence.js';
-import type { PostgresPool } from '../../../lib/fencing/postgres/postgres-client.js';
+import type { PostgresPool } from '../../../lib/fencing/postgres/transaction.js';
 import { RedisFence } from '../../../lib/fencing/redis/redis-fence.js';
 import { LockError } from '../../../lib/lock/errors.js';
 import { temporaryRoot } from './file-store/support/temporary-root.js';

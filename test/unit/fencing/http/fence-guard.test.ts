@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { type ExecutionContext, Logger } from '@nestjs/common';
 import { FenceGuard } from '../../../../lib/fencing/http/fence.guard.js';
-import { MemoryFencingMarks } from '../../../../lib/fencing/http/fencing-marks.js';
+import { MemoryFencingMarks } from '../../../../lib/fencing/http/fencing-options.js';
 import { RequireFence } from '../../../../lib/fencing/http/fence.decorators.js';
 import { SigningKeys, VerificationKeys } from '../../../../lib/fencing/signed/keys.js';
 import { signToken } from '../../../../lib/fencing/signed/signed-token.js';

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { MemoryFencingMarks } from '../../../../lib/fencing/http/fencing-marks.js';
+import { MemoryFencingMarks } from '../../../../lib/fencing/http/fencing-options.js';
 import { LockConfigurationError, StaleFencingTokenError } from '../../../../lib/lock/errors.js';
 import { telling } from '../../../support/telling.js';
 

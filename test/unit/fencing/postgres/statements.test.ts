@@ -6,7 +6,7 @@ import {
   quoteTable,
 } from '../../../../lib/fencing/postgres/statements.js';
 import { PostgresFence } from '../../../../lib/fencing/postgres/postgres-fence.js';
-import type { PostgresPool } from '../../../../lib/fencing/postgres/postgres-client.js';
+import type { PostgresPool } from '../../../../lib/fencing/postgres/transaction.js';
 import { telling } from '../../../support/telling.js';
 
 const pool = {} as PostgresPool;

@@ -1,7 +1,10 @@
 import { EventEmitter } from 'node:events';
 import { describe, expect, it } from '@jest/globals';
-import type { PostgresPool, PostgresPoolClient } from '../../../../lib/fencing/postgres/postgres-client.js';
-import { inTransaction } from '../../../../lib/fencing/postgres/transaction.js';
+import {
+  type PostgresPool,
+  type PostgresPoolClient,
+  inTransaction,
+} from '../../../../lib/fencing/postgres/transaction.js';
 
 /** A pool of one connection on which the statements fail that begin with one of `broken`. */
 function poolOf(broken: readonly string[] = [], commitAnswer = 'COMMIT') {
