@@ -3,8 +3,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { FreshApplication, NEST_12_ESM } from './support/fresh-application.js';
-import { COMPILER_OPTIONS, OLDER_SETTINGS, olderSettingsPath, writeNest11Starter } from './support/nest-11-starter.js';
-import { AS_ES_MODULES, JEST_OF_THE_SCRIPTS, NODE_24_PATH, writeNest12Starter } from './support/nest-12-starter.js';
+import {
+  AS_ES_MODULES,
+  COMPILER_OPTIONS_11,
+  JEST_OF_THE_SCRIPTS,
+  NODE_24_PATH,
+  OLDER_SETTINGS,
+  olderSettingsPath,
+  writeNest11Starter,
+  writeNest12Starter,
+} from './support/nest-starters.js';
 import { pack } from './support/pack.js';
 import { runUntilItExits } from './support/run-jest.js';
 
@@ -152,7 +160,7 @@ describe('the types', () => {
     'are taken by TypeScript %s with module %s and moduleResolution %s',
     async (version, module, moduleResolution) => {
       const compilerOptions = {
-        ...COMPILER_OPTIONS,
+        ...COMPILER_OPTIONS_11,
         // TypeScript 5.2 knows no later target, and the resolver of old reads no `exports`.
         target: 'ES2022',
         resolvePackageJsonExports: moduleResolution !== 'node10',
