@@ -72,14 +72,16 @@ export interface Surroundings {
   readonly alone: () => Surroundings & { stop(): void };
 }
 
+export interface OpenedLockService {
+  readonly service: ZookeeperLockService;
+  readonly session: SessionClient;
+}
+
 /**
  * Starts a lock service, which connects in the background. It runs in no call's async context, not even the first
  * caller's.
  */
-export function openLockService(
-  options: ResolvedOptions,
-  around = surroundingsFor(options),
-): { service: ZookeeperLockService; session: SessionClient } {
+export function openLockService(options: ResolvedOptions, around = surroundingsFor(options)): OpenedLockService {
   return outsideCalls(() => {
     const session = openSession(options, around);
     const { random, randomUuid, machine } = around;

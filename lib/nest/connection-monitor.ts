@@ -1,28 +1,17 @@
 import { performance } from 'node:perf_hooks';
 import { clearInterval, setImmediate, setInterval } from 'node:timers';
 import { Logger } from '@nestjs/common';
-import type { Observable } from 'rxjs';
 import type { LockService } from '../engine/lock-service.js';
 import { LockLostError, LockUnavailableError } from '../lock/errors.js';
 import type { LockEvent } from '../lock/events.js';
 import { inOneLine } from '../lock/shown.js';
+import type { OpenedLockService } from '../open.js';
 import type { ResolvedOptions } from '../options.js';
 import { EventLoopWatch } from './event-loop-watch.js';
 import { countAsLogged } from './log-lock-error.js';
 
 /** A person who watches a start must see that it goes on, and wants no more lines than that. */
 const START_GOES_ON_EVERY_MS = 5_000;
-
-/** The parts of an opened lock service that the monitor looks at. */
-interface Monitored {
-  readonly service: Pick<LockService, 'events$'>;
-  readonly session: {
-    readonly state$: Observable<LockService['connectionState']>;
-    readonly roundInVain$: Observable<void>;
-    readonly identity: { readonly timeoutMs: number } | undefined;
-    describeFailures(): string;
-  };
-}
 
 /** Tells the log what an operator should know, but nothing that happens at every acquire. */
 export class ConnectionMonitor {
@@ -41,7 +30,7 @@ export class ConnectionMonitor {
     this.#options = options;
   }
 
-  watch({ service, session }: Monitored): void {
+  watch({ service, session }: OpenedLockService): void {
     session.state$.subscribe((state) => {
       if (state === 'lost' && !this.#hasBeenUp) this.#tellUnreached(session.describeFailures());
       else this.#tellState(state, session.identity?.timeoutMs);
@@ -81,7 +70,7 @@ export class ConnectionMonitor {
   }
 
   /** Call it when the start of the application begins to wait for the first connection, and the returned function at its end. */
-  startWaits({ session }: Monitored): () => void {
+  startWaits({ session }: OpenedLockService): () => void {
     const { connect, connectTimeoutMs } = this.#options;
     const endsAt = performance.now() + connectTimeoutMs;
     const tell = (): void => {

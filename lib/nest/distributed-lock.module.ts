@@ -2,13 +2,12 @@ import {
   type ConfigurableModuleAsyncOptions,
   ConfigurableModuleBuilder,
   type DynamicModule,
+  type FactoryProvider,
   Inject,
   Module,
   type OnModuleInit,
-  type Provider,
 } from '@nestjs/common';
 import { DiscoveryModule, DiscoveryService } from '@nestjs/core';
-import type { LockService } from '../engine/lock-service.js';
 import { checkIsObject, refuse } from '../lock/option-rules.js';
 import type { DistributedLockOptions } from '../options.js';
 import {
@@ -20,7 +19,7 @@ import {
 } from './distributed-lock-options.js';
 import { DEFAULT_CONNECTION, getLockServiceToken } from './lock-service-token.js';
 import { IdleConnections } from './idle-connections.js';
-import { LockedExplorer } from './locked-explorer.js';
+import { LockedExplorer, lockedExplorer } from './locked-explorer.js';
 import { ManagedLockService } from './managed-lock-service.js';
 
 /** What stands beside the options, as Nest must know it before it has them. */
@@ -103,31 +102,21 @@ export class DistributedLockModule extends ConfigurableModuleClass implements On
 
 function addConnection(definition: DynamicModule, { isGlobal = true, name }: DistributedLockExtras): DynamicModule {
   checkIsGlobal(isGlobal);
-  const connection = checkConnectionName(name);
-  const token = getLockServiceToken(connection);
-  const providers: Provider[] = [
-    {
-      provide: token,
-      useFactory: (options: DistributedLockOptions, discovery: DiscoveryService) =>
-        new ManagedLockService(connection, resolveModuleOptions(connection, options), () =>
-          discovery.getProviders().map(({ instance }: { instance: unknown }) => instance),
-        ),
-      inject: [RAW_OPTIONS, DiscoveryService],
-    },
-    {
-      provide: LockedExplorer,
-      useFactory: (discovery: DiscoveryService, service: LockService) => {
-        const explorer = new LockedExplorer(discovery, service, connection);
-        explorer.check();
-        return explorer;
-      },
-      inject: [DiscoveryService, token],
-    },
-  ];
+  const connectionName = checkConnectionName(name);
+  const token = getLockServiceToken(connectionName);
+  const connection: FactoryProvider = {
+    provide: token,
+    useFactory: (options: DistributedLockOptions, discovery: DiscoveryService) =>
+      new ManagedLockService(connectionName, resolveModuleOptions(connectionName, options), () =>
+        discovery.getProviders().map(({ instance }: { instance: unknown }) => instance),
+      ),
+    inject: [RAW_OPTIONS, DiscoveryService],
+  };
+  const explorer = lockedExplorer(connectionName, (one) => one.check());
   return {
     ...definition,
     global: isGlobal,
-    providers: [...(definition.providers ?? []), ...providers],
+    providers: [...(definition.providers ?? []), connection, explorer],
     exports: [token],
   };
 }

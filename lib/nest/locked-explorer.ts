@@ -1,5 +1,5 @@
-import type { InjectionToken, OnModuleInit } from '@nestjs/common';
-import type { DiscoveryService } from '@nestjs/core';
+import type { FactoryProvider, InjectionToken, OnModuleInit } from '@nestjs/common';
+import { DiscoveryService } from '@nestjs/core';
 import type { InstanceWrapper } from '@nestjs/core/injector/instance-wrapper.js';
 import type { LockService } from '../engine/lock-service.js';
 import { refuse } from '../lock/option-rules.js';
@@ -7,7 +7,7 @@ import { getLockServiceToken } from './lock-service-token.js';
 import { type LockedMethod, lockedMethods, lockedMethodsOf, parameterNotes } from './locked/notes.js';
 import { offerService } from './locked/service-slot.js';
 import { ManagedLockService } from './managed-lock-service.js';
-import { chainOf, prototypesOf } from './metadata.js';
+import { chainOf, isObject, prototypesOf } from './metadata.js';
 
 type NestModule = NonNullable<InstanceWrapper['host']>;
 
@@ -48,7 +48,8 @@ export class LockedExplorer implements OnModuleInit {
       for (const prototype of prototypesOf(instance)) {
         this.#check(prototype);
         this.#checkConnections(instance, prototype);
-        if (isInReach(host)) this.#serve(instance, prototype);
+        const isServed = isInReach(host) && this.#isOfOurs(lockedMethodsOf(prototype));
+        if (isServed) offerService(instance, this.name, this.service);
       }
     }
   }
@@ -93,10 +94,6 @@ export class LockedExplorer implements OnModuleInit {
     return own === undefined || own.isGlobal ? () => true : (module) => isInReach(module, new Set());
   }
 
-  #serve(instance: object, prototype: object): void {
-    if (this.#isOfOurs(lockedMethodsOf(prototype))) offerService(instance, this.name, this.service);
-  }
-
   /** Refuses an object of a factory whose connection does not exist. Nest itself refuses such a class that it builds. */
   #checkConnections(instance: object, prototype: object): void {
     const missing = lockedMethodsOf(prototype).find(
@@ -139,6 +136,19 @@ export class LockedExplorer implements OnModuleInit {
   }
 }
 
+/** The explorer of one connection. @param prepare is called as soon as it is made, before anything connects */
+export function lockedExplorer(name: string, prepare?: (explorer: LockedExplorer) => void): FactoryProvider {
+  return {
+    provide: LockedExplorer,
+    inject: [DiscoveryService, getLockServiceToken(name)],
+    useFactory: (discovery: DiscoveryService, service: LockService) => {
+      const explorer = new LockedExplorer(discovery, service, name);
+      prepare?.(explorer);
+      return explorer;
+    },
+  };
+}
+
 /**
  * Whether a stub's own method, or that of a class in between, stands in front of the method of this prototype. The method is
  * not read: a Proxy that `instrument` has put around the instance gives another function each time.
@@ -158,8 +168,4 @@ function passesOn(module: NestModule, own: NestModule | undefined, token: Inject
 
 function hasHead(placeholders: readonly string[], name: string): boolean {
   return placeholders.some((placeholder) => placeholder.split('.')[0] === name);
-}
-
-function isObject(value: unknown): value is object {
-  return (typeof value === 'object' && value !== null) || typeof value === 'function';
 }

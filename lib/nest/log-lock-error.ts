@@ -1,6 +1,7 @@
 import 'reflect-metadata';
 import { Logger } from '@nestjs/common';
 import { LockConfigurationError, LockError, LockLostError, LockUnavailableError } from '../lock/errors.js';
+import type { LockedPlan } from './locked/locked-call.js';
 
 /** Where `@OnEvent` of `@nestjs/event-emitter` notes what a method listens to. The key is part of what that package exports. */
 const LISTENED_TO = 'EVENT_LISTENER_METADATA';
@@ -46,18 +47,12 @@ export function isNewToLog(error: Error): boolean {
   return true;
 }
 
-interface DecoratedMethod {
-  /** `OrdersService.pay` */
-  readonly by: string;
-  readonly method: string | symbol;
-}
-
 /**
  * Tells the log of a call for an event that failed: its caller learns nothing. The event emitter logs only the `message` of an
  * error, which names neither key nor method. Of an event that came over RPC Nest tells nobody anything. Not told is the error
  * of a listener with `suppressErrors: false`: the publisher gets it.
  */
-export function tellOfEvent(error: unknown, instance: unknown, { by, method }: DecoratedMethod, hasRun: boolean): void {
+export function tellOfEvent(error: unknown, instance: unknown, { by, method }: LockedPlan, hasRun: boolean): void {
   if (!(error instanceof LockError) || !listensAlone(instance, method)) return;
   // The connection's own log tells of every lock that is lost.
   const isToldElsewhere = error instanceof LockLostError && error.evidence !== undefined;

@@ -14,13 +14,11 @@ import type { LockEvent } from '../lock/events.js';
 import type { LockHandle, MultiLockHandle } from '../lock/handle.js';
 import { outsideCalls } from '../lock/outside-calls.js';
 import type { LockSnapshot } from '../lock/snapshot.js';
-import { openLockService, whenUp } from '../open.js';
+import { type OpenedLockService, openLockService, whenUp } from '../open.js';
 import type { ResolvedOptions } from '../options.js';
 import { ConnectionMonitor } from './connection-monitor.js';
 import { liveLockServices } from './locked/service-slot.js';
 import { logFailedStart, logLockError } from './log-lock-error.js';
-
-export type Opened = ReturnType<typeof openLockService>;
 
 /**
  * The lock service as Nest keeps it: opened when the application starts, or by the first lock that is asked for (another
@@ -39,7 +37,7 @@ export class ManagedLockService
   /** Ends the streams for the application that have no end of their own. */
   readonly #endOfStreams = new ReplaySubject<void>(1);
   readonly #monitor: ConnectionMonitor;
-  #opened: Opened | undefined;
+  #opened: OpenedLockService | undefined;
   #isClosing = false;
 
   constructor(
@@ -145,7 +143,7 @@ export class ManagedLockService
 
   /** The servers of the application are closed by now, so all answers have been given. The rest of the grace passes, then all ends. */
   async onApplicationShutdown(): Promise<void> {
-    await this.#close(this.options.shutdownGraceMs);
+    await this.close(this.options.shutdownGraceMs);
   }
 
   #startFailure(error: unknown): unknown {
@@ -168,7 +166,7 @@ export class ManagedLockService
     }
   }
 
-  async #tellingMisuse<T>(call: (opened: Opened) => Promise<T>): Promise<T> {
+  async #tellingMisuse<T>(call: (opened: OpenedLockService) => Promise<T>): Promise<T> {
     try {
       return await call(this.#open());
     } catch (error) {
@@ -178,18 +176,18 @@ export class ManagedLockService
     }
   }
 
-  #open(): Opened {
+  #open(): OpenedLockService {
     if (this.#opened !== undefined) return this.#opened;
     if (this.#isClosing) throw new LockClosedError('The lock service is closed: the application has shut down');
     // The session outlives the call that happens to be the first, and must keep nothing of its async context.
     return outsideCalls(() => this.#openNow());
   }
 
-  protected openService(): Opened {
+  protected openService(): OpenedLockService {
     return openLockService(this.options);
   }
 
-  #openNow(): Opened {
+  #openNow(): OpenedLockService {
     const opened = this.openService();
     this.#opened = opened;
     this.hasStarted = true;
@@ -202,15 +200,11 @@ export class ManagedLockService
   /** Closes all connections: Nest runs no hooks of an application that fails to start, and they would keep the process alive. */
   async abandonStart(): Promise<void> {
     const others = this.connections().filter((one) => one instanceof ManagedLockService);
-    await Promise.all([this.closeNow(), ...others.map((one) => one.closeNow())]);
+    await Promise.all([this.close(0), ...others.map((one) => one.close(0))]);
   }
 
-  /** Closes without a grace for holders. @internal */
-  closeNow(): Promise<void> {
-    return this.#close(0);
-  }
-
-  async #close(graceMs: number): Promise<void> {
+  /** @internal */
+  async close(graceMs: number): Promise<void> {
     this.#isClosing = true;
     await this.#opened?.service.close(graceMs);
     this.#monitor.stop();

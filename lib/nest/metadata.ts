@@ -27,6 +27,10 @@ export function methodsOf(prototype: object): ReadonlyMap<string, object> {
   return methods;
 }
 
+export function isObject(value: unknown): value is object {
+  return (typeof value === 'object' && value !== null) || typeof value === 'function';
+}
+
 /** Functions and methods have a prototype that can be replaced, or none. */
 export function isClass(value: unknown): value is { readonly name: string } {
   return typeof value === 'function' && Object.getOwnPropertyDescriptor(value, 'prototype')?.writable === false;

@@ -1,9 +1,9 @@
 import { type DynamicModule, Inject, type InjectionToken, Module, type Provider } from '@nestjs/common';
-import { DiscoveryModule, DiscoveryService } from '@nestjs/core';
+import { DiscoveryModule } from '@nestjs/core';
 import type { LockService } from '../../engine/lock-service.js';
 import { checkConnectionName, checkIsGlobal } from '../../nest/distributed-lock-options.js';
 import { DEFAULT_CONNECTION, getLockServiceToken } from '../../nest/lock-service-token.js';
-import { LockedExplorer } from '../../nest/locked-explorer.js';
+import { lockedExplorer } from '../../nest/locked-explorer.js';
 import { refuseMissingParentheses } from '../../nest/metadata.js';
 import { LockTesting } from './lock-testing.js';
 import { type LockTestingOptions, resolveTestingOptions, TestingLockService } from './testing-lock-service.js';
@@ -23,15 +23,7 @@ export class DistributedLockTestingModule {
       module: DistributedLockTestingModule,
       global: isGlobal,
       imports: [DiscoveryModule],
-      providers: [
-        ...provideLockTesting(lockOptions),
-        {
-          provide: LockedExplorer,
-          useFactory: (discovery: DiscoveryService, service: LockService) =>
-            new LockedExplorer(discovery, service, name),
-          inject: [DiscoveryService, locks],
-        },
-      ],
+      providers: [...provideLockTesting(lockOptions), lockedExplorer(name)],
       exports: [locks, getLockTestingToken(name)],
     };
   }

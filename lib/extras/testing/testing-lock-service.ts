@@ -1,8 +1,8 @@
 import type { LockService } from '../../engine/lock-service.js';
 import { resolveModuleOptions } from '../../nest/distributed-lock-options.js';
 import { DEFAULT_CONNECTION } from '../../nest/lock-service-token.js';
-import { ManagedLockService, type Opened } from '../../nest/managed-lock-service.js';
-import { openLockService, resolveOptions, surroundingsInMemory, whenUp } from '../../open.js';
+import { ManagedLockService } from '../../nest/managed-lock-service.js';
+import { type OpenedLockService, openLockService, resolveOptions, surroundingsInMemory, whenUp } from '../../open.js';
 import type { DistributedLockOptions, ResolvedOptions } from '../../options.js';
 import { EmbeddedEnsemble } from '../../session/simulator/embedded.js';
 
@@ -55,8 +55,6 @@ export function resolveTestingOptions({ name = DEFAULT_CONNECTION, ...options }:
 /** How long the other process waits: less than a test's time limit, so that the test fails with a reason. */
 const OTHERS_WAIT_MS = 4_000;
 
-type Others = ReturnType<typeof openLockService>;
-
 /**
  * One server in memory with two entrances. The application uses the one where faults are made, the other process uses
  * the other one.
@@ -65,7 +63,7 @@ class TestingWorld {
   /** The application's entrance. */
   readonly entrance: EmbeddedEnsemble;
   readonly #options: ResolvedOptions;
-  #others: Others | undefined;
+  #others: OpenedLockService | undefined;
 
   constructor(options: ResolvedOptions) {
     this.#options = options;
@@ -85,7 +83,7 @@ class TestingWorld {
     this.entrance.stop();
   }
 
-  #openOthers(): Others {
+  #openOthers(): OpenedLockService {
     const { sessionTimeoutMs, serverTickMs, namespace, acl, lockDelayMs } = this.#options;
     const itsOptions = resolveOptions({
       connect: 'memory:',
@@ -114,7 +112,7 @@ export class TestingLockService extends ManagedLockService {
   /** Does not warn about locks in memory: whoever uses this module knows that they exclude no other process. */
   protected override judgeOptions(): void {}
 
-  protected override openService(): Opened {
+  protected override openService(): OpenedLockService {
     return openLockService(this.options, surroundingsInMemory(Promise.resolve(this.world.entrance)));
   }
 

@@ -26,15 +26,15 @@ export class BusyInstead {
   constructor(readonly result: unknown) {}
 }
 
-/** Runs the method's body inside the lock, however the body gives its result. */
-export type LockedBody<T> = (args: unknown[], lock: LockHandle) => T | PromiseLike<T>;
-
-/** The way of every decorated call, without detours: its key, the lock, the parameters that it fills, the body. */
+/**
+ * The way of every decorated call, without detours: its key, the lock, the parameters that it fills, the body.
+ * @param body runs the method inside the lock, however the method gives its result
+ */
 export async function runLocked<T>(
   plan: LockedPlan,
   instance: unknown,
   args: readonly unknown[],
-  body: LockedBody<T>,
+  body: (args: unknown[], lock: LockHandle) => T | PromiseLike<T>,
   signal?: AbortSignal,
 ): Promise<T | BusyInstead> {
   const { options, by } = plan;

@@ -24,8 +24,7 @@ import type {
 import { addLockedMethod } from './notes.js';
 import { openServiceSlot } from './service-slot.js';
 import { wrapAsyncIterable } from './wrap-async-iterable.js';
-import { wrapObservable } from './wrap-observable.js';
-import { wrapPromise } from './wrap-promise.js';
+import { wrapObservable, wrapPromise } from './wrap-promise-or-observable.js';
 
 type AnyMethod = (...args: unknown[]) => unknown;
 
@@ -86,10 +85,8 @@ function wrapperOf(
   checkFilledTypes(known);
   const filled = known.notes.filter(({ kind }) => kind !== 'key');
   const { placeholders, keyOf } = keyFunction(path, options.keys as KeySelector | undefined, known, where);
-  const wrapper = wrap(
-    { by, method, original, options, keyOf, filled },
-    options.returns ?? whatItReturns(prototype, method, written),
-  );
+  const wrap = WRAPPERS[options.returns ?? whatItReturns(prototype, method, written)];
+  const wrapper = wrap({ by, method, original, options, keyOf, filled });
   makeLookLike(wrapper, original);
   originals.set(wrapper, original);
   openServiceSlot(prototype, options.name);
@@ -171,16 +168,11 @@ function whatItReturns(prototype: object, method: string | symbol, written: AnyM
   return isStream ? 'observable' : 'promise';
 }
 
-function wrap(plan: LockedPlan, returns: LockedReturn): AnyMethod {
-  switch (returns) {
-    case 'promise':
-      return wrapPromise(plan);
-    case 'observable':
-      return wrapObservable(plan);
-    case 'async-iterable':
-      return wrapAsyncIterable(plan);
-  }
-}
+const WRAPPERS: Readonly<Record<LockedReturn, (plan: LockedPlan) => AnyMethod>> = {
+  promise: wrapPromise,
+  observable: wrapObservable,
+  'async-iterable': wrapAsyncIterable,
+};
 
 /** Gives the wrapper the name, the properties and the metadata of the method. */
 function makeLookLike(wrapper: AnyMethod, original: AnyMethod): void {

@@ -3,7 +3,7 @@ import { Inject } from '@nestjs/common';
 import type { LockService } from '../../engine/lock-service.js';
 import { refuse } from '../../lock/option-rules.js';
 import { DEFAULT_CONNECTION, getLockServiceToken } from '../lock-service-token.js';
-import { NamedNotes } from '../metadata.js';
+import { isObject, NamedNotes } from '../metadata.js';
 
 /**
  * The service of each instance, by the name of the connection. It is kept here, so that an instance has no property of ours that
@@ -92,26 +92,23 @@ export function offerService(instance: object, name: string, service: LockServic
  * @throws LockConfigurationError where several would do: they do not exclude each other
  */
 export function serviceFor(instance: unknown, name: string, method: string): LockService {
-  return serviceOf(instance, name) ?? serviceOf(faceBehind(instance), name) ?? onlyLiveLockService(name, method);
+  // The instance may be no object, as for a method that was called without one.
+  const found = isObject(instance) ? (serviceOf(instance, name) ?? serviceOf(knownBy(instance), name)) : undefined;
+  return found ?? onlyLiveLockService(name, method);
 }
 
-function faceBehind(instance: unknown): object | undefined {
-  return typeof instance === 'object' && instance !== null ? knownBy(instance) : undefined;
-}
-
-function serviceOf(instance: unknown, name: string): LockService | undefined {
-  // The instance may be no object, as for a method that was called without one: a WeakMap answers for that, too.
-  const own = services.get(instance as object, name) ?? readSlot(instance, name);
+function serviceOf(instance: object | undefined, name: string): LockService | undefined {
+  if (instance === undefined) return undefined;
+  const own = services.get(instance, name) ?? readSlot(instance, name);
   if (own !== undefined) return own;
-  const offered = offers.get(instance as object, name) ?? [];
+  const offered = offers.get(instance, name) ?? [];
   const [only, other] = offered.length > 1 ? offered.filter((one) => !isClosed(one)) : offered;
   // Two applications offer their services: neither may be chosen by chance.
   return other === undefined ? only : undefined;
 }
 
 /** Asks the instance itself: a Proxy on which methods are called may pass the slot of the object behind it on. */
-function readSlot(instance: unknown, name: string): LockService | undefined {
-  if (typeof instance !== 'object' || instance === null) return undefined;
+function readSlot(instance: object, name: string): LockService | undefined {
   const slot = slots.nearest(instance, name);
   return slot === undefined ? undefined : (Reflect.get(instance, slot) as LockService | undefined);
 }

@@ -1,9 +1,9 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { clearTimeout, setTimeout } from 'node:timers';
 import { Logger } from '@nestjs/common';
 import { detailsOf } from '../../lock/errors.js';
 import type { LockHandle } from '../../lock/handle.js';
-import { BusyInstead, type LockedPlan, runLocked } from './locked-call.js';
-import { IterationStage, LockedIterator } from './locked-iterator.js';
+import { BusyInstead, type LockedPlan, NotAskedForError, runLocked } from './locked-call.js';
 
 /** Runs a step of the iteration in the context of the lock; a generator by itself runs in that of the caller of `next()`. */
 type Enter = <T>(step: () => T) => T;
@@ -11,11 +11,12 @@ type Enter = <T>(step: () => T) => T;
 interface Inside {
   readonly enter: Enter;
   readonly args: unknown[];
-  readonly key: string;
 }
 
 /** The lock around one iteration: it is held until `end`, unless it is lost before. */
 class IterationLock {
+  /** Aborted when the consumer leaves, which ends the wait for the lock and not the hold. */
+  readonly leaving = new AbortController();
   #end!: () => void;
   #fail!: (error: unknown) => void;
   #onRefused: (error: unknown) => void = () => undefined;
@@ -25,13 +26,7 @@ class IterationLock {
   #isGoingOn = false;
   #running: Promise<void | BusyInstead> = Promise.resolve();
 
-  /** @param leaving ends the wait, not the hold */
-  acquire(
-    plan: LockedPlan,
-    instance: unknown,
-    args: readonly unknown[],
-    leaving: AbortSignal,
-  ): Promise<Inside | BusyInstead> {
+  acquire(plan: LockedPlan, instance: unknown, args: readonly unknown[]): Promise<Inside | BusyInstead> {
     const over = new Promise<void>((end, fail) => {
       this.#end = end;
       this.#fail = fail;
@@ -40,15 +35,20 @@ class IterationLock {
       this.#onRefused = reject;
       const body = (filled: unknown[], handle: LockHandle): Promise<void> => {
         this.#handle = handle;
-        resolve({ enter: AsyncLocalStorage.snapshot(), args: filled, key: handle.key });
+        resolve({ enter: AsyncLocalStorage.snapshot(), args: filled });
         return over;
       };
-      this.#running = runLocked(plan, instance, args, body, leaving);
+      this.#running = runLocked(plan, instance, args, body, this.leaving.signal);
       this.#running.then(
         (result) => result instanceof BusyInstead && resolve(result),
         (error: unknown) => this.#onRefused(error),
       );
     });
+  }
+
+  /** Undefined before the lock is held, and where something else took the place of a busy call. */
+  get key(): string | undefined {
+    return this.#handle?.key;
   }
 
   get isLost(): boolean {
@@ -81,23 +81,98 @@ class IterationLock {
   }
 }
 
+type Steps = AsyncGenerator<unknown, unknown, unknown>;
+type Step = Promise<IteratorResult<unknown, unknown>>;
+
+/**
+ * The iterator that the caller of a decorated generator is given. A generator of the language could keep a lock for ever in two
+ * ways: when it is told to return, it first finishes the step that waits for the lock; and it stays as it is when nobody
+ * asks for a step again.
+ */
+class LockedIterator implements Steps {
+  readonly [Symbol.toStringTag] = 'AsyncGenerator';
+  readonly #plan: LockedPlan;
+  readonly #steps: Steps;
+  readonly #lock: IterationLock;
+  #underWay = 0;
+  #timer: NodeJS.Timeout | undefined;
+  /** The error for a consumer that asks for a step too late, which it gets once. */
+  #forgotten: Promise<unknown> | undefined;
+
+  constructor(plan: LockedPlan, steps: Steps, lock: IterationLock) {
+    this.#plan = plan;
+    this.#steps = steps;
+    this.#lock = lock;
+  }
+
+  next(...sent: [] | [unknown]): Step {
+    return this.#run(() => this.#steps.next(...sent));
+  }
+
+  return(value: unknown): Step {
+    this.#lock.leaving.abort();
+    this.#forgotten = undefined;
+    return this.#run(() => this.#steps.return(value));
+  }
+
+  throw(error: unknown): Step {
+    this.#lock.leaving.abort();
+    return this.#run(() => this.#steps.throw(error));
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.return(undefined);
+  }
+
+  async #run(step: () => Step): Step {
+    clearTimeout(this.#timer);
+    const forgotten = this.#forgotten;
+    this.#forgotten = undefined;
+    if (forgotten !== undefined) throw await forgotten;
+    this.#underWay += 1;
+    let isOver = true;
+    try {
+      const result = await step();
+      isOver = result.done === true;
+      return result;
+    } finally {
+      this.#underWay -= 1;
+      if (!isOver && this.#underWay === 0 && this.#lock.key !== undefined) this.#expectNext(this.#lock.key);
+    }
+  }
+
+  #expectNext(key: string): void {
+    const { by, options } = this.#plan;
+    this.#timer = setTimeout(() => {
+      this.#forgotten = this.#steps.return(undefined).then(
+        () => new NotAskedForError(by, options.subscribeWithinMs, key),
+        // The lock was lost meanwhile, or the method failed to close.
+        (error: unknown) => error,
+      );
+    }, options.subscribeWithinMs).unref();
+  }
+}
+
 /** The lock is acquired at the first `next()` and held until the iteration ends; `for await` ends it however it is left. */
 export function wrapAsyncIterable(plan: LockedPlan): (...args: unknown[]) => AsyncGenerator<unknown> {
   const iterate = iteration(plan);
   return function (this: unknown, ...args) {
-    const stage = new IterationStage();
-    return new LockedIterator(plan, iterate.call(this, stage, args), stage);
+    const lock = new IterationLock();
+    return new LockedIterator(plan, iterate.call(this, lock, args), lock);
   };
 }
 
 /** The steps of one iteration, once its lock is there. */
 function iteration(
   plan: LockedPlan,
-): (this: unknown, stage: IterationStage, args: unknown[]) => AsyncGenerator<unknown, unknown, unknown> {
-  return async function* (stage, args) {
-    const leaving = stage.leaving.signal;
-    const lock = new IterationLock();
-    const inside = await lock.acquire(plan, this, args, leaving).catch((error: unknown) => {
+): (this: unknown, lock: IterationLock, args: unknown[]) => AsyncGenerator<unknown, unknown, unknown> {
+  return async function* (lock, args) {
+    const leaving = lock.leaving.signal;
+    const inside = await lock.acquire(plan, this, args).catch((error: unknown) => {
       if (leaving.aborted) return undefined;
       throw error;
     });
@@ -108,8 +183,7 @@ function iteration(
       if (inside.result !== undefined) yield* inside.result as AsyncIterable<unknown>;
       return undefined;
     }
-    const { enter, key } = inside;
-    stage.key = key;
+    const { enter } = inside;
     let iterator: AsyncIterator<unknown> | undefined;
     let isOver = false;
     try {
@@ -124,7 +198,11 @@ function iteration(
           const sent: unknown = yield step?.value;
           resume = () => source.next(sent);
         } catch (error) {
-          resume = () => source.throw?.(error) ?? rejected(error);
+          // An iterator without `throw` answers with the error itself.
+          resume = async () => {
+            if (source.throw === undefined) throw error;
+            return source.throw(error);
+          };
         }
       }
     } catch (error) {
@@ -152,9 +230,4 @@ async function quietly(close: () => Promise<unknown> | undefined, by: string): P
   } catch (error) {
     new Logger('Locked').warn(`${by} failed to close after its lock was lost: ${detailsOf(error)}`);
   }
-}
-
-/** The answer of an iterator without `throw` to an error that is thrown into it. */
-async function rejected(error: unknown): Promise<never> {
-  throw error;
 }

@@ -1,10 +1,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { clearTimeout, setTimeout } from 'node:timers';
-import { isObservable, Observable } from 'rxjs';
+import { from, isObservable, Observable, type ObservableInput, type Observer, of, type Subscription } from 'rxjs';
 import { LockConfigurationError } from '../../lock/errors.js';
 import type { LockHandle } from '../../lock/handle.js';
+import { refuse } from '../../lock/option-rules.js';
 import { BusyInstead, type LockedPlan, NotSubscribedError, runLocked, settleAs } from './locked-call.js';
-import { subscribeInside } from './wrap-observable.js';
 
 /** The lock is held until the promise settles. If it brings an Observable, the lock is held until that has ended. */
 export function wrapPromise(plan: LockedPlan): (...args: unknown[]) => Promise<unknown> {
@@ -70,7 +70,7 @@ function untilStreamEnds(
 function refuseIterator({ by }: LockedPlan, result: unknown): unknown {
   // An iterator would run after the lock has gone back. So would a stream of bytes, but downloads are made of those.
   if (!isLazy(result)) return result;
-  throw new LockConfigurationError(
+  return refuse(
     `${by} returned an iterator, which would run without the lock. Make the method itself an async generator ` +
       "(async *name), say returns: 'async-iterable', or return what the iteration brings",
   );
@@ -81,4 +81,60 @@ function isLazy(result: unknown): boolean {
   if (Object.prototype.toString.call(result) === '[object Generator]') return true;
   // An object that can only be iterated is no iterator: a page of results may offer that beside its data.
   return Symbol.asyncIterator in result && 'next' in result && typeof result.next === 'function';
+}
+
+/** Nothing happens before somebody subscribes; the lock is held until the stream ends or is unsubscribed from. */
+export function wrapObservable(plan: LockedPlan): (...args: unknown[]) => Observable<unknown> {
+  return function (this: unknown, ...args) {
+    return new Observable((subscriber) => {
+      const waiting = new AbortController();
+      const outside = AsyncLocalStorage.snapshot();
+      subscriber.add(() => waiting.abort());
+      const running = runLocked(
+        plan,
+        this,
+        args,
+        (filled, lock) =>
+          new Promise<void>((end, fail) => {
+            if (subscriber.closed) return end();
+            // A consumer that leaves does not wait for the end. A stream that the loss has ended did not go on behind it.
+            subscriber.add(() => settleAs(lock, end, fail));
+            const source = from(plan.original.apply(this, filled) as ObservableInput<unknown>);
+            const next = (value: unknown): void => outside(() => subscriber.next(value));
+            subscribeInside(source, AsyncLocalStorage.snapshot(), subscriber, { next, error: fail, complete: end });
+          }),
+        waiting.signal,
+      );
+      running.then(
+        (result) => {
+          if (!(result instanceof BusyInstead) || result.result === undefined) return subscriber.complete();
+          const instead = result.result;
+          (isObservable(instead) ? instead : of(instead)).subscribe(subscriber);
+        },
+        (error: unknown) => subscriber.error(error),
+      );
+    });
+  };
+}
+
+/** Runs work in the async context in which this function was made. */
+type Enter = <T>(work: () => T) => T;
+
+/**
+ * Runs a source in the context of the lock, from its beginning to the work that it does when it is left, for as long as
+ * `subscription` is open. The observer must see to the context of its consumers: a consumer that ran in the context of the
+ * lock would share the lock.
+ */
+function subscribeInside(
+  source: Observable<unknown>,
+  inside: Enter,
+  subscription: Subscription,
+  observer: Observer<unknown>,
+): void {
+  // The teardown is added before the source begins: it may give all its values while it is being subscribed to.
+  const relayed = new Observable<unknown>((inner) => {
+    subscription.add(() => inside(() => inner.unsubscribe()));
+    return source.subscribe(inner);
+  });
+  inside(() => relayed.subscribe(observer));
 }
