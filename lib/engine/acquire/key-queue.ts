@@ -231,8 +231,9 @@ export class KeyQueue {
   #listed(listed: Children, covered: readonly QueueMember[]): void {
     const names = this.known.listed(listed);
     for (const member of names === undefined ? [] : this.#stillHere(covered)) {
-      if (names!.has(member.contender.name)) this.#turns.unconfirmed.delete(member);
-      else member.contender.node.gone();
+      if (!names!.has(member.contender.name)) member.contender.node.gone();
+      // A list that still shows the node in front of it may be older than the removal of both.
+      else if (!this.known.hasDeparted) this.#turns.unconfirmed.delete(member);
     }
     for (const member of covered) {
       member.isSeen = true;

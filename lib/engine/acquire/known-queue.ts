@@ -48,6 +48,11 @@ export class KnownQueue {
     return this.#nodes[0];
   }
 
+  /** Whether nodes of members that have left may still be there. */
+  get hasDeparted(): boolean {
+    return this.#departed.size > 0;
+  }
+
   /** Whether a look would let much be forgotten. Where the order is known, nothing else looks. */
   get remembersTooMuch(): boolean {
     return this.#departed.size > MAX_DEPARTED;

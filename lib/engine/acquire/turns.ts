@@ -16,7 +16,10 @@ export type Basis =
   | 'a hand-over'
   | 'no news';
 
-/** Members that hold by a hand-over, until the servers have shown that their nodes were there. */
+/**
+ * Members that hold by a hand-over, or are only looked for first, until the servers have shown that their nodes were there when the
+ * node in front of them went.
+ */
 export class Unconfirmed implements Guard {
   readonly #members = new Set<QueueMember>();
 
@@ -121,7 +124,11 @@ export class Turns {
 
   /** @returns the node that the member waits for, if it is watched */
   #call(member: QueueMember, basis: Basis): string | undefined {
-    if (!member.isSeen) return undefined;
+    if (!member.isSeen) {
+      // The look that it waits for may show its node as it was before the one in front of it goes.
+      if (basis === 'a hand-over') this.unconfirmed.add(member);
+      return undefined;
+    }
     const decision = decideIn(this.#parts.known.nodesFor(member.node), member.node);
     switch (decision.kind) {
       case 'gone':

@@ -95,17 +95,43 @@ async function removeNext(
 }
 
 /**
+ * An operator removes the node of one that has just come behind a neighbour, and that gives its lock back. What the newcomer
+ * reads of the queue is from a follower that lags: it shows both nodes, and is answered when the lock is free.
+ */
+export async function removedBehindItsNeighbourUnseen(schedule: Schedule): Promise<void> {
+  const { apps, book, scenario } = schedule;
+  const [process, other, operator] = apps as [AppProcess, AppProcess, AppProcess];
+  await connectToFollower(schedule, process);
+  const held = latch();
+  holdUntil(schedule, process, 'first', {}, held.opened);
+  await schedule.runFor(SETTLED_MS);
+  holdUntil(schedule, process, 'next', {}, process.sleep(scenario.sessionTimeoutMs / 2));
+  await schedule.runUntil(() => book.truth.paths.length > 1);
+  const path = book.truth.paths[1]!;
+  book.excusePath(path);
+  holdUntil(schedule, other, 'other', {}, Promise.resolve());
+  void operator.session.batch([remove(path)]);
+  await schedule.runFor(50 + scenario.seed);
+  held.open();
+  await schedule.runFor(2 * scenario.sessionTimeoutMs);
+}
+
+async function connectToFollower(schedule: Schedule, process: AppProcess): Promise<void> {
+  while (process.machine.connectedTo[0] === schedule.world.leaderId) {
+    schedule.world.faults.suspend(process.machine);
+    await schedule.runFor(SETTLED_MS);
+  }
+}
+
+/**
  * A reader waits behind a neighbour that waits for an upgrader. The neighbour gives up while the upgrader puts up its intent and asks
  * who is inside: it takes the reader for one that waits, as the neighbour's node is still there, or finds it behind no writer. The
  * reader's list is answered by a follower that lags: neither the intent nor the removal need be carried out there.
  */
 export async function givesUpWhileAnUpgraderAsks(schedule: Schedule): Promise<void> {
-  const { apps, world, scenario } = schedule;
+  const { apps, scenario } = schedule;
   const [process, other] = apps as [AppProcess, AppProcess];
-  while (process.machine.connectedTo[0] === world.leaderId) {
-    world.faults.suspend(process.machine);
-    await schedule.runFor(SETTLED_MS);
-  }
+  await connectToFollower(schedule, process);
   const waitMs = 10 * SETTLED_MS;
   const upgrader = new Caller(schedule, other, 'upgrader');
   schedule.call(other, async () => {

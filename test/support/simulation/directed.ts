@@ -11,6 +11,7 @@ import {
   removedBehindAReader,
   removedBehindAReaderUnseen,
   removedBehindItsNeighbour,
+  removedBehindItsNeighbourUnseen,
   removedBehindItsNeighbourWhoseRemovalIsLost,
   upgradesBehindItsNeighbour,
 } from './directed-neighbours.js';
@@ -118,6 +119,11 @@ export const DIRECTED: Readonly<Record<string, Directed>> = {
   'removed behind its neighbour, whose removal is lost': {
     settings: NEIGHBOURS,
     play: removedBehindItsNeighbourWhoseRemovalIsLost,
+  },
+  'removed behind its neighbour, at servers that lag': {
+    // What is read takes long enough for the lock to be given back meanwhile.
+    settings: { ...NEIGHBOURS, servers: 3, peerLatencyMs: 20, clientLatencyMs: [30, 30] },
+    play: removedBehindItsNeighbourUnseen,
   },
   'removed behind a reader': { settings: NEIGHBOURS, play: removedBehindAReader },
   'removed behind a reader, at servers that lag': {

@@ -100,6 +100,13 @@ export const HAND_OVER_MUTANTS: readonly Mutant[] = [
     directed: 'removed behind its neighbour',
   },
   {
+    name: 'a removal that is not guarded with one that is only looked for',
+    edits: [{ file: TURNS, find: "if (basis === 'a hand-over') this.unconfirmed.add(member);", replace: '' }],
+    breaks: ['granted is held'],
+    withinSeeds: 40,
+    directed: 'removed behind its neighbour, at servers that lag',
+  },
+  {
     name: 'a removal that is guarded only when it is tried first',
     edits: [
       {
