@@ -62,7 +62,7 @@ export async function enqueue(
       const queue = keyQueues.of(request);
       // The parents go in front where they may be missing. The list goes behind where no other contender of this process is there
       // with whom to share a look.
-      const { lists: isListed, watches } = queue.readsBehindCreate();
+      const { lists: isListed, watches } = queue.readsBehindCreate(keyQueues.createsMany);
       const reads = [
         ...(isListed || always === 'lists' ? [listQueue(queuePath)] : []),
         ...(watches ? [watches.request] : []),
@@ -74,7 +74,7 @@ export async function enqueue(
       );
       const requests = [...parents.missing(queuePath), created, ...reads];
       sent = id;
-      endCreating = queue.creating();
+      endCreating = keyQueues.creating(queue);
       const answers: Promise<readonly unknown[]> = session.batch(requests);
       void answers.then((outcomes) => {
         watches?.answered(outcomes.at(-1) as Outcome<GetRequest>, answerOf(outcomes, reads).created);

@@ -89,20 +89,18 @@ export class KeyQueue {
   }
 
   /** Says what is to be read behind the create of a newcomer. */
-  readsBehindCreate(): { readonly lists: boolean; readonly watches: WatchQuestion | undefined } {
-    // Alone, it lists the queue at once, which is quickest. Where others of this process are, a look is shared, and where the
-    // order is known there is nothing to be seen.
+  readsBehindCreate(createsMany: boolean): { readonly lists: boolean; readonly watches: WatchQuestion | undefined } {
+    // Alone, it lists the queue at once, which is quickest unless many are being created. Where others of this process are, a look
+    // is shared, and where the order is known there is nothing to be seen.
     const watches = this.#handsOver && this.#uses > 0 && !this.#order.isWatched && !this.#order.isAsked;
-    return { lists: this.isEmpty && !this.#order.isUsed, watches: watches ? this.#order.askToWatch() : undefined };
+    const lists = this.isEmpty && !this.#order.isUsed && !createsMany;
+    return { lists, watches: watches ? this.#order.askToWatch() : undefined };
   }
 
-  /** A contender of this process is being created. @returns to be called when that has ended */
-  creating(): () => void {
-    this.#creating += 1;
-    return () => {
-      this.#creating -= 1;
-      this.#tidy();
-    };
+  /** The number of contenders of this process that are being created has changed. */
+  creating(change: 1 | -1): void {
+    this.#creating += change;
+    this.#tidy();
   }
 
   /** The queue is not kept any more: no contender of this process will come back to it. */

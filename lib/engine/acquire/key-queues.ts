@@ -8,6 +8,12 @@ const KEPT_FOR_MS = 2_000;
 /** What is known is kept for so many queues that are empty; the oldest are forgotten first. */
 const MAX_KEPT = 1_000;
 
+/**
+ * From so many creates under way on, a list goes behind the answer of its create, and not behind the create. A server of several
+ * answers a read that stands behind a write of its own session later; with fewer under way the round trip that this saves counts for more.
+ */
+const MANY_CREATES = 16;
+
 /** The queues in which this process has contenders, or had some a moment ago. */
 export class KeyQueues {
   readonly #session: Session;
@@ -18,6 +24,7 @@ export class KeyQueues {
   /** The paths of the queues that are empty, each with the time at which it is forgotten, the oldest first. */
   readonly #kept = new Map<string, number>();
   #timer: PendingTimer | undefined;
+  #creates = 0;
 
   /** @param handsOver whether a lock may be handed over inside this process: it may not where keys remember their last holder */
   constructor(session: Session, link: LinkState, timers: Timers, handsOver: boolean) {
@@ -50,6 +57,24 @@ export class KeyQueues {
     );
     this.#queues.set(path, queue);
     return queue;
+  }
+
+  /** A contender is being created. @returns to be called when that has ended; calling it again does nothing */
+  creating(queue: KeyQueue): () => void {
+    this.#creates += 1;
+    queue.creating(1);
+    let isOver = false;
+    return () => {
+      if (isOver) return;
+      isOver = true;
+      this.#creates -= 1;
+      queue.creating(-1);
+    };
+  }
+
+  /** Whether so many contenders are being created that lists better wait for the answers. */
+  get createsMany(): boolean {
+    return this.#creates >= MANY_CREATES;
   }
 
   /** As `of`, but makes no queue where there is none. */
