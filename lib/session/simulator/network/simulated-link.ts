@@ -218,7 +218,11 @@ export class SimulatedLink implements Link, Holdable {
 
   #trace(arrow: '->' | '<-', message: ToServer | ToClient): void {
     if (this.#ensemble.trace === undefined) return;
-    const what = JSON.stringify(message, (_key, value: unknown) => (typeof value === 'bigint' ? `${value}n` : value));
+    // A watcher is an object of the client, which the server never sees: it only hears that there is one.
+    const what = JSON.stringify(message, (key, value: unknown) => {
+      if (key === 'watch') return value === undefined ? undefined : true;
+      return typeof value === 'bigint' ? `${value}n` : value;
+    });
     const atMs = this.#ensemble.timeline.now();
     this.#ensemble.trace(`${atMs} ${this.#network.clientName} ${arrow} ${this.#server.id} ${what}`);
   }

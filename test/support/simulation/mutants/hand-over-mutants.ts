@@ -206,7 +206,7 @@ export const HAND_OVER_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'one that no list has shown lets itself in',
-    edits: [{ file: TURNS, find: 'if (!member.isSeen) return undefined;', replace: '' }],
+    edits: [{ file: TURNS, find: 'if (!member.isSeen) {', replace: 'if (Number.NaN > 0) {' }],
     breaks: ['first come, first served', 'one holder', 'granted is held'],
     withinSeeds: 100,
   },
