@@ -4,7 +4,7 @@ import { isNumberedAfter } from '../../numbered-names.js';
 import type { Children, ListRequest } from '../../requests.js';
 import { ClientConnection } from '../server/client-connection.js';
 import type { Ensemble, Holdable } from '../server/ensemble.js';
-import type { ReplyMessage, ToClient, ToServer } from '../server/messages.js';
+import { messageText, type ReplyMessage, type ToClient, type ToServer } from '../server/messages.js';
 import type { SimulatedServer } from '../server/server.js';
 import type { Host } from '../time/host.js';
 import { OK, ROLLED_BACK } from '../tree/error-numbers.js';
@@ -218,13 +218,8 @@ export class SimulatedLink implements Link, Holdable {
 
   #trace(arrow: '->' | '<-', message: ToServer | ToClient): void {
     if (this.#ensemble.trace === undefined) return;
-    // A watcher is an object of the client, which the server never sees: it only hears that there is one.
-    const what = JSON.stringify(message, (key, value: unknown) => {
-      if (key === 'watch') return value === undefined ? undefined : true;
-      return typeof value === 'bigint' ? `${value}n` : value;
-    });
     const atMs = this.#ensemble.timeline.now();
-    this.#ensemble.trace(`${atMs} ${this.#network.clientName} ${arrow} ${this.#server.id} ${what}`);
+    this.#ensemble.trace(`${atMs} ${this.#network.clientName} ${arrow} ${this.#server.id} ${messageText(message)}`);
   }
 }
 

@@ -32,6 +32,15 @@ export type ToClient =
   | { readonly kind: 'event'; readonly event: WatchEvent }
   | { readonly kind: 'closed'; readonly cause: string };
 
+/** The message as a line of a trace has it. */
+export function messageText(message: ToServer | ToClient): string {
+  return JSON.stringify(message, (key, value: unknown) => {
+    // A watcher is an object of the client, which the server never sees: it only hears that there is one.
+    if (key === 'watch') return value === undefined ? undefined : true;
+    return typeof value === 'bigint' ? `${value}n` : value;
+  });
+}
+
 /** A request that becomes a transaction. */
 export type Write =
   | { readonly op: 'single'; readonly part: MultiPart }
