@@ -1,5 +1,5 @@
 import type { AuthSettings } from './session/options.js';
-import type { TlsSettings } from './session/tls-settings.js';
+import type { TlsSettings, TlsSource } from './session/tls-settings.js';
 import type { Acl } from './session/requests.js';
 
 /** The options of an application's locks, given once. */
@@ -41,9 +41,10 @@ export interface DistributedLockOptions {
   readonly acl?: readonly Acl[];
   /**
    * Speak TLS, to the servers' `secureClientPort`. The settings are those of `tls.connect()`, with `ca`, `cert` and
-   * `key` in PEM.
+   * `key` in PEM. A function that returns them, or a promise of them, is asked before each connection is made, so that
+   * certificates can be replaced without a restart.
    */
-  readonly tls?: TlsSettings;
+  readonly tls?: TlsSettings | (() => TlsSettings | Promise<TlsSettings>);
   /**
    * The longest wait for a lock, in milliseconds. A value below the session time-out plus a tick misses hand-overs
    * after a crash. @default 15000
@@ -85,5 +86,5 @@ export interface ResolvedOptions extends Required<Omit<DistributedLockOptions, '
   /** Whether the locks are of this process alone. */
   readonly isInMemory: boolean;
   readonly auth: readonly AuthSettings[];
-  readonly tls: TlsSettings | undefined;
+  readonly tls: TlsSettings | TlsSource | undefined;
 }

@@ -23,14 +23,25 @@ const KINDS = {
 
 export type TlsSettings = Pick<ConnectionOptions, keyof typeof KINDS>;
 
+/** Tells the settings of the moment. It is asked at each dial, so that certificates can be replaced while locks are held. */
+export type TlsSource = () => TlsSettings | Promise<TlsSettings>;
+
+/** Says what is wrong with the option. What a function will return is known only when a server is dialled. */
+export function mistakeInTls(tls: unknown): string | undefined {
+  if (typeof tls === 'function') return undefined;
+  if (areSettings(tls)) return mistakeInSettings(tls);
+  return 'must be an object such as { ca, cert, key }, as tls.connect() takes it, or a function that returns one';
+}
+
+export function areSettings(tls: unknown): tls is object {
+  return typeof tls === 'object' && tls !== null && !Array.isArray(tls);
+}
+
 /**
  * Says what is wrong with these settings, as far as that can be known without a server; against servers it would only
  * be seen that none can be reached. It names the setting, never its value.
  */
-export function mistakeInTls(tls: unknown): string | undefined {
-  if (typeof tls !== 'object' || tls === null || Array.isArray(tls)) {
-    return 'must be an object such as { ca, cert, key }, as tls.connect() takes it';
-  }
+export function mistakeInSettings(tls: object): string | undefined {
   if ('checkServerIdentity' in tls && (tls.checkServerIdentity ?? undefined) === undefined) {
     // A function given here replaces the check that node:tls has. node:tls calls it even where it is undefined.
     return 'checkServerIdentity must be a function, or not be there: without it the name of the server is checked as usual';

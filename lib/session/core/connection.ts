@@ -51,6 +51,7 @@ const ENDING_IN: Readonly<Record<Phase, Ending>> = {
 };
 
 const MISSING_IN: Readonly<Record<LinkStage, string>> = {
+  preparing: 'the function of the option tls did not answer',
   resolving: 'its name was not resolved',
   connecting: 'it could not be reached',
   securing: 'connected, no TLS handshake',

@@ -55,7 +55,7 @@ export interface ReplyBody {
 }
 
 /** What a link that is not open yet is doing. */
-export type LinkStage = 'resolving' | 'connecting' | 'securing' | 'asking';
+export type LinkStage = 'preparing' | 'resolving' | 'connecting' | 'securing' | 'asking';
 
 /**
  * One connection to one server as the session's state machine sees it, over a socket (`wire`) or in memory

@@ -27,6 +27,7 @@ export class SessionKeeper implements ConnectionOwner {
   #state: 'trying' | 'attached' | 'closing' | 'closed' = 'trying';
   #connection: Connection | undefined;
   #granted: Granted | undefined;
+  #hadSession = false;
   #lastZxid = 0n;
   #pause: Timer | undefined;
   #closeTimer: Timer | undefined;
@@ -86,6 +87,7 @@ export class SessionKeeper implements ConnectionOwner {
       this.#outOfTouch.opened(connection, reply.timeoutMs, () => this.#connection === connection && again());
       return;
     }
+    this.#hadSession = true;
     const fresh = connection.offer.sessionId === 0n;
     const { serverTickMs } = this.#settings;
     this.#granted = { id: reply.sessionId, password: reply.password, timeoutMs: reply.timeoutMs };
@@ -118,6 +120,8 @@ export class SessionKeeper implements ConnectionOwner {
     // A probe that drops has done its work: the closing of its session goes on from there.
     if (this.#state === 'closed' || (ending === 'dropped' && this.#outOfTouch.isProbe(connection))) return;
     this.#connection = undefined;
+    // Nothing is at stake before the first session: a mistake that no other attempt can change is told at once.
+    if (cause instanceof LockConfigurationError && !this.#hadSession) return this.fail(cause);
     if (ending === 'dropped') this.#reconnect(connection, cause);
     else this.#retry(connection, ending);
   }

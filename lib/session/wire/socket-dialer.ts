@@ -1,8 +1,9 @@
 import { connect as connectPlain, isIP, type Socket, type TcpNetConnectOpts } from 'node:net';
-import { connect as connectSecure, createSecureContext, type SecureContext } from 'node:tls';
+import { connect as connectSecure } from 'node:tls';
 import type { Dialer, DialOptions, Link, LinkListener, Server } from '../core/link.js';
 import type { Acl } from '../requests.js';
-import type { TlsSettings } from '../tls-settings.js';
+import type { TlsSettings, TlsSource } from '../tls-settings.js';
+import { type Encryption, encryptionBy, encryptionFrom } from './encryption.js';
 import { type NameResolver, RememberingResolver, processGate } from './name-resolver.js';
 import { SocketLink } from './socket-link.js';
 
@@ -11,8 +12,8 @@ const SPARE_AFTER_MS = 300;
 const CHUNK_BYTES = 64 * 1024;
 
 export interface DialerSettings {
-  /** Speak TLS, to a `secureClientPort`. */
-  readonly tls?: TlsSettings | undefined;
+  /** Speak TLS, to a `secureClientPort`. A function is asked at each dial. */
+  readonly tls?: TlsSettings | TlsSource | undefined;
   /** The access rights of creates that name none. */
   readonly acl: readonly Acl[];
   /** @default the system's look-up */
@@ -27,8 +28,8 @@ export class SocketDialer implements Dialer {
   readonly resolver: NameResolver;
   readonly addresses: AddressBook;
   readonly secure: boolean;
-  readonly #tls: TlsSettings | undefined;
-  #secureContext: SecureContext | undefined;
+  readonly #tls: TlsSettings | TlsSource | undefined;
+  #encryption: Encryption | undefined;
 
   constructor(settings: DialerSettings) {
     this.acl = settings.acl;
@@ -43,12 +44,29 @@ export class SocketDialer implements Dialer {
   }
 
   /**
+   * How the next connection is encrypted; a promise of it where a function has to be asked, undefined without TLS.
+   *
+   * @param end nobody waits for the answer any more
+   * @throws when a certificate or key cannot be read
+   */
+  encryption(end: AbortSignal): Encryption | Promise<Encryption> | undefined {
+    if (typeof this.#tls === 'function') return encryptionFrom(this.#tls, end);
+    if (this.#tls !== undefined) this.#encryption ??= encryptionBy(this.#tls);
+    return this.#encryption;
+  }
+
+  /**
    * Connects to the first of these addresses, and to the next one when that fails or is slow.
    *
    * @param onBytes gets what arrives. The bytes are valid during the call only
-   * @throws when the port is not a port, or when a certificate or key cannot be read
+   * @throws when the port is not a port
    */
-  open(server: Server, addresses: readonly string[], onBytes: (bytes: Buffer) => void): Socket {
+  open(
+    server: Server,
+    addresses: readonly string[],
+    encryption: Encryption | undefined,
+    onBytes: (bytes: Buffer) => void,
+  ): Socket {
     const found = addresses.map((address) => ({ address, family: isIP(address) }));
     const options: TcpNetConnectOpts = {
       ...server,
@@ -65,16 +83,16 @@ export class SocketDialer implements Dialer {
       },
       lookup: (_host, _options, done) => process.nextTick(done, null, found),
     };
-    if (this.#tls === undefined) return connectPlain(options);
-    this.#secureContext ??= createSecureContext(this.#tls);
+    if (encryption === undefined) return connectPlain(options);
+    const { settings, context } = encryption;
     // An address must not be sent as a server name; the certificate is then checked against the address. The dot of the
     // root must not be sent either, as servers refuse it.
-    const servername = this.#tls.servername ?? (isIP(server.host) === 0 ? server.host.replace(/\.$/, '') : undefined);
+    const servername = settings.servername ?? (isIP(server.host) === 0 ? server.host.replace(/\.$/, '') : undefined);
     return connectSecure({
-      ...this.#tls,
+      ...settings,
       ...(servername === undefined ? {} : { servername }),
       ...options,
-      secureContext: this.#secureContext,
+      secureContext: context,
     });
   }
 }

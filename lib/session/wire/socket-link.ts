@@ -13,6 +13,7 @@ import {
   unreadableReply,
   unresolvedName,
 } from './connection-causes.js';
+import type { Encryption } from './encryption.js';
 import { FrameInput } from './frame-input.js';
 import { FrameOutput } from './frame-output.js';
 import { addressesWithoutAsking } from './name-resolver.js';
@@ -30,6 +31,7 @@ const SERVING = /^Mode: .*\n|is not in the whitelist/m;
 const MAX_ANSWER_CHARACTERS = 65_536;
 
 type State =
+  | { readonly name: 'preparing' }
   | { readonly name: 'resolving' }
   | { readonly name: 'connecting'; readonly socket: Socket }
   | { readonly name: 'securing'; readonly socket: Socket; readonly address: string }
@@ -45,6 +47,7 @@ export class SocketLink implements Link {
   readonly #input: FrameInput;
   readonly #ended = new AbortController();
   #state: State = { name: 'resolving' };
+  #encryption: Encryption | undefined;
   #name: string;
   /** Whether the server must first say that it serves. */
   #asksFirst: boolean;
@@ -93,6 +96,23 @@ export class SocketLink implements Link {
 
   #start(): void {
     if (this.#state.name === 'closed') return;
+    try {
+      const encryption = this.#dialer.encryption(this.#ended.signal);
+      if (!(encryption instanceof Promise)) return this.#resolve(encryption);
+      this.#state = { name: 'preparing' };
+      encryption.then(
+        (answered) => this.#resolve(answered),
+        (error: unknown) => this.#fail(asError(error)),
+      );
+    } catch (error) {
+      this.#failWith(error);
+    }
+  }
+
+  #resolve(encryption: Encryption | undefined): void {
+    if (this.#state.name === 'closed') return;
+    this.#state = { name: 'resolving' };
+    this.#encryption = encryption;
     const known = addressesWithoutAsking(this.#server.host);
     if (known !== undefined) return this.#connect(known);
     this.#dialer.resolver.resolve(this.#server.host, this.#ended.signal).then(
@@ -107,7 +127,7 @@ export class SocketLink implements Link {
 
   #open(addresses: readonly string[]): void {
     try {
-      const socket = this.#dialer.open(this.#server, addresses, (bytes) => {
+      const socket = this.#dialer.open(this.#server, addresses, this.#encryption, (bytes) => {
         if (this.#isCurrent(socket)) this.#onBytes(bytes);
       });
       this.#state = { name: 'connecting', socket };

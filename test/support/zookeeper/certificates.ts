@@ -33,25 +33,27 @@ export interface Certificates {
 export interface CertificateOptions {
   /** Names and addresses in the server's certificate. @default ['DNS:localhost', 'IP:127.0.0.1'] */
   serverNames?: readonly string[];
+  /** The name of the authority. @default 'ca' */
+  authority?: string;
 }
 
 /** Makes an authority and certificates for a server and clients, in a temporary folder; valid for some days. */
 export async function createCertificates(options: CertificateOptions = {}): Promise<Certificates> {
   const folder = await mkdtemp(join(tmpdir(), 'zookeeper-certificates-'));
   removeWithUs(folder);
-  const { serverNames = ['DNS:localhost', 'IP:127.0.0.1'] } = options;
-  await createAuthority(folder, 'ca');
+  const { serverNames = ['DNS:localhost', 'IP:127.0.0.1'], authority = 'ca' } = options;
+  await createAuthority(folder, authority);
   await createAuthority(folder, 'stranger-ca');
-  const server = await createIdentity(folder, 'ca', 'server', serverNames);
+  const server = await createIdentity(folder, authority, 'server', serverNames);
   const serverKeyStorePath = join(folder, 'server-with-key.pem');
   await writeFile(serverKeyStorePath, server.key + server.cert);
-  const caPath = join(folder, 'ca.pem');
+  const caPath = join(folder, `${authority}.pem`);
   return {
     ca: await readFile(caPath, 'utf8'),
     caPath,
     serverKeyStorePath,
-    client: await createIdentity(folder, 'ca', 'client'),
-    otherClient: await createIdentity(folder, 'ca', 'other-client'),
+    client: await createIdentity(folder, authority, 'client'),
+    otherClient: await createIdentity(folder, authority, 'other-client'),
     stranger: await createIdentity(folder, 'stranger-ca', 'stranger'),
     remove: async () => {
       await rm(folder, { recursive: true, force: true });

@@ -29,6 +29,7 @@ describe('TLS settings are taken that can work:', () => {
     ['a key with a passphrase of its own', { key: [{ pem: locked, passphrase: SECRET }] }],
     ['a name and a version', { servername: 'zk1', minVersion: 'TLSv1.3' }],
     ['checks of its own', { rejectUnauthorized: false, checkServerIdentity: () => undefined }],
+    ['a function, which is asked later', () => ({ ca: '/not/asked/yet' })],
     ['what the environment does not have', { ca: undefined, passphrase: undefined }],
   ])('%s', (_, settings) => {
     expect(mistakeInTls(settings)).toBeUndefined();

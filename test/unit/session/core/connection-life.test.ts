@@ -31,6 +31,7 @@ describe('A connection that begins', () => {
   });
 
   it.each([
+    ['preparing', 'the function of the option tls did not answer'],
     ['resolving', 'its name was not resolved'],
     ['connecting', 'it could not be reached'],
     ['securing', 'connected, no TLS handshake'],
