@@ -35,10 +35,12 @@ export interface DistributedLockOptions {
     readonly password: string;
   };
   /**
-   * The access rights of the nodes. @default with `auth`, all rights for the same credentials only; all rights for
-   * anyone without
+   * Who may use the nodes, from the root of the namespace downward. With `creator` only clients with the same
+   * credentials (`auth`, or the same subject of a client certificate) may; with `open` whoever reaches the servers may.
+   * A list says it in ZooKeeper's terms, and must give all clients of a lock read, write, create and delete.
+   * @default 'creator' with `auth`, 'open' without
    */
-  readonly acl?: readonly Acl[];
+  readonly acl?: 'creator' | 'open' | readonly Acl[];
   /**
    * Speak TLS, to the servers' `secureClientPort`. The settings are those of `tls.connect()`, with `ca`, `cert` and
    * `key` in PEM. A function that returns them, or a promise of them, is asked before each connection is made, so that
@@ -82,9 +84,11 @@ export interface DistributedLockOptions {
 }
 
 /** Every option with its checked value. Credentials are not enumerable, so that no log or error shows them. */
-export interface ResolvedOptions extends Required<Omit<DistributedLockOptions, 'memory' | 'auth' | 'tls'>> {
+export interface ResolvedOptions extends Required<Omit<DistributedLockOptions, 'memory' | 'auth' | 'acl' | 'tls'>> {
   /** Whether the locks are of this process alone. */
   readonly isInMemory: boolean;
   readonly auth: readonly AuthSettings[];
+  /** The list that stands for the word, where the option is one. */
+  readonly acl: readonly Acl[];
   readonly tls: TlsSettings | TlsSource | undefined;
 }

@@ -23,8 +23,11 @@ import { mistakeInTls } from './session/tls-settings.js';
  */
 const MAX_SESSION_TIMEOUT_MS = 0x7fff_ffff;
 const ALL_PERMISSIONS = 31;
-const ANYONE: readonly Acl[] = [{ permissions: ALL_PERMISSIONS, scheme: 'world', id: 'anyone' }];
-const CREATOR: readonly Acl[] = [{ permissions: ALL_PERMISSIONS, scheme: 'auth', id: '' }];
+/** The lists that the words stand for. The servers replace `auth` by all that the client has proved to be. */
+const ACL_BY_WORD: Readonly<Record<'creator' | 'open', readonly Acl[]>> = {
+  creator: [{ permissions: ALL_PERMISSIONS, scheme: 'auth', id: '' }],
+  open: [{ permissions: ALL_PERMISSIONS, scheme: 'world', id: 'anyone' }],
+};
 
 const DEFAULTS: Omit<ResolvedOptions, 'connect' | 'isInMemory' | 'namespace' | 'auth' | 'acl' | 'tls'> = {
   sessionTimeoutMs: 10_000,
@@ -62,8 +65,8 @@ const RULES: Readonly<Record<keyof DistributedLockOptions, OptionRule>> = {
 };
 
 const ACL_EXPECTED =
-  'must be a list, not empty, of { permissions, scheme, id }: a number from 1 to 31 (the sum of read 1, write 2, ' +
-  'create 4, delete 8, admin 16) and two strings';
+  "must be 'creator', 'open', or a list, not empty, of { permissions, scheme, id }: a number from 1 to 31 (the sum of " +
+  'read 1, write 2, create 4, delete 8, admin 16) and two strings';
 
 /**
  * Checks all options and fills in the defaults, in this one place.
@@ -78,13 +81,14 @@ export function resolveOptions(options: DistributedLockOptions): ResolvedOptions
   refuseReserved('connect', target.chroot);
   refuseReserved('namespace', namespace);
   checkMemory(options, target);
+  checkCreator(options);
   const resolved = {
     ...withDefaults(options, DEFAULTS),
     connect,
     isInMemory: target.kind === 'memory',
     // The root is no prefix: a key already begins with a slash.
     namespace: namespace === '/' ? '' : namespace,
-    acl: acl ?? (auth === undefined ? ANYONE : CREATOR),
+    acl: aclOf(acl ?? (auth === undefined ? 'open' : 'creator')),
   };
   // `defineProperties` makes members that are not enumerable, so no log or error shows the credentials.
   const secrets = { auth: { value: auth === undefined ? [] : [credentialsOf(auth)] }, tls: { value: tls } };
@@ -108,6 +112,20 @@ function checkMemory({ memory, connect }: DistributedLockOptions, { kind }: Conn
   );
 }
 
+/** Refuses nodes of a creator whom the servers cannot tell from anybody else: they would refuse each of them. */
+function checkCreator({ acl, auth, tls }: DistributedLockOptions): void {
+  if (acl !== 'creator' || auth !== undefined) return;
+  // What a function returns is known only when a server is dialled.
+  if (typeof tls === 'function' || (tls?.cert ?? tls?.pfx ?? undefined) !== undefined) return;
+  refuse(
+    "acl: 'creator' is for clients that the servers can tell apart: set auth, or tls with the cert and key of this client",
+  );
+}
+
+function aclOf(acl: NonNullable<DistributedLockOptions['acl']>): readonly Acl[] {
+  return typeof acl === 'string' ? ACL_BY_WORD[acl] : acl;
+}
+
 function isMemory(memory: unknown): boolean {
   if (typeof memory !== 'object' || memory === null) return false;
   const { allowInProduction: allows, ...others } = memory as NonNullable<DistributedLockOptions['memory']>;
@@ -126,6 +144,7 @@ function credentialsOf({ username, password }: NonNullable<DistributedLockOption
 function isAcl(acl: unknown): boolean {
   const isEntry = (entry: Partial<Acl> | null): boolean =>
     isPermissions(entry?.permissions) && typeof entry?.scheme === 'string' && typeof entry.id === 'string';
+  if (typeof acl === 'string') return Object.hasOwn(ACL_BY_WORD, acl);
   return Array.isArray(acl) && acl.length > 0 && acl.every(isEntry);
 }
 

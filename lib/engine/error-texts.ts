@@ -2,7 +2,7 @@ import { LockConfigurationError, LockLostError, LockUnavailableError, type LossE
 import type { LockEventFacts, LossReason } from '../lock/events.js';
 import { decodeContender } from '../queue/node-data.js';
 import { parseNodeName } from '../queue/node-name.js';
-import { type SessionError, TooLargeAnswerError } from '../session/errors.js';
+import { describeDenial, type SessionError, TooLargeAnswerError } from '../session/errors.js';
 import type { NodeData } from '../session/requests.js';
 import type { Session } from '../session/session.js';
 import type { LockRequest } from './contender.js';
@@ -21,7 +21,7 @@ function describeMisconfiguration(error: SessionError, key: string): string | un
     case 'NO_AUTH':
     case 'INVALID_ACL':
     case 'AUTH_FAILED':
-      return `ZooKeeper denies access to the queue of ${key}: check auth and acl`;
+      return describeDenial(error, `the queue of ${key}`);
     case 'NO_CHILDREN_FOR_EPHEMERALS':
       return `A part of the key ${key} is an ephemeral node, under which nothing can queue`;
     case 'LOCAL_SESSION':

@@ -124,3 +124,21 @@ export function isAboutTheLink({ code, outcomeUnknown }: SessionError): boolean 
 export function isAboutAccess({ code }: SessionError): boolean {
   return code === 'NO_AUTH' || code === 'AUTH_FAILED' || code === 'INVALID_ACL';
 }
+
+/** Says why the servers refused access, and what to do. `subject` is what the caller wanted to use. */
+export function describeDenial({ code }: SessionError, subject: string): string {
+  switch (code) {
+    case 'INVALID_ACL':
+      return (
+        `ZooKeeper refuses the acl for ${subject}: with 'creator' the servers must know this client, by auth or by a certificate ` +
+        'that they ask for (ssl.clientAuth), and in a list they must know each scheme and id'
+      );
+    case 'AUTH_FAILED':
+      return `ZooKeeper denies access to ${subject}: it refuses these credentials. Check auth`;
+    default:
+      return (
+        `ZooKeeper denies access to ${subject}: this node, or one above it, belongs to clients with other credentials. Use ` +
+        "theirs (auth, or the certificate in tls), or a namespace of your own; setAcl changes the nodes' acl"
+      );
+  }
+}

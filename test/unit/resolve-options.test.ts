@@ -77,6 +77,18 @@ describe('options', () => {
     expect(Buffer.from(credential!.credential).toString()).toBe(`app:${SECRET}`);
   });
 
+  it('take who may use the nodes as a word', () => {
+    const auth = { username: 'app', password: SECRET };
+    const open = [{ permissions: 31, scheme: 'world', id: 'anyone' }];
+    const creator = [{ permissions: 31, scheme: 'auth', id: '' }];
+    expect(resolveOptions({ connect: CONNECT, auth, acl: 'open' }).acl).toEqual(open);
+    expect(resolveOptions({ connect: CONNECT, acl: 'open' }).acl).toEqual(open);
+    for (const proof of [{ auth }, { tls: () => ({}) }]) {
+      expect(resolveOptions({ connect: CONNECT, acl: 'creator', ...proof }).acl).toEqual(creator);
+    }
+    expect(refusalOf({ connect: CONNECT, acl: 'creator', tls: {} }).message).toMatch(/^acl: 'creator' is for clients/);
+  });
+
   it("a namespace of '/' is none", () => {
     expect(resolveOptions({ connect: CONNECT, namespace: '/' }).namespace).toBe('');
   });
@@ -113,7 +125,10 @@ describe('options', () => {
     ['auth', { username: 'a' }, 'two strings'],
     ['auth', null, '{ username, password }'],
     ['auth', 'app:secret', '{ username, password }'],
-    ['acl', 'world:anyone:r', 'a list'],
+    ['acl', 'world:anyone:r', "must be 'creator', 'open', or a list"],
+    ['acl', 'toString', "must be 'creator', 'open', or a list"],
+    ['acl', 'creator', "'creator' is for clients that the servers can tell apart: set auth, or tls with"],
+    ['acl', { permissions: 31, scheme: 'world', id: 'anyone' }, 'a list'],
     ['acl', [], 'not empty'],
     ['acl', [{ permissions: 'crwda', scheme: 'world', id: 'anyone' }], 'a number'],
     ['acl', [null], '{ permissions, scheme, id }'],

@@ -31,9 +31,6 @@ const SESSION_TIMEOUT_MS = 10_000;
 /** Certainty is computed in the server's ticks, so a session has to last for several. */
 const TICKS_PER_SESSION = 5;
 
-/** The other process of `LockTesting` must be able to join the same queues, with or without credentials. */
-const ANYONE: ResolvedOptions['acl'] = [{ permissions: 31, scheme: 'world', id: 'anyone' }];
-
 /**
  * The options of an application's lock service under test. Its ensemble is passed separately, so its name in memory
  * does not count.
@@ -48,7 +45,8 @@ export function resolveTestingOptions({ name = DEFAULT_CONNECTION, ...options }:
     sessionTimeoutMs,
     serverTickMs: Math.max(1, Math.floor(sessionTimeoutMs / TICKS_PER_SESSION)),
     waitMs,
-    acl: ANYONE,
+    // The other process of `LockTesting` must be able to join the same queues, with or without credentials.
+    acl: 'open',
   });
 }
 

@@ -1,7 +1,13 @@
 import { filter, firstValueFrom, Subject, takeUntil } from 'rxjs';
 import { LockClosedError, LockConfigurationError, LockUnavailableError } from '../../lock/errors.js';
 import { isUp } from '../../session/connection-state.js';
-import { failedWith, isAboutTheLink, SessionError, type SessionErrorCode } from '../../session/errors.js';
+import {
+  describeDenial,
+  failedWith,
+  isAboutTheLink,
+  SessionError,
+  type SessionErrorCode,
+} from '../../session/errors.js';
 import { get, type NodeData, type Outcome, type ReplyTo, type Request, sync } from '../../session/requests.js';
 import type { Session } from '../../session/session.js';
 
@@ -135,7 +141,7 @@ export function refusal(error: unknown, path: string): unknown {
     case 'NO_AUTH':
     case 'AUTH_FAILED':
     case 'INVALID_ACL':
-      return new LockConfigurationError(`ZooKeeper denies access to ${path}: check auth and acl`, path, cause);
+      return new LockConfigurationError(describeDenial(error, path), path, cause);
     case 'NO_CHILDREN_FOR_EPHEMERALS':
       return new LockConfigurationError(
         `A part of ${path} is an ephemeral node, which cannot have children`,

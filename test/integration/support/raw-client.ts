@@ -106,6 +106,35 @@ export class RawClient {
     };
   }
 
+  authenticate(scheme: string, credential: string): Promise<RawReply> {
+    return this.request('auth', int(0), text(scheme), text(credential));
+  }
+
+  /** Opens a node to everybody. */
+  setOpenAcl(path: string): Promise<RawReply> {
+    return this.request('setACL', text(path), openAcl(), int(-1));
+  }
+
+  /** The access rights of a node, each as `31:digest:user:hash`. */
+  async acl(path: string): Promise<string[]> {
+    const { errorCode, body } = await this.request('getACL', text(path));
+    if (errorCode !== 0) throw new Error(`getACL ${path} was refused (${errorCode}).`);
+    const entries: string[] = [];
+    let at = 4;
+    const readText = (): string => {
+      const end = at + 4 + body.readInt32BE(at);
+      const value = body.toString('utf8', at + 4, end);
+      at = end;
+      return value;
+    };
+    while (entries.length < body.readInt32BE(0)) {
+      const permissions = body.readInt32BE(at);
+      at += 4;
+      entries.push(`${permissions}:${readText()}:${readText()}`);
+    }
+    return entries;
+  }
+
   /** Resolves when `count` notifications have come. */
   async notificationsReach(count: number): Promise<void> {
     while (this.notifications.length < count) await new Promise<void>((resolve) => this.notified.add(resolve));
