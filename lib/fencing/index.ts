@@ -42,6 +42,9 @@ export {
   type SignTokenOptions,
   verifyToken,
 } from './signed/signed-token.js';
+export { claimWith, type ClaimWithOptions, type RunSql } from './sql/claim-with.js';
+export type { SqlDialect, SqlStep } from './sql/dialects.js';
+export { fenceStatement, type FenceStatement, type FenceStatementOptions } from './sql/fence-statement.js';
 export type { NewContent } from './checks.js';
 export type { VerifiedToken } from './signed/jws.js';
 export { FencedZnodes, type FencedZnodesOptions, type ZnodeFence, type ZnodeValue } from './znodes/fenced-znodes.js';

@@ -25,6 +25,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const PAGES_FOR_USERS = [
   'development.md',
   'fencing-stores.md',
+  'fencing-transactions.md',
   'fencing.md',
   'from-redlock.md',
   'locks.md',

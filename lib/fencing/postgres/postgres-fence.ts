@@ -14,8 +14,11 @@ import {
   type Statement,
   updateStatement,
 } from './statements.js';
-import { isPool, type PostgresClient, type PostgresPool, inTransaction, TRANSACTION_ID } from './transaction.js';
+import { isPool, type PostgresClient, type PostgresPool, inTransaction } from './transaction.js';
 import { onOneLine } from '../shown.js';
+import { postgresClaim } from '../sql/dialects.js';
+import { fenceStatement } from '../sql/fence-statement.js';
+import { isStale } from '../token.js';
 
 export interface PostgresFenceOptions extends FenceSettings {
   /** A `Pool` of the package `pg`, or one connection of it (a `Client`, a `PoolClient`). */
@@ -74,12 +77,7 @@ export class PostgresFence {
 
   /** The SQL that makes the table for `claim` and `guarded`. Safe to run again. */
   static migration(table = DEFAULT_TABLE): string {
-    return `CREATE TABLE IF NOT EXISTS ${quoteMarksTable(table)} (
-  resource text PRIMARY KEY,
-  token bigint NOT NULL CHECK (token > 0),
-  updated_at timestamptz NOT NULL DEFAULT now()
-);
-`;
+    return fenceStatement('postgres', { table }).schema;
   }
 
   /** The SQL that gives a table of yours the column for `update`. Safe to run again. */
@@ -160,21 +158,13 @@ export class PostgresFence {
 
   /** @returns the id of the transaction that it ran in */
   async #claim(client: Queryable, resource: string, token: bigint): Promise<string> {
-    const text =
-      `INSERT INTO ${this.#table} AS mark (resource, token, updated_at) VALUES ($1, $2::bigint, now()) ` +
-      'ON CONFLICT (resource) DO UPDATE SET token = EXCLUDED.token, updated_at = EXCLUDED.updated_at ' +
-      'WHERE mark.token <= EXCLUDED.token RETURNING ' +
-      `${TRANSACTION_ID} AS transaction`;
-    const once = async (): Promise<string | undefined> => {
-      const answer = client.query<{ transaction: string }>(text, [resource, token.toString()]);
-      const { rows } = await orTooLong(resource, answer);
-      if (rows[0] !== undefined) return rows[0].transaction;
-      // This look comes after the refusal, so it finds the mark that refused, or a higher one, or none: somebody deleted it.
-      const highest = await this.#highest(client, resource);
-      if (highest !== undefined && highest > token) throw staleToken(resource, token, highest);
-      return undefined;
-    };
-    return attempt(MOST_LOOKS, once, () => notWritable(resource));
+    const { sql, params } = postgresClaim(this.#table, resource, token.toString());
+    const answer = client.query<{ mark: string; transaction: string }>(sql, [...params]);
+    const [claimed] = (await orTooLong(resource, answer)).rows;
+    if (claimed === undefined) throw notWritable(resource);
+    const highest = BigInt(claimed.mark);
+    if (isStale(token, highest)) throw staleToken(resource, token, highest);
+    return claimed.transaction;
   }
 
   async #highest(client: Queryable, resource: string): Promise<bigint | undefined> {

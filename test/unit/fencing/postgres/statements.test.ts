@@ -38,7 +38,7 @@ describe('the statements for PostgreSQL', () => {
       totalCount: 1,
       query: async (text: string) => {
         asked.push(text);
-        return { rows: [{ transaction: '1', token: '1' }], rowCount: 1, command: '' };
+        return { rows: [{ transaction: '1', token: '1', mark: '1' }], rowCount: 1, command: '' };
       },
     } as unknown as PostgresPool;
     for (const table of [undefined, 'marks', 'shop.marks']) {

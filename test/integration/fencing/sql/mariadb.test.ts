@@ -1,0 +1,70 @@
+import { describe, expect, it } from '@jest/globals';
+import { claimWith } from '../../../../lib/fencing/sql/claim-with.js';
+import { claimPromises } from '../../../support/fencing/sql/claim-promises.js';
+import { addEntry, entriesOf, markOf, RESOURCE } from '../../../support/fencing/sql/writer.js';
+import { codeOf } from '../../../support/fencing/tokens.js';
+import { telling } from '../../../support/telling.js';
+
+describe('claimWith in MariaDB', () => {
+  const stage = claimPromises('mysql');
+
+  it('says so when it is run outside of a transaction: the row would be locked no longer than the claim', async () => {
+    const connection = await stage().connect();
+    const outside = claimWith((sql, params) => connection.run(sql, params), RESOURCE, 5n, { dialect: 'mysql' });
+    await expect(outside).rejects.toEqual(telling('ran outside of a transaction'));
+  });
+
+  it('keeps the mark of a commit over a crash of the server, and takes back that of a claim without one', async () => {
+    const { world, connect } = stage();
+    const first = await connect();
+    expect(await addEntry(first, 5n, 'first')).toBe('accepted');
+    await first.begin();
+    await claimWith((sql, params) => first.run(sql, params), RESOURCE, 7n, { dialect: 'mysql' });
+    await world.crash?.();
+    const after = await connect();
+    expect(await markOf(after)).toBe('5');
+    expect(await addEntry(after, 4n, 'stale')).toBe('STALE_FENCING_TOKEN');
+    expect(await addEntry(after, 6n, 'second')).toBe('accepted');
+    expect(await entriesOf(after)).toEqual(['first', 'second']);
+  });
+
+  it('refuses a name that its index would cut off or take for another', async () => {
+    const connection = await stage().connect();
+    const claim = (name: string): Promise<void> =>
+      claimWith((sql, params) => connection.run(sql, params), name, 5n, { dialect: 'mysql' });
+    for (const name of ['x'.repeat(769), 'a ']) expect(await codeOf(claim(name))).toBe('LOCK_CONFIGURATION');
+    await connection.begin();
+    await claim('ä'.repeat(768));
+    await connection.run('COMMIT');
+    expect(await markOf(connection, 'ä'.repeat(768))).toBe('5');
+  });
+
+  it('refuses a stale one whose snapshot is older than the mark, also where the clock of the server stands still', async () => {
+    const { connect } = stage();
+    const [older, newer] = [await connect(), await connect()];
+    for (const connection of [older, newer]) await connection.run('SET timestamp = 1000');
+    expect(await addEntry(newer, 4n, 'first')).toBe('accepted');
+    const outcome = await addEntry(older, 5n, 'stale', {
+      beforeClaim: async () => {
+        await older.rows('SELECT content FROM documents');
+        expect(await addEntry(newer, 6n, 'second')).toBe('accepted');
+      },
+    });
+    expect(outcome).toBe('STALE_FENCING_TOKEN');
+    expect(await entriesOf(newer)).toEqual(['first', 'second']);
+  });
+
+  it('lets the failure come out that MariaDB makes of a row that changed behind a snapshot, where it is told to', async () => {
+    const { connect } = stage();
+    const [older, newer] = [await connect(), await connect()];
+    await older.run('SET SESSION innodb_snapshot_isolation = ON');
+    const outcome = await addEntry(older, 7n, 'older', {
+      beforeClaim: async () => {
+        await older.rows('SELECT content FROM documents');
+        expect(await addEntry(newer, 6n, 'newer')).toBe('accepted');
+      },
+    });
+    expect(outcome).toBe('to repeat');
+    expect(await entriesOf(newer)).toEqual(['newer']);
+  });
+});
