@@ -30,6 +30,8 @@ export {
   type VerificationKey,
   VerificationKeys,
 } from './signed/keys.js';
+export { FencedObjects, type FencedObjectsOptions, type StoredObject } from './objects/fenced-objects.js';
+export type { ObjectClient, ObjectCondition, ObjectContent } from './objects/object-client.js';
 export type { FencedUpdate } from './postgres/statements.js';
 export type { PostgresClient, PostgresPool, PostgresPoolClient, PostgresResult } from './postgres/transaction.js';
 export { PostgresFence, type PostgresFenceOptions } from './postgres/postgres-fence.js';

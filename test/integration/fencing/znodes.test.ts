@@ -152,7 +152,9 @@ describe('FencedZnodes', () => {
       serverTickMs: TICK_MS,
     });
     const refused = new FencedZnodes({ locks: stranger, root: ROOT }).read('/a');
-    await expect(refused).rejects.toThrow(telling('ZooKeeper denies access to /a: this node, or one above it, belongs to'));
+    await expect(refused).rejects.toThrow(
+      telling('ZooKeeper denies access to /a: this node, or one above it, belongs to'),
+    );
     await lock.release();
     await Promise.all([stranger.close(), service.close()]);
   });
