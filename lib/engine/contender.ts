@@ -1,16 +1,20 @@
 import type { AcquireOptions } from '../lock/acquire-options.js';
 import type { LockMode } from '../lock/mode.js';
-import { parseNodeName, type QueueNode } from '../queue/node-name.js';
+import { parseNodeName, type QueueNode, releaseMark } from '../queue/node-name.js';
 import { failedWith, SessionError } from '../session/errors.js';
 import {
+  create,
   get,
   type GetRequest,
   type MultiPart,
   type Outcome,
+  remove,
   type Watcher,
   type WatchEvent,
 } from '../session/requests.js';
 import type { Session, SessionIdentity } from '../session/session.js';
+
+const NOTHING: readonly MultiPart[] = [];
 
 /** What one call asks for. */
 export interface LockRequest {
@@ -50,6 +54,8 @@ export interface LockDelayProgress {
 /** One request's place in the queue of its key: its node, and the session it lives by. */
 export class Contender {
   readonly lockDelay: LockDelayProgress = {};
+  /** Whether it has waited for a contender of another process: most likely one of those waits for it now. */
+  hasWaited = false;
   /** Its node, as lists of the queue show it. */
   readonly queueNode: QueueNode;
   #onLeave: ((leaving: Leaving) => Guard | undefined) | undefined;
@@ -73,6 +79,18 @@ export class Contender {
 
   get path(): string {
     return this.node.path;
+  }
+
+  /**
+   * What tells a contender of another process, in the transaction that releases the lock, that it is the next one: this one has held
+   * the lock, so nobody else is ahead. Nobody waits for it most likely where it did not wait itself, so it tells nothing then.
+   */
+  get releaseMarks(): readonly MultiPart[] {
+    const { mode } = this.request;
+    // An upgraded lock has two nodes, of which the intent is not at the head of the queue.
+    if (!this.hasWaited || (mode !== 'exclusive' && mode !== 'write')) return NOTHING;
+    const mark = releaseMark(this.path);
+    return [create(mark, 'persistent'), remove(mark)];
   }
 
   /** Tells its queue when it leaves, so that contenders of this process behind it need not wait for the servers. */

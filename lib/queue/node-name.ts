@@ -60,6 +60,14 @@ export function namePrefix(mode: LockMode, id: string): string {
   return `_c_${id}-${NAME_BY_MODE[mode]}`;
 }
 
+/**
+ * A node that a holder creates and removes in the transaction that releases its lock. No list ever shows it; whoever watches for it
+ * is told that the contender of this name was at the head of the queue.
+ */
+export function releaseMark(name: string): string {
+  return `${name}-released`;
+}
+
 /** @returns undefined for a name that is no queue node, such as a nested key or somebody's litter */
 export function parseNodeName(name: string): QueueNode | undefined {
   const digits = digitsAtEnd(name);

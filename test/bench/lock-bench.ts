@@ -66,8 +66,9 @@ async function playScenario(scenario: Scenario, teams: Teams, { plan, field, fig
   if (scenario.alsoWarmedBy !== undefined) {
     for (const name of names) await warm(scenario, name, teams.get(teamOf(name))!);
   }
-  for (let round = -plan.warmUpRounds; round < plan.rounds; round += 1) {
-    for (const turn of inTurn(turnsOf(scenario, names), round + plan.warmUpRounds)) {
+  const warmUpRounds = plan.warmUpRounds + (scenario.extraWarmUpRounds ?? 0);
+  for (let round = -warmUpRounds; round < plan.rounds; round += 1) {
+    for (const turn of inTurn(turnsOf(scenario, names), round + warmUpRounds)) {
       const reached = await playTurn(scenario, turn, teams.get(teamOf(turn[0]!))!);
       if (round >= 0) for (const name of turn) figures.add(scenario.name, name, reached(name));
     }

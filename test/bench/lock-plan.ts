@@ -47,8 +47,9 @@ export function contestantsOf({ parts }: LockPlan): ReadonlySet<ContestantName> 
 export function lockSeconds({ parts, rounds, warmUpRounds }: LockPlan): number {
   const turns = parts.flatMap(({ scenarios }) =>
     scenarios.map(
-      ({ contestants, durationMs, processes, alsoWarmedBy }) =>
-        contestants.length * (durationMs * (rounds + warmUpRounds) + (alsoWarmedBy ? WARMED_FOR_MS * processes : 0)),
+      ({ contestants, durationMs, processes, alsoWarmedBy, extraWarmUpRounds = 0 }) =>
+        contestants.length *
+        (durationMs * (rounds + warmUpRounds + extraWarmUpRounds) + (alsoWarmedBy ? WARMED_FOR_MS * processes : 0)),
     ),
   );
   const playMs = turns.reduce((sum, ms) => sum + ms, 0) * TURN_OVERRUN;

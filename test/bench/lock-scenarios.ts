@@ -19,6 +19,8 @@ export interface Scenario {
   readonly together?: readonly ContestantName[];
   /** Each process of a contestant plays this for itself before the first round, or the figures are those of its compiler. */
   readonly alsoWarmedBy?: (key: string) => readonly (string | number)[];
+  /** So many rounds more do not count before the first. Eight processes share what warms up their compilers. */
+  readonly extraWarmUpRounds?: number;
   /** Columns of the report. */
   figures(
     answers: readonly ReadonlyMap<string, number>[],
@@ -102,6 +104,7 @@ export const SCENARIOS: readonly Scenario[] = [
     durationMs: 1_000,
     command: (key, durationMs) => ['crowd', key, 1, durationMs],
     alsoWarmedBy: (key) => ['spread', key, CONTENDERS, WARMED_FOR_MS],
+    extraWarmUpRounds: 7,
     figures: (answers, durationMs) => {
       const entered = answers.map((answer) => answer.get('entered')!);
       return {

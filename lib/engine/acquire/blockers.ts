@@ -1,5 +1,7 @@
+import { type QueueNode, releaseMark } from '../../queue/node-name.js';
 import { failedWith, isAboutTheLink, SessionError } from '../../session/errors.js';
 import {
+  exists,
   get,
   type GetRequest,
   type NodeData,
@@ -12,7 +14,8 @@ import type { QueueMember } from './queue-member.js';
 
 /** Is told what becomes of the nodes that are watched. */
 export interface BlockersListener {
-  removed(name: string): void;
+  /** @param wasHolder whether its contender held the lock and has released it, so that nobody is left who was ahead of it */
+  removed(name: string, wasHolder: boolean): void;
   /** The node may have changed while nothing watched it: the queue must be looked at again. */
   unknown(): void;
   refused(error: SessionError, members: readonly QueueMember[]): void;
@@ -20,10 +23,17 @@ export interface BlockersListener {
 
 class BlockerWatch implements Watcher {
   readonly members = new Set<QueueMember>();
+  /** Watches for the mark that a holder leaves when it releases its lock. It is told of that before the removal of the node. */
+  readonly mark = { onWatchEvent: ({ type }: WatchEvent): void => void (this.wasHolder ||= type === 'created') };
+  wasHolder = false;
   #isAnswered = false;
   #event: WatchEvent | undefined;
 
-  constructor(private readonly onChange: (event: WatchEvent) => void) {}
+  /** @param markPath undefined where the mark is not watched for */
+  constructor(
+    readonly markPath: string | undefined,
+    private readonly onChange: (event: WatchEvent) => void,
+  ) {}
 
   onWatchEvent(event: WatchEvent): void {
     if (this.#isAnswered) this.onChange(event);
@@ -64,23 +74,31 @@ export class Blockers {
     return this.#read.get(name);
   }
 
-  /** @param alone whether nobody else is ahead, so that the member may enter as soon as this node is removed and its own is there */
-  watch(name: string, member: QueueMember, alone: boolean): void {
+  /** @param alone whether nobody else is ahead of the member */
+  watch({ name, ours }: QueueNode, member: QueueMember, alone: boolean): void {
     const known = this.#watches.get(name);
     if (known !== undefined) {
       known.members.add(member);
       return;
     }
+    const { contender, excludesAll } = member;
+    contender.hasWaited = true;
     const path = `${this.#queuePath}/${name}`;
-    const watch = new BlockerWatch((event) => this.#changed(name, watch, event));
+    // With others ahead, a removal alone does not say whose turn has come. Clients of another make leave no mark.
+    const markPath = excludesAll && ours && !alone ? releaseMark(path) : undefined;
+    const watch: BlockerWatch = new BlockerWatch(markPath, (event) => this.#changed(name, watch, event));
     watch.members.add(member);
     this.#watches.set(name, watch);
-    const { node } = member.contender;
-    const asksForOwn = alone && !node.isWatched;
-    const requests = asksForOwn ? [node.askToWatch(), get(path, watch)] : [get(path, watch)];
+    // The member may enter without a list when this node goes, so it must know then that its own is still there.
+    const asksForOwn = (alone || markPath !== undefined) && !contender.node.isWatched;
+    const requests = [
+      ...(asksForOwn ? [contender.node.askToWatch()] : []),
+      ...(markPath === undefined ? [] : [exists(markPath, watch.mark)]),
+      get(path, watch),
+    ];
     void this.#session.batch(requests).then((outcomes) => {
-      if (asksForOwn) node.answered(outcomes[0]!);
-      this.#answered(name, watch, outcomes.at(-1)!);
+      if (asksForOwn) contender.node.answered(outcomes[0] as Outcome<GetRequest>);
+      this.#answered(name, watch, outcomes.at(-1) as Outcome<GetRequest>);
     });
   }
 
@@ -91,6 +109,7 @@ export class Blockers {
       this.#watches.delete(name);
       this.#read.delete(name);
       this.#session.unwatch(`${this.#queuePath}/${name}`, watch);
+      this.#unwatchMark(watch);
     }
   }
 
@@ -109,6 +128,7 @@ export class Blockers {
       return;
     }
     this.#watches.delete(name);
+    this.#unwatchMark(watch);
     if (failedWith(outcome, 'NO_NODE') || isAboutTheLink(outcome)) this.#listener.unknown();
     else this.#listener.refused(outcome, [...watch.members]);
   }
@@ -117,10 +137,15 @@ export class Blockers {
     if (this.#watches.get(name) !== watch) return;
     this.#watches.delete(name);
     this.#read.delete(name);
-    if (type === 'deleted') this.#listener.removed(name);
+    this.#unwatchMark(watch);
+    if (type === 'deleted') this.#listener.removed(name, watch.wasHolder);
     // Otherwise somebody has written to the node, which uses the watch up. A watch is lost with its session, of which the members
     // are told already.
     else if (type !== 'lost') this.#listener.unknown();
+  }
+
+  #unwatchMark({ markPath, mark, wasHolder }: BlockerWatch): void {
+    if (markPath !== undefined && !wasHolder) this.#session.unwatch(markPath, mark);
   }
 
   #remember(name: string, found: NodeData | SessionError): void {

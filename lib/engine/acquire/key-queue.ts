@@ -57,8 +57,9 @@ export class KeyQueue {
     this.#onEmpty = onEmpty;
     this.#order = new KnownOrder(session, queuePath);
     this.blockers = new Blockers(session, queuePath, {
-      removed: (name) => {
-        this.known.removed(name);
+      removed: (name, wasHolder) => {
+        if (wasHolder) this.known.releasedBy(name);
+        else this.known.removed(name);
         this.#turns.decide('a removal');
       },
       unknown: () => this.#look(),

@@ -89,6 +89,12 @@ export class KnownQueue {
     this.#forget(name);
   }
 
+  /** The contender of this node has held the lock, so whoever was ahead of it has gone before it. */
+  releasedBy(name: string): void {
+    const index = this.#nodes.findIndex((node) => node.name === name);
+    if (index !== -1) this.#nodes = this.#nodes.slice(index + 1);
+  }
+
   #forget(name: string): void {
     if (this.#nodes.some((node) => node.name === name)) this.#nodes = this.#nodes.filter((node) => node.name !== name);
   }

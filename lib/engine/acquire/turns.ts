@@ -162,7 +162,7 @@ export class Turns {
       member.isSeen = false;
       return undefined;
     }
-    blockers.watch(watch.name, member, onlyOneAhead);
+    blockers.watch(watch, member, onlyOneAhead);
     return watch.name;
   }
 

@@ -150,7 +150,7 @@ export class Hold implements Member, Footing, OwnedHold {
     for (const listener of [...this.#listeners]) listener(this.#releasedError());
     history.record(this.request.key, heldMs);
     if (events.observed) events.next({ ...this.facts(), type: 'released', heldMs: Math.round(heldMs) });
-    return this.#removeNodes('departed', this.onOrderlyRelease);
+    return this.#removeNodes('departed', [...this.contender.releaseMarks, ...this.onOrderlyRelease]);
   }
 
   /** Sets the lease of a handle, or of the call that acquired the lock, which the hold itself stands for. */

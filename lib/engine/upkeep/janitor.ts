@@ -77,7 +77,7 @@ export class Janitor {
     return this.#tasks.isEmpty;
   }
 
-  /** Removes nodes, with `also` in the same transaction. The nodes stay until a promise of `also` has resolved. */
+  /** Removes nodes, with `also` in front of that in the same transaction. The nodes stay until a promise of `also` has resolved. */
   remove(paths: readonly string[], also: Also = [], guard?: Guard): Removal {
     return this.#add(() => this.#removeTogether(paths, also, guard));
   }
@@ -169,7 +169,7 @@ export class Janitor {
       const guarded = guard?.paths() ?? [];
       // A single removal needs no transaction.
       if (paths.length + parts.length + guarded.length === 1) return this.#removeEach(paths);
-      const removals = [...guarded.map((path) => check(path)), ...paths.map((path) => remove(path)), ...parts];
+      const removals = [...guarded.map((path) => check(path)), ...parts, ...paths.map((path) => remove(path))];
       const [removed] = await this.session.batch([multi(removals)]);
       if (!(removed instanceof SessionError)) {
         guard?.confirmed(guarded);

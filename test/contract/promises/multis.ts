@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { check, create, exists, get, list, multi, type MultiPart, remove, set } from '../../../lib/session/requests.js';
+import type { WatchEvent } from '../../../lib/session/requests.js';
 import type { ContractWorld } from '../worlds/contract-world.js';
 
 const DATA = Buffer.from('data');
@@ -39,6 +40,24 @@ export function multisContract(world: () => ContractWorld): void {
       expect(czxids[0]).toBe(czxids[1]);
       expect(await client.ask(exists('/old'))).toBeUndefined();
       expect((await client.ask(list('/parent'))).children).toEqual(['child-0000000000']);
+    });
+
+    it('tells of a node that it creates and removes, and in the order of its parts', async () => {
+      const client = await (await world().open()).whenUp();
+      const other = await (await world().open()).whenUp();
+      await client.ask(create('/there', 'persistent'));
+      const told: WatchEvent[] = [];
+      const watcher = { onWatchEvent: (event: WatchEvent): void => void told.push(event) };
+      await other.askAll([exists('/mark', watcher), get('/there', watcher)]);
+
+      await client.ask(multi([create('/mark', 'persistent'), remove('/mark'), remove('/there')]));
+
+      await world().until('both events have come', () => told.length === 2);
+      expect(told).toEqual([
+        { type: 'created', path: '/mark' },
+        { type: 'deleted', path: '/there' },
+      ]);
+      expect(await other.ask(exists('/mark'))).toBeUndefined();
     });
 
     it.each(CULPRITS)('does none when a part fails, and names it: %s of %s', async (code, path, culprit) => {

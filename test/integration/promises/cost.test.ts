@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { releaseMark } from '../../../lib/queue/node-name.js';
 import type { LockClient } from '../../support/locks/lock-client.js';
 import { LockStage } from '../../support/locks/lock-stage.js';
 import { SESSION_MS } from '../../support/locks/times.js';
@@ -188,6 +189,54 @@ describe('Cost:', () => {
       { type: 'deleted', path: lock.nodePath },
     ]);
     await next.release();
+  });
+
+  it('a hand-over between processes costs no list either where several were ahead, as the holder says that it was the holder', async () => {
+    const [first, second, third] = [await stage.open(), await stage.open(), await stage.open()];
+    const key = stage.freshKey();
+    const lock = await first.service.acquire(key);
+    const secondWaits = second.service.acquire(key);
+    await stage.untilQueueHas(key, 2);
+    const thirdWaits = third.service.acquire(key);
+    await stage.untilQueueHas(key, 3);
+    // Behind the parents, its create and the list: its own node, the mark and the node ahead.
+    await third.untilAnswered(7);
+    expect(third.opcodes().slice(2)).toEqual(['create2', 'getChildren2', 'getData', 'exists', 'getData']);
+    await lock.release();
+    const next = await secondWaits;
+
+    second.resetCounts();
+    third.resetCounts();
+    await next.release();
+    const last = await thirdWaits;
+    expect(second.opcodes()).toEqual(['removeWatches', 'multi']);
+    expect(third.opcodes()).toEqual([]);
+    expect(third.notifications().map(({ type, path }) => ({ type, path }))).toEqual([
+      { type: 'created', path: releaseMark(next.nodePath) },
+      { type: 'deleted', path: next.nodePath },
+    ]);
+    await last.release();
+  });
+
+  it('a waiter looks again where one ahead of it gives up that did not hold', async () => {
+    const [holder, other, waiter] = [await stage.open(), await stage.open(), await stage.open()];
+    const key = stage.freshKey();
+    const lock = await holder.service.acquire(key);
+    const givesUp = new AbortController();
+    const given = other.service.acquire(key, { signal: givesUp.signal });
+    await stage.untilQueueHas(key, 2);
+    const waiting = waiter.service.acquire(key);
+    await stage.untilQueueHas(key, 3);
+    await waiter.untilAnswered(7);
+
+    waiter.resetCounts();
+    givesUp.abort();
+    await expect(given).rejects.toMatchObject({ code: 'LOCK_ABORTED' });
+    await waiter.untilAnswered(3);
+    // It takes the watch for the mark back, looks, and watches the holder.
+    expect(waiter.opcodes()).toEqual(['removeWatches', 'getChildren2', 'getData']);
+    await lock.release();
+    await (await waiting).release();
   });
 
   it('a wait that was too long for certainty adds one proving write, and still no list', async () => {

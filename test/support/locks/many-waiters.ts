@@ -1,4 +1,5 @@
 import { expect, it } from '@jest/globals';
+import { releaseMark } from '../../../lib/queue/node-name.js';
 import type { LockHandle } from '../../../lib/lock/handle.js';
 import { eventually, within } from '../process/eventually.js';
 import type { LockClient } from './lock-client.js';
@@ -55,7 +56,12 @@ export function queueOfManyWaiters(stage: LockStage, { clients: count, waiters, 
           .filter((path) => clientAt.get(path) !== client);
         // Told by the deletion of the one in front, which nobody else watches, unless it was of the same process.
         const told = client.notifications().map(({ type, path }) => `${type} ${path}`);
-        expect(told.sort()).toEqual(inFront.map((path) => `deleted ${path}`).sort());
+        expect(told.filter((event) => !event.startsWith('created')).sort()).toEqual(
+          inFront.map((path) => `deleted ${path}`).sort(),
+        );
+        // In the same transaction a holder that had waited itself says that it was the holder.
+        const marks = inFront.map((path) => `created ${releaseMark(path)}`);
+        expect(marks).toEqual(expect.arrayContaining(told.filter((event) => event.startsWith('created'))));
         // Whoever had more than one ahead looks again, once.
         expect(client.requests({ opcode: ['getChildren', 'getChildren2'] }).length).toBeLessThanOrEqual(inFront.length);
       }

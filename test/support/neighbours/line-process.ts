@@ -37,7 +37,7 @@ export class LineProcess implements AsyncDisposable {
     const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'pipe'] });
     await once(child, 'spawn');
     killWithUs(child);
-    for (const stream of [child.stdin, child.stdout, child.stderr]) if (stream instanceof Socket) stream.unref();
+    for (const stream of socketsOf(child)) stream.unref();
     return new LineProcess(name, child);
   }
 
@@ -68,6 +68,8 @@ export class LineProcess implements AsyncDisposable {
   }
 
   async kill(): Promise<void> {
+    // Nothing else may keep this process alive until the last of its output has come.
+    for (const stream of socketsOf(this.child)) stream.ref();
     await killProcess(this.child);
     await this.ended;
   }
@@ -75,4 +77,8 @@ export class LineProcess implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.kill();
   }
+}
+
+function socketsOf({ stdin, stdout, stderr }: ChildProcessByStdio<Writable, Readable, Readable>): Socket[] {
+  return [stdin, stdout, stderr].filter((stream) => stream instanceof Socket);
 }

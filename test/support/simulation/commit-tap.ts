@@ -5,6 +5,7 @@ import type { Journal } from './journal.js';
 import type { Judge } from './judge.js';
 import type { Scenario } from './scenario.js';
 import { type Entry, Truth } from './truth.js';
+import { releaseMark } from '../../../lib/queue/node-name.js';
 
 /**
  * Listens to the servers carrying out what is committed: the first one to do so makes it true. Also counts whom a
@@ -44,7 +45,7 @@ export class CommitTap {
     if (this.#seen.has(zxid)) return;
     this.#seen.add(zxid);
     const removed = this.#book.truth.removedBy(transaction);
-    if (removed.length > 0) this.#expectTelling(zxid, removed);
+    if (removed.length > 0) this.#expectTelling(transaction, removed);
     this.#book.truth.commit(transaction);
     for (const change of transaction.changes) {
       const subject = 'path' in change ? change.path : change.sessionId.toString(16);
@@ -53,18 +54,21 @@ export class CommitTap {
   }
 
   /** Links that hang are told twice, so herds are counted only where there are none. */
-  #expectTelling(zxid: bigint, removed: readonly Entry[]): void {
+  #expectTelling(transaction: Transaction, removed: readonly Entry[]): void {
     const { profile } = this.#scenario;
     if (profile !== 'calm' && profile !== 'processes' && profile !== 'administration') return;
     if (removed.some(({ queuePath }) => this.observedKeys.has(queuePath))) return;
-    const allowed = removed.reduce((sum, entry) => sum + this.#mayBeTold(entry), 0);
-    this.#tellings.set(zxid, { allowed, told: 0, what: removed.map(({ path }) => path).join(', ') });
+    const allowed = removed.reduce((sum, entry) => sum + this.#mayBeTold(entry, isMarked(transaction, entry)), 0);
+    this.#tellings.set(transaction.zxid, { allowed, told: 0, what: removed.map(({ path }) => path).join(', ') });
   }
 
-  /** Those it may let in, an upgrader that waits for this reader, and its owner, who did not remove it. */
-  #mayBeTold(gone: Entry): number {
+  /**
+   * Those it may let in, an upgrader that waits for this reader, and its owner.
+   * @param marked whether the transaction tells as well that the holder released it, of which one contender may be told
+   */
+  #mayBeTold(gone: Entry, marked: boolean): number {
     const queue = this.#book.truth.queue(gone.queuePath);
-    let count = 1;
+    let count = marked ? 2 : 1;
     for (const entry of queue) {
       const isWaiting = Truth.nearestBlocker(queue, entry) === gone;
       const isIntentBehind = gone.mode === 'read' && entry.mode === 'write' && entry.sequence > gone.sequence;
@@ -85,4 +89,9 @@ export class CommitTap {
     );
     this.#tellings.delete(zxid);
   }
+}
+
+function isMarked({ changes }: Transaction, { path }: Entry): boolean {
+  const mark = releaseMark(path);
+  return changes.some((change) => change.op === 'create' && change.path === mark);
 }

@@ -217,4 +217,28 @@ export const HAND_OVER_MUTANTS: readonly Mutant[] = [
     withinSeeds: 40,
     directed: 'its link goes while it begins to wait',
   },
+  {
+    name: 'the end of one that only waited, taken for a release',
+    edits: [
+      {
+        file: 'lib/engine/acquire/blockers.ts',
+        find: 'this.#listener.removed(name, watch.wasHolder);',
+        replace: 'this.#listener.removed(name, true);',
+      },
+    ],
+    breaks: ['first come, first served', 'one holder'],
+    withinSeeds: 100,
+  },
+  {
+    name: 'one that gives up and says that it has released the lock',
+    edits: [
+      {
+        file: 'lib/engine/acquire/acquire.ts',
+        find: 'contender.lockDelay.onGiveUp, contender',
+        replace: 'contender.releaseMarks, contender',
+      },
+    ],
+    breaks: ['first come, first served', 'one holder'],
+    withinSeeds: 200,
+  },
 ];

@@ -106,9 +106,9 @@ export const MORE_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'lib/engine/acquire/blockers.ts',
-        find: "if (type === 'deleted') this.#listener.removed(name);",
+        find: "if (type === 'deleted') this.#listener.removed(name, watch.wasHolder);",
         replace:
-          "if (type === 'deleted' && name.endsWith('3')) return;\nif (type === 'deleted') this.#listener.removed(name);",
+          "if (type === 'deleted' && name.endsWith('3')) return;\nif (type === 'deleted') this.#listener.removed(name, watch.wasHolder);",
       },
     ],
     breaks: ['liveness'],

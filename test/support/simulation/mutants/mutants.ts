@@ -272,7 +272,7 @@ export const MUTANTS: readonly Mutant[] = [
       },
       {
         file: 'lib/engine/acquire/blockers.ts',
-        find: 'const asksForOwn = alone && !node.isWatched;',
+        find: 'const asksForOwn = (alone || markPath !== undefined) && !contender.node.isWatched;',
         replace: 'const asksForOwn = false;',
       },
     ],
