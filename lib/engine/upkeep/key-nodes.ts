@@ -65,8 +65,9 @@ export async function useUnusedContainer(
 ): Promise<SessionError | undefined> {
   const paths = ancestry(queuePath);
   const found = await session.batch(paths.map((path) => exists(path)));
-  const refused = found.find((outcome) => outcome instanceof SessionError);
-  if (refused !== undefined) return refused;
+  // What may not be read belongs to others, and is no container that was made for this contender.
+  const refused = found.find((outcome) => outcome instanceof SessionError && isAboutTheLink(outcome));
+  if (refused instanceof SessionError) return refused;
   // The containers above the deepest one have had that one as their child.
   const depth = found.findLastIndex((outcome) => outcome !== undefined);
   const deepest = found[depth];

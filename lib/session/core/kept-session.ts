@@ -1,7 +1,7 @@
 import { BehaviorSubject, type Observable, Subject } from 'rxjs';
 import { LockConfigurationError } from '../../lock/errors.js';
 import { type ConnectionState, isUp } from '../connection-state.js';
-import { failedWith, isAboutTheLink, SessionError } from '../errors.js';
+import { describeDenial, failedWith, isAboutTheLink, SessionError } from '../errors.js';
 import type { SessionSettings } from '../options.js';
 import { ancestry, withoutChroot } from '../paths.js';
 import { create, exists, type WatchEvent } from '../requests.js';
@@ -219,12 +219,16 @@ export async function ensureChroot(connection: Connection, chroot: string): Prom
     return false;
   }
   if (found !== undefined && !(found instanceof SessionError)) return true;
+  // From 3.8.4 and 3.9.2 on, servers answer this only to those who may read the node. The root of all need not be read.
+  const isDenied = failedWith(found, 'NO_AUTH');
+  if (isDenied && chroot === '') return true;
   // A create that failed because the node exists is a success here; the first other failure says why the chroot is
   // missing.
   const cause = outcomes.find((outcome) => outcome instanceof Error && !failedWith(outcome, 'NODE_EXISTS'));
-  const text =
-    `connect: the chroot ${chroot} does not exist, and this client could not make it. Create it with its parents, or allow the ` +
-    'user of the option auth to create nodes there';
+  const text = isDenied
+    ? `connect: ${describeDenial(found, `the chroot ${chroot}`)}`
+    : `connect: the chroot ${chroot} does not exist, and this client could not make it. Create it with its parents, or allow the ` +
+      'user of the option auth to create nodes there';
   // The message of the error leaves the process and must not name a path. Given as the key, the path is in the details
   // alone.
   return new LockConfigurationError(text, chroot, { cause });

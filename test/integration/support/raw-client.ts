@@ -110,9 +110,9 @@ export class RawClient {
     return this.request('auth', int(0), text(scheme), text(credential));
   }
 
-  /** Opens a node to everybody. */
-  setOpenAcl(path: string): Promise<RawReply> {
-    return this.request('setACL', text(path), openAcl(), int(-1));
+  /** Gives all rights to this digest id (`user:hash`) alone; without one to everybody. */
+  setAcl(path: string, owner?: string): Promise<RawReply> {
+    return this.request('setACL', text(path), owner === undefined ? openAcl() : aclOf('digest', owner), int(-1));
   }
 
   /** The access rights of a node, each as `31:digest:user:hash`. */
@@ -183,7 +183,11 @@ function multiHeader(opcode: number, done: boolean): Buffer {
 }
 
 function openAcl(): Buffer {
-  return Buffer.concat([int(1), int(31), text('world'), text('anyone')]);
+  return aclOf('world', 'anyone');
+}
+
+function aclOf(scheme: string, id: string): Buffer {
+  return Buffer.concat([int(1), int(31), text(scheme), text(id)]);
 }
 
 function text(value: string): Buffer {

@@ -1,6 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { Parents } from '../../../../lib/engine/upkeep/key-nodes.js';
-import { create } from '../../../../lib/session/requests.js';
+import { Parents, useUnusedContainer } from '../../../../lib/engine/upkeep/key-nodes.js';
+import { SessionError } from '../../../../lib/session/errors.js';
+import { create, type Request } from '../../../../lib/session/requests.js';
+import type { Session } from '../../../../lib/session/session.js';
 import { useEngineWith } from '../support/use-engine.js';
 
 const made = (parents: Parents, path: string): string[] =>
@@ -52,6 +54,16 @@ describe('a container whose contender never arrived', () => {
   function levels(key: string): (number | undefined)[] {
     return [key, `${key}/below`].map((path) => engine.world.stat(path)?.cversion);
   }
+
+  it('is used below nodes that newer servers do not let this client read', async () => {
+    const sent: (readonly Request[])[] = [];
+    const batch = (requests: readonly Request[]): Promise<unknown[]> => {
+      sent.push(requests);
+      return Promise.resolve(sent.length === 1 ? [new SessionError('NO_AUTH', 'denied'), { cversion: 0 }] : [[]]);
+    };
+    expect(await useUnusedContainer({ batch } as unknown as Session, '/others/mine', 'marker')).toBeUndefined();
+    expect(sent[1]).toMatchObject([{ op: 'multi', parts: [{ path: '/others/mine/marker' }, { op: 'delete' }] }]);
+  });
 
   it('is removed by the servers, whatever part of the way to it has arrived', async () => {
     engine.faults.setLatency(one.process, [1, 10]);

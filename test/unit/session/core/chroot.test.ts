@@ -20,4 +20,23 @@ describe('a chroot that this client may not make', () => {
       'the chroot /tenants/acme does not exist, and this client could not make it. Create it with',
     );
   });
+
+  it('because it belongs to others is told from one that is missing', async () => {
+    const probe = ConnectionProbe.attached();
+    const made = ensureChroot(probe.connection, '/tenants');
+    for (const answer of [NO_AUTH, NO_AUTH]) probe.link.answer(answer);
+    const { details } = (await made) as LockConfigurationError;
+    expect(details).toMatch(
+      /^connect: ZooKeeper denies access to the chroot \/tenants: this node, or one above it, belongs to/,
+    );
+  });
+});
+
+describe('the root of all', () => {
+  it('need not be readable for those who have no chroot', async () => {
+    const probe = ConnectionProbe.attached();
+    const answered = ensureChroot(probe.connection, '');
+    probe.link.answer(NO_AUTH);
+    expect(await answered).toBe(true);
+  });
 });
