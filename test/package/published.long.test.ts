@@ -35,6 +35,7 @@ const PAGES_FOR_USERS = [
   'signed-tokens.md',
   'simulator.md',
   'testing.md',
+  'threat-model.md',
   'with-other-decorators.md',
 ];
 
@@ -97,6 +98,16 @@ describe('the packed package', () => {
     expect(packed.files.filter((path) => !/\.(js|d\.ts|md|json)$|LICENSE/.test(path))).toEqual([]);
     expect(packed.files.filter((path) => /\.test\.|sample-app/.test(path))).toEqual([]);
     expect(packed.files.filter((path) => path.endsWith(LEFTOVER))).toEqual([]);
+  });
+
+  it('runs nothing when it is installed', () => {
+    const { scripts, gypfile } = JSON.parse(readFileSync(join(folder, 'package', 'package.json'), 'utf8')) as {
+      scripts: Record<string, string>;
+      gypfile?: boolean;
+    };
+    expect(Object.keys(scripts).filter((name) => /^(?:pre|post)?install$/.test(name))).toEqual([]);
+    // npm compiles a package with such a file without being told to.
+    expect([gypfile, packed.files.filter((path) => path.endsWith('.gyp'))]).toEqual([undefined, []]);
   });
 
   it('has the pages for those who use the package, and none for those who work on it', () => {
