@@ -100,7 +100,7 @@ describe('The check of a release', () => {
   const ADDRESS = 'https://github.com/example/nestjs-zookeeper-lock';
   let folder: string;
 
-  beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'release-'))));
+  beforeEach(() => void (folder = mkdtempSync(join(tmpdir(), 'release-'))));
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
   async function complaints(tag: string, more: object, changes: string): Promise<string[]> {
