@@ -13,6 +13,8 @@ import { isUp } from './session/connection-state.js';
 import { DialerOnDemand } from './session/core/dialer-on-demand.js';
 import { SessionClient } from './session/core/session-client.js';
 import type { Dialer, Server } from './session/core/link.js';
+import type { Authenticator } from './session/core/authentication.js';
+import type { KerberosSettings } from './session/options.js';
 import type { Acl } from './session/requests.js';
 import { SocketDialer } from './session/wire/socket-dialer.js';
 
@@ -102,8 +104,30 @@ export function openSession(options: ResolvedOptions, around = surroundingsFor(o
   const { servers, dialer, clock, random } = around;
   const { chroot } = parseConnectString(options.connect);
   const { sessionTimeoutMs, serverTickMs, namespace, auth, acl } = options;
-  const settings = { servers, chroot, sessionTimeoutMs, serverTickMs, namespace, auth, acl, clock, random };
+  const authenticator = options.kerberos === undefined ? undefined : kerberosOnDemand(options.kerberos);
+  const settings = {
+    servers,
+    chroot,
+    sessionTimeoutMs,
+    serverTickMs,
+    namespace,
+    auth,
+    authenticator,
+    acl,
+    clock,
+    random,
+  };
   return outsideCalls(() => new SessionClient(settings, dialer(acl)));
+}
+
+/** The code for Kerberos is loaded where it is asked for, and with it the optional peer that it needs. */
+function kerberosOnDemand(settings: KerberosSettings): Authenticator {
+  let loading: Promise<Authenticator> | undefined;
+  const load = async (): Promise<Authenticator> => {
+    const { KerberosAuthenticator } = await import('./session/kerberos/kerberos-authenticator.js');
+    return new KerberosAuthenticator(settings);
+  };
+  return { begin: async (server, signal) => (await (loading ??= load())).begin(server, signal) };
 }
 
 /** A session over an ensemble of its own, which ends when the session is closed. */

@@ -1,4 +1,4 @@
-import type { AuthSettings } from './session/options.js';
+import type { AuthSettings, KerberosSettings } from './session/options.js';
 import type { TlsSettings, TlsSource } from './session/tls-settings.js';
 import type { Acl } from './session/requests.js';
 
@@ -27,13 +27,8 @@ export interface DistributedLockOptions {
   readonly serverTickMs?: number;
   /** An absolute path that is put in front of every key. @default none */
   readonly namespace?: string;
-  /** Digest credentials. Every connection sends them to its server. */
-  readonly auth?: {
-    /** The name, without a colon. */
-    readonly username: string;
-    /** The password. It goes over the network in plain text unless `tls` is set. */
-    readonly password: string;
-  };
+  /** Who the application is: a name and a password (digest), or a Kerberos principal. Each connection begins with it. */
+  readonly auth?: DigestAuth | KerberosAuth;
   /**
    * Who may use the nodes, from the root of the namespace downward. With `creator` only clients with the same
    * credentials (`auth`, or the same subject of a client certificate) may; with `open` whoever reaches the servers may.
@@ -83,11 +78,34 @@ export interface DistributedLockOptions {
   readonly lockDelayMs?: number;
 }
 
+/** Digest credentials. */
+export interface DigestAuth {
+  /** The name, without a colon. */
+  readonly username: string;
+  /** The password. It goes over the network in plain text unless `tls` is set. */
+  readonly password: string;
+}
+
+/**
+ * SASL with Kerberos (GSSAPI), by the package `kerberos`, an optional peer. The ticket is the one in the ticket cache
+ * (`KRB5CCNAME`), or got from the keytab that `KRB5_CLIENT_KTNAME` names; each new connection looks for it anew.
+ */
+export interface KerberosAuth {
+  readonly scheme: 'kerberos';
+  /** The first part of the servers' principals. @default 'zookeeper' */
+  readonly service?: string;
+  /** The host in the principal of every server. @default the name of each server in `connect` */
+  readonly host?: string;
+  /** The application's own principal, where there are several to choose from. @default that of the cache or keytab */
+  readonly principal?: string;
+}
+
 /** Every option with its checked value. Credentials are not enumerable, so that no log or error shows them. */
 export interface ResolvedOptions extends Required<Omit<DistributedLockOptions, 'memory' | 'auth' | 'acl' | 'tls'>> {
   /** Whether the locks are of this process alone. */
   readonly isInMemory: boolean;
   readonly auth: readonly AuthSettings[];
+  readonly kerberos: KerberosSettings | undefined;
   /** The list that stands for the word, where the option is one. */
   readonly acl: readonly Acl[];
   readonly tls: TlsSettings | TlsSource | undefined;

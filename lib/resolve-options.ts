@@ -11,9 +11,9 @@ import {
   withDefaults,
 } from './lock/option-rules.js';
 import { shown } from './lock/shown.js';
-import type { DistributedLockOptions, ResolvedOptions } from './options.js';
+import type { DigestAuth, DistributedLockOptions, KerberosAuth, ResolvedOptions } from './options.js';
 import { type ConnectTarget, parseConnectString } from './session/connect-string.js';
-import type { AuthSettings } from './session/options.js';
+import type { AuthSettings, KerberosSettings } from './session/options.js';
 import { checkPath } from './session/paths.js';
 import type { Acl } from './session/requests.js';
 import { mistakeInTls } from './session/tls-settings.js';
@@ -29,7 +29,7 @@ const ACL_BY_WORD: Readonly<Record<'creator' | 'open', readonly Acl[]>> = {
   open: [{ permissions: ALL_PERMISSIONS, scheme: 'world', id: 'anyone' }],
 };
 
-const DEFAULTS: Omit<ResolvedOptions, 'connect' | 'isInMemory' | 'namespace' | 'auth' | 'acl' | 'tls'> = {
+const DEFAULTS: Omit<ResolvedOptions, 'connect' | 'isInMemory' | 'namespace' | 'auth' | 'kerberos' | 'acl' | 'tls'> = {
   sessionTimeoutMs: 10_000,
   serverTickMs: 2_000,
   waitMs: 15_000,
@@ -50,8 +50,7 @@ const RULES: Readonly<Record<keyof DistributedLockOptions, OptionRule>> = {
   serverTickMs: mustBeMilliseconds(1),
   namespace: must("an absolute path such as '/my-service'", isNamespace),
   // What could be a secret is not shown.
-  auth: (value) =>
-    isAuth(value) ? undefined : 'must be { username, password }, two strings, the username without a colon',
+  auth: mistakeInAuth,
   acl: (value) => (isAcl(value) ? undefined : ACL_EXPECTED),
   tls: mistakeInTls,
   waitMs: mustBeMilliseconds(0),
@@ -91,7 +90,11 @@ export function resolveOptions(options: DistributedLockOptions): ResolvedOptions
     acl: aclOf(acl ?? (auth === undefined ? 'open' : 'creator')),
   };
   // `defineProperties` makes members that are not enumerable, so no log or error shows the credentials.
-  const secrets = { auth: { value: auth === undefined ? [] : [credentialsOf(auth)] }, tls: { value: tls } };
+  const secrets = {
+    auth: { value: credentialsOf(auth, target) },
+    kerberos: { value: isKerberos(auth) && target.kind === 'ensemble' ? kerberosOf(auth) : undefined },
+    tls: { value: tls },
+  };
   return Object.freeze(Object.defineProperties(resolved, secrets) as ResolvedOptions);
 }
 
@@ -132,13 +135,51 @@ function isMemory(memory: unknown): boolean {
   return Object.keys(others).length === 0 && (allows === undefined || typeof allows === 'boolean');
 }
 
-function isAuth(auth: unknown): boolean {
-  const { username, password } = (auth ?? {}) as Readonly<Record<string, unknown>>;
-  return typeof username === 'string' && username !== '' && !username.includes(':') && typeof password === 'string';
+function mistakeInAuth(auth: unknown): string | undefined {
+  const given = (auth ?? {}) as Readonly<Record<string, unknown>>;
+  if (given['scheme'] !== undefined) return mistakeInKerberos(given);
+  const { username, password } = given;
+  const fits =
+    typeof username === 'string' && username !== '' && !username.includes(':') && typeof password === 'string';
+  if (fits) return undefined;
+  return "must be { username, password }, two strings, the username without a colon, or { scheme: 'kerberos' }";
 }
 
-function credentialsOf({ username, password }: NonNullable<DistributedLockOptions['auth']>): AuthSettings {
+/** The parts of a principal's name that would change which principal it is. */
+const PRINCIPAL_MARKS = /[/@\s]/;
+
+function mistakeInKerberos({ scheme, ...names }: Readonly<Record<string, unknown>>): string | undefined {
+  if (scheme !== 'kerberos') return "scheme must be 'kerberos', or left out for { username, password }";
+  for (const [name, value] of Object.entries(names)) {
+    if (name !== 'service' && name !== 'host' && name !== 'principal') {
+      return `${name} is no setting of kerberos (the settings are: service, host, principal); tickets and keytabs are those of the system`;
+    }
+    if (value === undefined) continue;
+    if (typeof value !== 'string' || value === '') return `${name} must be a text, not empty`;
+    if (name !== 'principal' && PRINCIPAL_MARKS.test(value)) {
+      return `${name} must be one part of a principal, without / and @: zookeeper and zk1 of zookeeper/zk1@EXAMPLE.COM`;
+    }
+  }
+  return undefined;
+}
+
+function isKerberos(auth: DistributedLockOptions['auth']): auth is KerberosAuth {
+  return auth !== undefined && 'scheme' in auth;
+}
+
+function credentialsOf(auth: DistributedLockOptions['auth'], { kind }: ConnectTarget): readonly AuthSettings[] {
+  if (auth === undefined) return [];
+  if (!isKerberos(auth)) return [digestOf(auth)];
+  // Nobody has a ticket for a server in memory, which takes everybody at his word.
+  return kind === 'ensemble' ? [] : [digestOf({ username: auth.principal ?? 'kerberos', password: '' })];
+}
+
+function digestOf({ username, password }: DigestAuth): AuthSettings {
   return { scheme: 'digest', credential: Buffer.from(`${username}:${password}`) };
+}
+
+function kerberosOf({ service = 'zookeeper', host, principal }: KerberosAuth): KerberosSettings {
+  return { service, host, principal };
 }
 
 function isAcl(acl: unknown): boolean {

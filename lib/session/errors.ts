@@ -37,6 +37,9 @@ export type SessionErrorCode =
   | 'ROLLED_BACK'
   | 'SERVER_ERROR';
 
+/** The server answers nothing else, and hangs up: it insists on an authentication that the client has not made. */
+export const AUTHENTICATION_REQUIRED = -124;
+
 /** The code for each error number that servers use on the wire. */
 const CODE_BY_NUMBER: ReadonlyMap<number, SessionErrorCode> = new Map([
   [-2, 'ROLLED_BACK'],
@@ -56,7 +59,7 @@ const CODE_BY_NUMBER: ReadonlyMap<number, SessionErrorCode> = new Map([
   [-119, 'READ_ONLY'],
   [-120, 'LOCAL_SESSION'],
   [-121, 'NO_WATCHER'],
-  [-124, 'AUTH_FAILED'],
+  [AUTHENTICATION_REQUIRED, 'AUTH_FAILED'],
   [-125, 'QUOTA_EXCEEDED'],
   [-127, 'THROTTLED'],
 ]);

@@ -1,4 +1,5 @@
 import type { Clock } from '../lock/clock.js';
+import type { Authenticator } from './core/authentication.js';
 import type { Server } from './core/link.js';
 import type { Acl } from './requests.js';
 
@@ -17,6 +18,8 @@ export interface SessionSettings {
    */
   readonly namespace: string;
   readonly auth: readonly AuthSettings[];
+  /** Undefined where the client proves nothing, or only by `auth`. */
+  readonly authenticator?: Authenticator | undefined;
   /** The access rights of creates that name none. */
   readonly acl: readonly Acl[];
   readonly clock: Clock;
@@ -27,4 +30,14 @@ export interface SessionSettings {
 export interface AuthSettings {
   readonly scheme: string;
   readonly credential: Uint8Array;
+}
+
+/** Who proves to be whom by Kerberos. The tickets, keys and realms are those of this machine. */
+export interface KerberosSettings {
+  /** The first part of the servers' principals. */
+  readonly service: string;
+  /** The host in the principal of every server; undefined where each has the name under which it is connected to. */
+  readonly host: string | undefined;
+  /** This client's principal; undefined for that of its ticket cache, or of its keytab. */
+  readonly principal: string | undefined;
 }

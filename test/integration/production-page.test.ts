@@ -55,7 +55,7 @@ describe('On the page about production,', () => {
     const read = (name: string): string => readFileSync(join(folder, name), 'utf8');
 
     beforeAll(async () => {
-      for (const script of blocks('sh')) await run('bash', ['-ec', script], { cwd: folder });
+      for (const script of blocks('sh', 'TLS, step by step')) await run('bash', ['-ec', script], { cwd: folder });
     });
     afterAll(() => rmSync(folder, { recursive: true, force: true }));
 

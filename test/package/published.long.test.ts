@@ -291,10 +291,9 @@ describe('the packed package', () => {
     expect(declarations.size).toBeGreaterThan(10);
     for (const [path, text] of declarations) {
       for (const peer of Object.keys(peerDependenciesMeta)) {
-        expect({ path, mentions: text.includes(`'${peer}'`) || text.includes(`"${peer}"`) }).toEqual({
-          path,
-          mentions: false,
-        });
+        // The name of a peer may be the value of an option.
+        const imported = [`from '${peer}'`, `from "${peer}"`, `import('${peer}')`, `import("${peer}")`];
+        expect({ path, mentions: imported.some((part) => text.includes(part)) }).toEqual({ path, mentions: false });
       }
     }
   });

@@ -3,10 +3,12 @@ import { join } from 'node:path';
 
 export const productionPage = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'production.md'), 'utf8');
 
-/** The page's blocks of one language, in order. */
-export function blocks(language: string): string[] {
+/** The page's blocks of one language, in order; those of one section where its heading is given. */
+export function blocks(language: string, heading?: string): string[] {
+  const sections = productionPage.split(/^## /m);
+  const section = heading === undefined ? productionPage : sections.find((text) => text.startsWith(`${heading}\n`));
   const fenced = new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'gm');
-  return [...productionPage.matchAll(fenced)].map(([, text = '']) => text);
+  return [...(section ?? '').matchAll(fenced)].map(([, text = '']) => text);
 }
 
 /** A `.properties` text without what decides where a server is, and who its peers are: that is the test's own. */

@@ -89,6 +89,26 @@ describe('options', () => {
     expect(refusalOf({ connect: CONNECT, acl: 'creator', tls: {} }).message).toMatch(/^acl: 'creator' is for clients/);
   });
 
+  it('with Kerberos make nodes that only the same principal may touch, and name the service of the servers', () => {
+    const resolved = resolveOptions({ connect: CONNECT, auth: { scheme: 'kerberos' } });
+    expect(resolved.acl).toEqual([{ permissions: 31, scheme: 'auth', id: '' }]);
+    expect(resolved.kerberos).toEqual({ service: 'zookeeper', host: undefined, principal: undefined });
+    expect([resolved.auth, Object.keys(resolved).includes('kerberos')]).toEqual([[], false]);
+    const auth = { scheme: 'kerberos', service: 'zk', host: 'ensemble', principal: 'orders/a@B.TEST' } as const;
+    expect(resolveOptions({ connect: CONNECT, auth }).kerberos).toEqual({
+      service: 'zk',
+      host: 'ensemble',
+      principal: 'orders/a@B.TEST',
+    });
+  });
+
+  it('with Kerberos need no ticket in memory, where everybody is taken at his word', () => {
+    const resolved = resolveOptions({ connect: 'memory:', auth: { scheme: 'kerberos', principal: 'orders' } });
+    expect(resolved.kerberos).toBeUndefined();
+    expect(resolved.auth.map(({ credential }) => Buffer.from(credential).toString())).toEqual(['orders:']);
+    expect(resolved.acl).toEqual([{ permissions: 31, scheme: 'auth', id: '' }]);
+  });
+
   it("a namespace of '/' is none", () => {
     expect(resolveOptions({ connect: CONNECT, namespace: '/' }).namespace).toBe('');
   });
@@ -129,6 +149,11 @@ describe('options', () => {
     ['acl', 'toString', "must be 'creator', 'open', or a list"],
     ['acl', 'creator', "'creator' is for clients that the servers can tell apart: set auth, or tls with"],
     ['acl', { permissions: 31, scheme: 'world', id: 'anyone' }, 'a list'],
+    ['auth', { scheme: 'digest', username: 'a', password: 'p' }, "scheme must be 'kerberos', or left out"],
+    ['auth', { scheme: 'kerberos', keytab: '/etc/app.keytab' }, 'keytab is no setting of kerberos'],
+    ['auth', { scheme: 'kerberos', service: 'zookeeper/zk1' }, 'service must be one part of a principal'],
+    ['auth', { scheme: 'kerberos', host: 'zk1@B.TEST' }, 'host must be one part of a principal'],
+    ['auth', { scheme: 'kerberos', principal: '' }, 'principal must be a text, not empty'],
     ['acl', [], 'not empty'],
     ['acl', [{ permissions: 'crwda', scheme: 'world', id: 'anyone' }], 'a number'],
     ['acl', [null], '{ permissions, scheme, id }'],
@@ -219,6 +244,9 @@ describe('credentials', () => {
       { ...options, auth: { username: 'a:b', password: SECRET } },
       { ...options, auth: `app:${SECRET}` },
       { ...options, auth: { username: SECRET } },
+      { ...options, auth: { scheme: 'kerberos', password: SECRET } },
+      { ...options, auth: { scheme: SECRET } },
+      { ...options, auth: { scheme: 'kerberos', host: `${SECRET}@b` } },
       { ...options, tls: SECRET },
       { ...options, tls: { key: SECRET } },
       { ...options, tls: { ...options.tls, passphrase: [SECRET] } },

@@ -61,8 +61,8 @@ export class AbandonedSession implements ConnectionOwner {
     const { id, password } = this.#granted;
     // With transaction 0 even a server that lags behind what this client has seen may end the session.
     const offer = { sessionId: id, password, lastZxid: 0n, timeoutMs: this.#patienceMs };
-    const { clock } = this.#settings;
-    const context = { clock, dialer: this.#dialer, chroot: '', owner: this, traffic: undefined };
+    const { clock, authenticator } = this.#settings;
+    const context = { clock, dialer: this.#dialer, chroot: '', owner: this, traffic: undefined, authenticator };
     this.#connection = new Connection(server, offer, this.#patienceMs, context);
   }
 }

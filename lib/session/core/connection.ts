@@ -1,6 +1,7 @@
 import type { Clock, Timer } from '../../lock/clock.js';
 import type { SessionError } from '../errors.js';
 import type { WatchEvent } from '../requests.js';
+import { Authentication, type AuthenticationOwner, type Authenticator } from './authentication.js';
 import { type Call, connectionLoss } from './call.js';
 import { Conversation, type Traffic } from './conversation.js';
 import type {
@@ -26,6 +27,8 @@ export type Ending =
    * The server hung up on the handshake: it does not serve, or this client has seen a newer state than the server has.
    */
   | 'refused'
+  /** The server and this client did not agree on who this client is. */
+  | 'unauthenticated'
   /** The connection had been attached to the session. */
   | 'dropped';
 
@@ -33,7 +36,12 @@ export type Ending =
 export interface ConnectionOwner {
   /** The handshake is about to leave. An owner without certainty to lose need not hear of it. */
   onOffering?(connection: Connection): void;
-  /** The server granted the offered session, or a new one. */
+  /**
+   * The server granted the offered session, or a new one. Nothing may be sent before `onAttached`, which follows at once
+   * where there is nothing to prove.
+   */
+  onGranted?(connection: Connection, reply: HandshakeReply): void;
+  /** The session that was granted can be used. */
   onAttached(connection: Connection, reply: HandshakeReply): void;
   /** The server says that the offered session has ended. */
   onExpired(connection: Connection): void;
@@ -42,10 +50,12 @@ export interface ConnectionOwner {
   onAuthFailed?(errorNumber: number): void;
 }
 
-type Phase = 'dialing' | 'handshaking' | 'attached' | 'ended';
+type Phase = 'dialing' | 'preparing' | 'handshaking' | 'authenticating' | 'attached' | 'ended';
 const ENDING_IN: Readonly<Record<Phase, Ending>> = {
   dialing: 'unreachable',
+  preparing: 'unreachable',
   handshaking: 'refused',
+  authenticating: 'unauthenticated',
   attached: 'dropped',
   ended: 'dropped',
 };
@@ -66,14 +76,19 @@ export interface ConnectionContext extends DialOptions {
   readonly owner: ConnectionOwner;
   /** Undefined where nobody uses the session. */
   readonly traffic: Traffic | undefined;
+  /** Undefined where this client proves nothing, or only by credentials that are sent as they are. */
+  readonly authenticator?: Authenticator | undefined;
 }
 
 /** One connection to one server: its handshake, its requests, its liveness and its end. An object is used once. */
-export class Connection implements LinkListener {
+export class Connection implements LinkListener, AuthenticationOwner {
   readonly #clock: Clock;
   readonly #owner: ConnectionOwner;
   readonly #traffic: Traffic | undefined;
   readonly #link: Link;
+  readonly #authenticator: Authenticator | undefined;
+  readonly #authentication: Authentication;
+  #granted: HandshakeReply | undefined;
   readonly conversation: Conversation;
   #patience: Timer | undefined;
   #patienceEndsAt = Infinity;
@@ -89,7 +104,7 @@ export class Connection implements LinkListener {
     readonly server: Server,
     readonly offer: Handshake,
     patienceMs: number,
-    { clock, dialer, chroot, owner, traffic, asksFirst = false }: ConnectionContext,
+    { clock, dialer, chroot, owner, traffic, authenticator, asksFirst = false }: ConnectionContext,
   ) {
     this.#clock = clock;
     this.#owner = owner;
@@ -98,6 +113,8 @@ export class Connection implements LinkListener {
     this.#patienceMs = patienceMs;
     this.#wait(patienceMs);
     this.#link = dialer.dial(server, this, { asksFirst });
+    this.#authenticator = authenticator;
+    this.#authentication = new Authentication(this.#link, this);
     this.conversation = new Conversation(this.#link, {
       clock,
       chroot,
@@ -114,6 +131,11 @@ export class Connection implements LinkListener {
 
   get isAttached(): boolean {
     return this.#phase === 'attached';
+  }
+
+  /** Whether the server has taken the session up, or made one. It then counts the session's time-out from there. */
+  get wasGranted(): boolean {
+    return this.#granted !== undefined;
   }
 
   get lastReadAt(): number {
@@ -137,8 +159,9 @@ export class Connection implements LinkListener {
 
   /** What an attempt that is still under way is waiting for, for people; undefined once the attempt is over. */
   describeAttempt(): string | undefined {
-    if (this.#phase !== 'dialing' && this.#phase !== 'handshaking') return undefined;
-    return this.#silence(this.#clock.now() - (this.#phase === 'dialing' ? this.#startedAt : this.handshakeSentAt));
+    if (this.#phase === 'attached' || this.#phase === 'ended') return undefined;
+    const isOffered = this.#phase === 'handshaking' || this.#phase === 'authenticating';
+    return this.#silence(this.#clock.now() - (isOffered ? this.handshakeSentAt : this.#startedAt));
   }
 
   /** Ends the connection as if the server had ended it: the owner looks for another server. */
@@ -159,6 +182,18 @@ export class Connection implements LinkListener {
   }
 
   onOpen(): void {
+    if (this.#authenticator === undefined) return this.#offerSession();
+    this.#phase = 'preparing';
+    this.#wait(this.#patienceMs);
+    this.#authentication.prepare(this.#authenticator, this.server);
+  }
+
+  onProofReady(): void {
+    this.#wait(this.#patienceMs);
+    this.#offerSession();
+  }
+
+  #offerSession(): void {
     this.#phase = 'handshaking';
     this.handshakeSentAt = this.#clock.now();
     this.#owner.onOffering?.(this);
@@ -166,7 +201,6 @@ export class Connection implements LinkListener {
   }
 
   onHandshake(reply: HandshakeReply): void {
-    this.#patience?.cancel();
     if (reply.timeoutMs <= 0) {
       // Only an offered session can have expired.
       if (this.offer.sessionId === 0n) return this.#end(new Error('it granted no session'), 'refused');
@@ -177,8 +211,23 @@ export class Connection implements LinkListener {
     if (this.offer.sessionId !== 0n && reply.sessionId !== this.offer.sessionId) {
       return this.#end(new Error('it answered with another session than the one that was offered'), 'refused');
     }
+    this.#granted = reply;
+    this.#owner.onGranted?.(this, reply);
+    if (this.#authenticator === undefined) return this.onAuthenticated();
+    this.#phase = 'authenticating';
+    this.#wait(this.#patienceMs);
+    this.#authentication.start();
+  }
+
+  onAuthenticated(): void {
+    if (this.#granted === undefined) return;
+    this.#patience?.cancel();
     this.#phase = 'attached';
-    this.#owner.onAttached(this, reply);
+    this.#owner.onAttached(this, this.#granted);
+  }
+
+  onNotAuthenticated(cause: Error): void {
+    this.#end(cause, 'unauthenticated');
   }
 
   /** Starts the pings that keep the connection alive, and the watch for its silence. */
@@ -196,7 +245,8 @@ export class Connection implements LinkListener {
   }
 
   onReply(xid: number, errorNumber: number, body: ReplyBody): void {
-    this.conversation.onReply(xid, errorNumber, body, this.#readAt);
+    if (this.#phase === 'authenticating') this.#authentication.onReply(errorNumber, body);
+    else this.conversation.onReply(xid, errorNumber, body, this.#readAt);
   }
 
   onEvent(event: WatchEvent): void {
@@ -225,12 +275,18 @@ export class Connection implements LinkListener {
   }
 
   #silence(durationMs: number): string {
-    const missing = this.#phase === 'dialing' ? MISSING_IN[this.#link.stage ?? 'connecting'] : 'connected, no answer';
-    return `${missing} within ${Math.round(durationMs)} ms`;
+    return `${this.#missing()} within ${Math.round(durationMs)} ms`;
+  }
+
+  #missing(): string {
+    if (this.#phase === 'dialing') return MISSING_IN[this.#link.stage ?? 'connecting'];
+    if (this.#phase === 'preparing') return 'connected, no proof of who this client is (does the KDC answer?)';
+    return this.#phase === 'authenticating' ? 'connected, no end of the authentication' : 'connected, no answer';
   }
 
   #finish(): void {
     this.#phase = 'ended';
+    this.#authentication.end();
     this.conversation.end();
     this.#patience?.cancel();
     this.#liveness?.stop();

@@ -1,5 +1,5 @@
 import type { Clock } from '../../lock/clock.js';
-import { failedWith, SessionError } from '../errors.js';
+import { AUTHENTICATION_REQUIRED, failedWith, SessionError } from '../errors.js';
 import type { Reply, WatchEvent, Watcher } from '../requests.js';
 import { Call, connectionLoss, nextXid, readOutcome } from './call.js';
 import {
@@ -120,9 +120,10 @@ export class Conversation {
   }
 
   onReply(xid: number, errorNumber: number, body: ReplyBody, readAt: number): void {
+    const { traffic, onAuthFailed, onBroken } = this.#context;
+    if (errorNumber === AUTHENTICATION_REQUIRED) return onAuthFailed(errorNumber);
     const apart = this.#apart.get(xid);
     if (apart === undefined) return this.#answer(xid, errorNumber, body, readAt);
-    const { traffic, onAuthFailed, onBroken } = this.#context;
     const call = apart.shift();
     if (xid === AUTH_XID) {
       // A stray answer says nothing about our credentials, and must not close the client for good.

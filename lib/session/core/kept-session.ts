@@ -87,20 +87,24 @@ export class KeptSession implements Traffic {
     return new SessionError('NOT_CONNECTED', text);
   }
 
-  /** A connection is attached. `fresh` tells that the session is new; everything of an earlier session is gone. */
-  onUp(connection: Connection, granted: Granted, fresh: boolean): void {
-    const { chroot } = this.#settings;
+  /** A server has taken up the session, or made one. `fresh` tells that it is new; all of an earlier session is gone. */
+  onGranted(connection: Connection, granted: Granted, fresh: boolean): void {
     // A re-attached session keeps its identity object: users compare it to learn whether it is the same session.
     if (fresh || this.#identity === undefined) this.#identity = { id: granted.id, timeoutMs: granted.timeoutMs };
     this.#identity.timeoutMs = granted.timeoutMs;
     this.#life.attached(connection, granted.timeoutMs, fresh);
+    if (fresh) this.#chrootIsThere = this.#settings.chroot === '';
+  }
+
+  /** A connection can be used for the session that was granted to it. */
+  onUp(connection: Connection): void {
+    const { chroot } = this.#settings;
     for (const frame of watchFrames(this.watches.registry, connection.offer.lastZxid, chroot))
       connection.conversation.sendApart(frame);
-    if (fresh) this.#chrootIsThere = chroot === '';
     // With credentials, an answer has to come first: a session whose credentials are refused must not be announced as
     // up.
-    if (this.#chrootIsThere && this.#settings.auth.length === 0) this.#announce(connection, granted);
-    else void this.#announceWhenReady(connection, granted, this.#chrootIsThere ? '' : chroot);
+    if (this.#chrootIsThere && this.#settings.auth.length === 0) this.#announce(connection);
+    else void this.#announceWhenReady(connection, this.#chrootIsThere ? '' : chroot);
   }
 
   onDown(cause: Error): void {
@@ -174,19 +178,19 @@ export class KeptSession implements Traffic {
     this.watches.notSet(call);
   }
 
-  async #announceWhenReady(connection: Connection, granted: Granted, chroot: string): Promise<void> {
+  async #announceWhenReady(connection: Connection, chroot: string): Promise<void> {
     const ready = await ensureChroot(connection, chroot);
     // The connection may have ended in the same turn in which the answer came.
     if (!connection.isAttached) return;
     if (ready === true) this.#chrootIsThere = true;
-    if (ready === true) this.#announce(connection, granted);
+    if (ready === true) this.#announce(connection);
     else if (ready !== false) this.#fail(ready);
   }
 
-  #announce(connection: Connection, granted: Granted): void {
-    if (this.#isClosing) return;
+  #announce(connection: Connection): void {
+    if (this.#isClosing || this.#identity === undefined) return;
     this.#connection = connection;
-    this.#life.up(granted.id);
+    this.#life.up(this.#identity.id);
     this.#become(this.#hasBeenUp ? 'reconnected' : 'connected');
     this.#hasBeenUp = true;
   }

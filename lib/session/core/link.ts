@@ -31,6 +31,8 @@ export type LinkRequest = Request | ControlRequest;
 export const PING_XID = -2;
 export const AUTH_XID = -4;
 export const SET_WATCHES_XID = -8;
+/** Tokens go one by one and before any request, so all of them have the number that requests leave out. */
+export const TOKEN_XID = 0;
 
 /** The first frame of a connection. It offers an old session, or asks for a new one (`sessionId` 0n). */
 export interface Handshake {
@@ -52,6 +54,8 @@ export interface HandshakeReply {
  */
 export interface ReplyBody {
   read(request: LinkRequest): Reply;
+  /** Reads the answer to a token of an authentication; empty where the server has no token to send. */
+  readToken?(): Uint8Array;
 }
 
 /** What a link that is not open yet is doing. */
@@ -65,6 +69,8 @@ export interface Link {
   /** The stage of a link that is not open yet, for people. Links in memory have none. */
   readonly stage?: LinkStage | undefined;
   handshake(handshake: Handshake): void;
+  /** Sends one token of an authentication. Links in memory have nobody who would ask for it. */
+  sendToken?(token: Uint8Array): void;
   /**
    * Queues one request, with `chroot` in front of every path in it.
    * @returns false when the frame is larger than servers accept; nothing was sent then

@@ -1,9 +1,10 @@
 import type { Timer } from '../../lock/clock.js';
 import { LockConfigurationError } from '../../lock/errors.js';
 import { MIN_SESSION_TICKS, uselessTimeout } from '../certainty.js';
-import { serverError, SessionError } from '../errors.js';
+import { AUTHENTICATION_REQUIRED, serverError, SessionError } from '../errors.js';
 import type { SessionSettings } from '../options.js';
 import { AbandonedSession, closed, closeSession, type Granted } from './abandoned-session.js';
+import { AuthenticationError } from './authentication.js';
 import { Connection, type ConnectionOwner, type Ending } from './connection.js';
 import type { KeptSession } from './kept-session.js';
 import type { Dialer, Handshake, HandshakeReply, Server } from './link.js';
@@ -32,6 +33,8 @@ export class SessionKeeper implements ConnectionOwner {
   #pause: Timer | undefined;
   #closeTimer: Timer | undefined;
   #abandoned: AbandonedSession | undefined;
+  /** The servers of this round where authentication failed for a reason that will not pass by itself. */
+  readonly #refusing = new Set<Server>();
 
   constructor(settings: SessionSettings, dialer: Dialer, session: KeptSession) {
     this.#settings = settings;
@@ -80,6 +83,14 @@ export class SessionKeeper implements ConnectionOwner {
     connection.expectAnswerWithin(this.#servers.answerPatienceMs(this.#heldMs()));
   }
 
+  onGranted(connection: Connection, reply: HandshakeReply): void {
+    if (this.#outOfTouch.isProbing) return;
+    const isFresh = connection.offer.sessionId === 0n;
+    this.#granted = { id: reply.sessionId, password: reply.password, timeoutMs: reply.timeoutMs };
+    // A session that is being closed is certain of nothing any more.
+    if (this.#state !== 'closing') this.#session.onGranted(connection, this.#granted, isFresh);
+  }
+
   onAttached(connection: Connection, reply: HandshakeReply): void {
     // A connection that opened a session on the side is not ours: it only shows that the server serves.
     if (this.#outOfTouch.isProbing) {
@@ -88,9 +99,7 @@ export class SessionKeeper implements ConnectionOwner {
       return;
     }
     this.#hadSession = true;
-    const fresh = connection.offer.sessionId === 0n;
     const { serverTickMs } = this.#settings;
-    this.#granted = { id: reply.sessionId, password: reply.password, timeoutMs: reply.timeoutMs };
     connection.startLiveness(reply.timeoutMs, serverTickMs, () => this.#session.heldUntil);
     if (this.#state === 'closing') {
       void this.#closeSession();
@@ -104,8 +113,9 @@ export class SessionKeeper implements ConnectionOwner {
     }
     this.#outOfTouch.end();
     this.#servers.restart(connection.server);
+    this.#refusing.clear();
     for (const auth of this.#settings.auth) connection.conversation.sendApart({ op: 'auth', ...auth });
-    this.#session.onUp(connection, this.#granted, fresh);
+    this.#session.onUp(connection);
   }
 
   onExpired(connection: Connection): void {
@@ -122,13 +132,54 @@ export class SessionKeeper implements ConnectionOwner {
     this.#connection = undefined;
     // Nothing is at stake before the first session: a mistake that no other attempt can change is told at once.
     if (cause instanceof LockConfigurationError && !this.#hadSession) return this.fail(cause);
-    if (ending === 'dropped') this.#reconnect(connection, cause);
+    if (ending !== 'dropped' && connection.wasGranted) this.#wasNotLetIn();
+    if (cause instanceof AuthenticationError && this.#isHopeless(cause, connection.server)) this.#misconfigured(cause);
+    else if (ending === 'dropped') this.#reconnect(connection, cause);
     else this.#retry(connection, ending);
   }
 
   onAuthFailed(errorNumber: number): void {
     const cause = serverError(errorNumber, 'auth', undefined);
-    this.fail(new LockConfigurationError('auth: the servers refuse these credentials', undefined, { cause }));
+    if (errorNumber !== AUTHENTICATION_REQUIRED) {
+      this.fail(new LockConfigurationError('auth: the servers refuse these credentials', undefined, { cause }));
+      return;
+    }
+    const text =
+      "auth: the servers let in only who authenticates, and not in the way in which this client does. { scheme: 'kerberos' } " +
+      'is SASL; their setting enforce.auth.schemes names the ways';
+    this.#failUnheard(new LockConfigurationError(text, undefined, { cause }));
+  }
+
+  /**
+   * A server took the session up and then did not let this client in. Each such attempt makes the session live for
+   * another S, and with it the nodes of locks that were lost meanwhile: nobody else would get them.
+   */
+  #wasNotLetIn(): void {
+    if (this.#state !== 'trying' || !this.#outOfTouch.isOut || this.#outOfTouch.isProbing) return;
+    this.#endSession('The servers did not accept who this client is for a whole session time-out');
+  }
+
+  /**
+   * Whether authentication can only succeed once somebody has changed something. A client that was up before goes on
+   * trying all the same: a ticket that ran out is renewed late, or a server is repaired.
+   */
+  #isHopeless({ blames }: AuthenticationError, server: Server): boolean {
+    if (blames !== 'moment') this.#refusing.add(server);
+    return (blames === 'client' || this.#isRefusedEverywhere) && !this.#hadSession && this.#state === 'trying';
+  }
+
+  get #isRefusedEverywhere(): boolean {
+    return this.#refusing.size === this.#settings.servers.length;
+  }
+
+  #misconfigured(cause: AuthenticationError): void {
+    this.#failUnheard(new LockConfigurationError(`auth: ${this.#servers.describeFailures()}`, undefined, { cause }));
+  }
+
+  /** Gives up for good where no server would hear that the session is to be closed. It is left to its time-out. */
+  #failUnheard(failure: LockConfigurationError): void {
+    this.#granted = undefined;
+    this.fail(failure);
   }
 
   #reconnect(connection: Connection, cause: Error): void {
@@ -178,11 +229,14 @@ export class SessionKeeper implements ConnectionOwner {
     if (this.#state === 'closed') return;
     const { clock } = this.#settings;
     if (server === undefined) {
+      // To be quick for the sake of what is held would be of no use where only somebody else can help.
+      const pauseMs = this.#servers.endRound(this.#isRefusedEverywhere ? 0 : this.#heldMs());
+      this.#refusing.clear();
       this.#session.onRoundInVain();
-      this.#pause = clock.setTimer(this.#servers.endRound(this.#heldMs()), () => this.#tryNext());
+      this.#pause = clock.setTimer(pauseMs, () => this.#tryNext());
       return;
     }
-    const { chroot } = this.#settings;
+    const { chroot, authenticator } = this.#settings;
     // Traffic on a probe belongs to another session.
     const traffic = this.#outOfTouch.isProbing ? undefined : this.#session;
     const heldMs = this.#heldMs();
@@ -192,7 +246,7 @@ export class SessionKeeper implements ConnectionOwner {
     const { serverTickMs } = this.#settings;
     const asksFirst =
       heldMs > MIN_SESSION_TICKS * serverTickMs && this.#servers.wordlessMs(server, clock.now()) <= serverTickMs;
-    const context = { clock, chroot, dialer: this.#dialer, owner: this, traffic, asksFirst };
+    const context = { clock, chroot, dialer: this.#dialer, owner: this, traffic, authenticator, asksFirst };
     const patienceMs = this.#servers.patienceMs(server, this.#timeoutMs(), heldMs);
     this.#connection = new Connection(server, this.#offer(), patienceMs, context);
   }

@@ -3,7 +3,7 @@ import { outsideCalls } from '../../lock/outside-calls.js';
 import type { Handshake, LinkRequest } from '../core/link.js';
 import type { Acl } from '../requests.js';
 import { JuteWriter } from './jute-writer.js';
-import { dataBytes, RequestEncoder, writeHandshake } from './requests-codec.js';
+import { dataBytes, RequestEncoder, writeHandshake, writeToken } from './requests-codec.js';
 
 /**
  * A server cuts the connection at its `jute.maxbuffer` (0xfffff). The rest is room for what it adds when it passes a
@@ -44,6 +44,12 @@ export class FrameOutput {
   handshake(handshake: Handshake): void {
     this.#writer.beginFrame();
     writeHandshake(this.#writer, handshake);
+    this.#finishFrame();
+  }
+
+  token(token: Uint8Array): void {
+    this.#writer.beginFrame();
+    writeToken(this.#writer, token);
     this.#finishFrame();
   }
 

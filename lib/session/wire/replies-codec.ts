@@ -70,6 +70,10 @@ export class FrameReplyBody implements ReplyBody {
     }
   }
 
+  readToken(): Uint8Array {
+    return this.#reader.buffer();
+  }
+
   #children({ numberedAfter }: ListRequest): string[] {
     if (numberedAfter === undefined) return this.#reader.strings();
     return this.#reader.strings((bytes, start, end) => isNumberedAfter(numberedAfter, bytes, start, end));

@@ -1,4 +1,4 @@
-import { CREATE_FLAGS, type Handshake, type LinkRequest, type RemovableWatch } from '../core/link.js';
+import { CREATE_FLAGS, type Handshake, type LinkRequest, type RemovableWatch, TOKEN_XID } from '../core/link.js';
 import type { Acl, CheckRequest, MultiPart } from '../requests.js';
 import type { JuteWriter } from './jute-writer.js';
 
@@ -23,6 +23,8 @@ export const OPCODES = {
   removeWatches: 18,
   auth: 100,
   setWatches: 101,
+  /** One token of an authentication. */
+  sasl: 102,
   closeSession: -11,
   /** In a multi: the result type of a part that failed, and the type of the header that ends the list. */
   error: -1,
@@ -41,6 +43,12 @@ export function writeHandshake(writer: JuteWriter, handshake: Handshake): void {
   writer.buffer(handshake.password);
   // The client never accepts read-only service: a server without a quorum says nothing that a lock could rely on.
   writer.boolean(false);
+}
+
+export function writeToken(writer: JuteWriter, token: Uint8Array): void {
+  writer.int(TOKEN_XID);
+  writer.int(OPCODES.sasl);
+  writer.buffer(token);
 }
 
 /** Writes a request, its header and its body, into the frame that was begun. */

@@ -76,6 +76,10 @@ export class SocketLink implements Link {
     if (this.#state.name === 'open') this.#state.output.handshake(handshake);
   }
 
+  sendToken(token: Uint8Array): void {
+    if (this.#state.name === 'open') this.#state.output.token(token);
+  }
+
   send(xid: number, request: LinkRequest, chroot: string): boolean {
     // A closed link accepts everything and sends nothing.
     return this.#state.name === 'open' ? this.#state.output.send(xid, request, chroot) : true;

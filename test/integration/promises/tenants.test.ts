@@ -4,7 +4,7 @@ import { FencedZnodes } from '../../../lib/fencing/index.js';
 import { LockConfigurationError, LockLostError } from '../../../lib/lock/errors.js';
 import type { LockHandle } from '../../../lib/lock/handle.js';
 import { type ClosableLockService, createLockService, openSession, whenUp } from '../../../lib/open.js';
-import type { DistributedLockOptions } from '../../../lib/options.js';
+import type { DigestAuth, DistributedLockOptions } from '../../../lib/options.js';
 import { resolveOptions } from '../../../lib/resolve-options.js';
 import type { SessionClient } from '../../../lib/session/core/session-client.js';
 import { SessionError } from '../../../lib/session/errors.js';
@@ -24,7 +24,7 @@ const SUPER = { username: 'super', password: 'user' };
 const NAMESPACE = '/tenants/blue';
 const KEY = '/locks/orders/42';
 
-type Identity = Pick<DistributedLockOptions, 'auth' | 'tls' | 'acl'>;
+type Identity = Pick<DistributedLockOptions, 'tls' | 'acl'> & { readonly auth?: DigestAuth };
 
 /** Two tenants as the servers tell them apart, at one port. */
 interface Tenants {

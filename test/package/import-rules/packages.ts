@@ -13,6 +13,7 @@ export const HOME_OF_OPTIONAL_PEER: Readonly<Record<string, string>> = {
   '@nestjs/terminus': 'lib/extras/terminus/',
   // Described by types of our own and handed in by the application: nothing is imported.
   ioredis: 'lib/fencing/redis/',
+  kerberos: 'lib/session/kerberos/',
   pg: 'lib/fencing/postgres/',
 };
 

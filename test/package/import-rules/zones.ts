@@ -10,6 +10,7 @@ export type Zone =
   | 'port'
   | 'core'
   | 'wire'
+  | 'kerberos'
   | 'native'
   | 'simulator'
   | 'engine'
@@ -29,7 +30,7 @@ export function zoneOf(path: string): Zone {
   if (first === 'session' && second.endsWith('.ts')) return 'port';
   if (
     first === 'session' &&
-    (second === 'core' || second === 'wire' || second === 'native' || second === 'simulator')
+    (second === 'core' || second === 'wire' || second === 'kerberos' || second === 'native' || second === 'simulator')
   ) {
     return second;
   }
@@ -46,6 +47,7 @@ const MAY_IMPORT: Partial<Record<Zone, readonly Zone[]>> = {
   port: ['core', 'lock'],
   core: ['port', 'lock'],
   wire: ['port', 'core', 'lock'],
+  kerberos: ['port', 'core', 'lock'],
   native: ['port', 'core', 'lock'],
   simulator: ['port', 'core', 'lock'],
   nest: ['open', 'engine', 'lock'],
@@ -97,10 +99,10 @@ function roomOf(path: string): Room | undefined {
 }
 
 /** Loaded on demand by the composition root, never with it. */
-const ON_DEMAND: readonly Zone[] = ['native', 'simulator', 'extras/shards'];
+const ON_DEMAND: readonly Zone[] = ['kerberos', 'native', 'simulator', 'extras/shards'];
 
 /** A session takes its errors, its time, a heap and the way out of a caller's context from `lock`, nothing else of what a lock is. */
-const SESSION_ZONES: readonly Zone[] = ['port', 'core', 'wire', 'native', 'simulator'];
+const SESSION_ZONES: readonly Zone[] = ['port', 'core', 'wire', 'kerberos', 'native', 'simulator'];
 const LOCK_FILES_FOR_SESSIONS = /^lib\/lock\/(errors|deadlines?|clock|heap|outside-calls)(\.ts$|\/)/;
 
 /** Why one file of `lib/` may not import another, or `undefined` when it may. */

@@ -1,12 +1,13 @@
-import type {
-  Dialer,
-  DialOptions,
-  Handshake,
-  Link,
-  LinkListener,
-  LinkRequest,
-  ReplyBody,
-  Server,
+import {
+  type Dialer,
+  type DialOptions,
+  type Handshake,
+  type Link,
+  type LinkListener,
+  type LinkRequest,
+  type ReplyBody,
+  type Server,
+  TOKEN_XID,
 } from '../../../lib/session/core/link.js';
 import type { Reply, WatchEvent } from '../../../lib/session/requests.js';
 
@@ -21,6 +22,8 @@ export const PASSWORD = Uint8Array.from({ length: 16 }, (_, index) => index + 1)
 /** A connection whose server is played by the test. */
 export class ScriptedLink implements Link {
   readonly sent: SentRequest[] = [];
+  /** Those of the client, as text. */
+  readonly tokens: string[] = [];
   offer: Handshake | undefined;
   /** Whether the handshake was answered. */
   greeted = false;
@@ -49,6 +52,17 @@ export class ScriptedLink implements Link {
     this.sent.push(sent);
     this.onSend(sent);
     return true;
+  }
+
+  sendToken(token: Uint8Array): void {
+    this.tokens.push(Buffer.from(token).toString());
+  }
+
+  /** Answers the client's last token by another, or by an error number. */
+  answerToken(answer: string | number): void {
+    const errorNumber = typeof answer === 'number' ? answer : 0;
+    const readToken = (): Uint8Array => Buffer.from(typeof answer === 'number' ? '' : answer);
+    this.#hear(() => this.listener.onReply(TOKEN_XID, errorNumber, { read: () => undefined, readToken }));
   }
 
   /** What is sent counts as having left. */

@@ -227,8 +227,8 @@ export const MORE_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'lib/session/core/session-keeper.ts',
-        find: 'this.#servers.endRound(this.#heldMs())',
-        replace: 'this.#servers.endRound()',
+        find: 'this.#isRefusedEverywhere ? 0 : this.#heldMs()',
+        replace: '0',
       },
     ],
     breaks: ['no false loss'],
