@@ -84,7 +84,7 @@ export class ObjectServer {
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const path = request.url ?? '/';
+    const { pathname: path } = new URL(request.url ?? '/', this.url);
     if (request.method === 'PUT') return this.#put(path, request, response);
     const found = this.#objects.get(path);
     if (found === undefined) return answer(response, 404, 'NoSuchKey');

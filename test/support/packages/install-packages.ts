@@ -13,7 +13,7 @@ const FILES = ['package.json', 'package-lock.json'];
  * A folder with the packages of a manifest beside this file, for tests that need more than the package's own dependencies: database
  * drivers, ORMs. They are installed once for a machine, from the npm registry and without running their scripts.
  */
-export async function packagesFolder(name: 'databases' | 'orms'): Promise<string> {
+export async function packagesFolder(name: 'databases' | 'orms' | 'prisma'): Promise<string> {
   const manifest = join(HERE, name);
   const hash = createHash('sha1');
   for (const file of FILES) hash.update(readFileSync(join(manifest, file)));
