@@ -202,6 +202,23 @@ describe('the packed package', () => {
       expect(simulatorIn(paths(loaded))).toEqual([]);
     });
 
+    it.each([
+      `import { createLockService } from 'nestjs-zookeeper-lock';`,
+      `import { createRequire } from 'node:module';
+      const { createLockService } = createRequire(process.cwd() + '/package/dist/cjs/')('./index.js');`,
+    ])('says at the start how to get the package for Kerberos: %s', async (beginning) => {
+      const { stdout } = await runPacked(
+        folder,
+        `${beginning}
+        const options = { connect: '${address()}', auth: { scheme: 'kerberos' } };
+        await createLockService(options).catch(({ code, details }) => console.log(code, details));`,
+      );
+
+      expect(stdout).toBe(
+        `LOCK_CONFIGURATION auth: ${address()}: auth.scheme 'kerberos' needs the package kerberos: npm install kerberos\n`,
+      );
+    });
+
     it('replays a seed of its simulator in another process, and in the other build', async () => {
       const builds = [
         `import { LockSimulator } from 'nestjs-zookeeper-lock/simulator';`,

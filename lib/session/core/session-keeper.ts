@@ -9,6 +9,7 @@ import { Connection, type ConnectionOwner, type Ending } from './connection.js';
 import type { KeptSession } from './kept-session.js';
 import type { Dialer, Handshake, HandshakeReply, Server } from './link.js';
 import { OutOfTouch } from './out-of-touch.js';
+import { RefusingServers } from './refusing-servers.js';
 import { ServerList } from './server-list.js';
 
 const NO_PASSWORD = new Uint8Array(16);
@@ -33,14 +34,14 @@ export class SessionKeeper implements ConnectionOwner {
   #pause: Timer | undefined;
   #closeTimer: Timer | undefined;
   #abandoned: AbandonedSession | undefined;
-  /** The servers of this round where authentication failed for a reason that will not pass by itself. */
-  readonly #refusing = new Set<Server>();
+  readonly #refusing: RefusingServers;
 
   constructor(settings: SessionSettings, dialer: Dialer, session: KeptSession) {
     this.#settings = settings;
     this.#dialer = dialer;
     this.#session = session;
     this.#servers = new ServerList(settings.servers, settings.random);
+    this.#refusing = new RefusingServers(settings.servers);
     this.#outOfTouch = new OutOfTouch(settings.clock, settings.serverTickMs, () => session.onOutOfTouch());
   }
 
@@ -113,7 +114,7 @@ export class SessionKeeper implements ConnectionOwner {
     }
     this.#outOfTouch.end();
     this.#servers.restart(connection.server);
-    this.#refusing.clear();
+    this.#refusing.forget();
     for (const auth of this.#settings.auth) connection.conversation.sendApart({ op: 'auth', ...auth });
     this.#session.onUp(connection);
   }
@@ -133,7 +134,7 @@ export class SessionKeeper implements ConnectionOwner {
     // Nothing is at stake before the first session: a mistake that no other attempt can change is told at once.
     if (cause instanceof LockConfigurationError && !this.#hadSession) return this.fail(cause);
     if (ending !== 'dropped' && connection.wasGranted) this.#wasNotLetIn();
-    if (cause instanceof AuthenticationError && this.#isHopeless(cause, connection.server)) this.#misconfigured(cause);
+    if (cause instanceof AuthenticationError && this.#isHopeless(cause, connection.server)) this.#failByRefusal(cause);
     else if (ending === 'dropped') this.#reconnect(connection, cause);
     else this.#retry(connection, ending);
   }
@@ -159,20 +160,13 @@ export class SessionKeeper implements ConnectionOwner {
     this.#endSession('The servers did not accept who this client is for a whole session time-out');
   }
 
-  /**
-   * Whether authentication can only succeed once somebody has changed something. A client that was up before goes on
-   * trying all the same: a ticket that ran out is renewed late, or a server is repaired.
-   */
-  #isHopeless({ blames }: AuthenticationError, server: Server): boolean {
-    if (blames !== 'moment') this.#refusing.add(server);
-    return (blames === 'client' || this.#isRefusedEverywhere) && !this.#hadSession && this.#state === 'trying';
+  #isHopeless(error: AuthenticationError, server: Server): boolean {
+    // A client that was up before goes on trying all the same: a ticket that ran out is renewed late, or a server is
+    // repaired.
+    return this.#refusing.add(server, error) && !this.#hadSession && this.#state === 'trying';
   }
 
-  get #isRefusedEverywhere(): boolean {
-    return this.#refusing.size === this.#settings.servers.length;
-  }
-
-  #misconfigured(cause: AuthenticationError): void {
+  #failByRefusal(cause: AuthenticationError): void {
     this.#failUnheard(new LockConfigurationError(`auth: ${this.#servers.describeFailures()}`, undefined, { cause }));
   }
 
@@ -230,8 +224,8 @@ export class SessionKeeper implements ConnectionOwner {
     const { clock } = this.#settings;
     if (server === undefined) {
       // To be quick for the sake of what is held would be of no use where only somebody else can help.
-      const pauseMs = this.#servers.endRound(this.#isRefusedEverywhere ? 0 : this.#heldMs());
-      this.#refusing.clear();
+      const pauseMs = this.#servers.endRound(this.#refusing.areAll ? 0 : this.#heldMs());
+      this.#refusing.forget();
       this.#session.onRoundInVain();
       this.#pause = clock.setTimer(pauseMs, () => this.#tryNext());
       return;

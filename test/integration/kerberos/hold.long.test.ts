@@ -6,6 +6,7 @@ import { saslServer } from '../../support/kerberos/sasl-server.js';
 import { eventually } from '../../support/process/eventually.js';
 import { Stalls } from '../../support/process/stalls.js';
 import { type FaultProxy, startProxy } from '../../support/proxy/fault-proxy.js';
+import { createCertificates } from '../../support/zookeeper/certificates.js';
 import { type StandaloneServer, startZooKeeper } from '../../support/zookeeper/start-zookeeper.js';
 
 /** The least that a ticket may live: MIT Kerberos itself refuses less than a few seconds. */
@@ -16,6 +17,7 @@ describe('A lock that is held as a Kerberos principal', () => {
   let realm: Realm;
   let server: StandaloneServer;
   let proxy: FaultProxy;
+  let serverKeytab: string;
   let keytab: string;
   let options: DistributedLockOptions;
   /** A test's own, because the nodes of a principal are for it alone. */
@@ -24,7 +26,7 @@ describe('A lock that is held as a Kerberos principal', () => {
 
   beforeAll(async () => {
     realm = await startRealm();
-    const serverKeytab = await realm.keytab('zookeeper/localhost');
+    serverKeytab = await realm.keytab('zookeeper/localhost');
     keytab = await realm.keytab('orders');
     const sasl = await saslServer(realm, { principal: 'zookeeper/localhost', keytab: serverKeytab });
     server = await startZooKeeper({ tickTimeMs: 500, ...sasl });
@@ -103,6 +105,24 @@ describe('A lock that is held as a Kerberos principal', () => {
         .every((opcode) => opcode === 'connect' || opcode === 'sasl'),
     ).toBe(true);
     await locker.tell({ do: 'release' });
+  });
+
+  it('goes over TLS, too', async () => {
+    const certificates = await createCertificates();
+    const sasl = await saslServer(realm, { principal: 'zookeeper/localhost', keytab: serverKeytab });
+    const secure = await startZooKeeper({ tickTimeMs: 500, ...sasl, tls: { certificates, clientAuth: 'none' } });
+    try {
+      await using locker = await startLocker(realm.withKeytab(keytab, 'tls'));
+      const tls = { ca: certificates.ca };
+      expect(await locker.start({ ...options, connect: `localhost:${secure.securePort}`, tls })).toMatchObject({
+        state: 'connected',
+      });
+      expect(await locker.tell({ do: 'acquire', key })).toMatchObject({ isHeld: true });
+      expect(await locker.tell({ do: 'release' })).toMatchObject({ isHeld: false });
+    } finally {
+      await secure.stop();
+      await certificates.remove();
+    }
   });
 
   it('survives its ticket: the next connection gets a new one by the keytab', async () => {

@@ -227,7 +227,7 @@ export const MORE_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'lib/session/core/session-keeper.ts',
-        find: 'this.#isRefusedEverywhere ? 0 : this.#heldMs()',
+        find: 'this.#refusing.areAll ? 0 : this.#heldMs()',
         replace: '0',
       },
     ],

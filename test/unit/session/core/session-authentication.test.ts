@@ -201,6 +201,36 @@ describe('A client that authenticates', () => {
   });
 });
 
+describe('Where servers refuse only us (their data was wiped or restored),', () => {
+  it('the session on the side and the end of the old one are asked for behind an authentication, too', async () => {
+    const { world: one } = await connected();
+    one.link.lastZxid = 77n;
+    await one.loseTouch();
+    const before = one.dialer.links.length;
+    one.dialer.onDial = (link) => {
+      link.open();
+      void promisesSettled().then(async () => {
+        if (link.offer?.sessionId === 0x1234n && link.offer.lastZxid !== 0n)
+          return link.hangUp(new Error('newer state'));
+        link.grant(10_000, 0x5555n);
+        for (const challenge of ['first', 'last', '']) {
+          expect(link.operations()).toEqual([]);
+          link.answerToken(challenge);
+          await promisesSettled();
+        }
+        if (link.operations().includes('closeSession')) link.answer();
+      });
+    };
+    for (let step = 0; step < 100; step += 1) await one.clock.advance(50);
+    expect(one.client.state).toBe('reconnected');
+    expect(one.client.identity?.id).toBe(0x5555n);
+    const closed = one.dialer.links.slice(before).filter((link) => link.operations().includes('closeSession'));
+    expect(closed.map(({ offer }) => offer?.sessionId)).toEqual([0n, 0x1234n]);
+    expect(closed.map(({ tokens }) => tokens.length)).toEqual([3, 3]);
+    expect(one.dialer.open).toHaveLength(1);
+  });
+});
+
 describe('A client that proves nothing, at servers that insist on it,', () => {
   it.each<[string, (world: SessionWorld) => void]>([
     ['a request', (one) => one.link.answer(-124)],
