@@ -8,6 +8,10 @@ const MAX_LENGTH = 4_096;
 /** The nodes of the sessions' heartbeats are below a node of this name. */
 const RESERVED = '.sessions';
 
+/** Keys that have been found right: most are used again and again. */
+const checked = new Set<string>();
+const MAX_CHECKED = 1_000;
+
 /** @returns the first segment whose name is reserved for nodes of queues or of sessions */
 export function reservedSegment(path: string): string | undefined {
   return path.split('/').find((segment) => segment === RESERVED || parseNodeName(segment) !== undefined);
@@ -18,9 +22,14 @@ export function reservedSegment(path: string): string | undefined {
  * @throws InvalidLockKeyError
  */
 export function checkKey(key: string): void {
+  if (checked.has(key)) return;
   if (typeof key !== 'string') throw new InvalidLockKeyError(`A lock key must be a string, not ${typeof key}`);
   const why = whyNoKey(key);
-  if (why === undefined) return;
+  if (why === undefined) {
+    if (checked.size === MAX_CHECKED) checked.clear();
+    checked.add(key);
+    return;
+  }
   const shown = key.length > 200 ? `${key.slice(0, 200)}...` : key;
   throw new InvalidLockKeyError(`Not a lock key: ${JSON.stringify(shown)}${why}`, key);
 }

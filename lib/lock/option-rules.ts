@@ -44,9 +44,9 @@ export function checkOptions(options: object, rules: Readonly<Record<string, Opt
     if (!Object.hasOwn(rules, name)) refuse(`${name}: ${describeUnknownOption(name, Object.keys(rules))}`, key);
   }
   // The options may be an object of a class, whose members Object.keys does not name.
-  for (const [name, rule] of Object.entries(rules)) {
+  for (const name in rules) {
     const value = (options as Readonly<Record<string, unknown>>)[name];
-    if (value !== undefined) checkOption(name, value, rule, key);
+    if (value !== undefined) checkOption(name, value, rules[name]!, key);
   }
 }
 

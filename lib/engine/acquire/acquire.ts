@@ -37,10 +37,9 @@ export class Acquire {
     this.#parts = parts;
   }
 
-  async acquire(request: LockRequest, scope: CallScope): Promise<Hold> {
-    const end = await this.#untilHeld(request, scope, 'waits');
+  acquire(request: LockRequest, scope: CallScope): Promise<Hold> {
     // A call that waits never ends as busy.
-    return end as Hold;
+    return this.#untilHeld(request, scope, 'waits') as Promise<Hold>;
   }
 
   /** Acquires the lock only if nobody is in the way: a strong read first, so that a busy key costs no write. */
@@ -100,7 +99,7 @@ export class Acquire {
       for (; end === undefined; turn = undefined) {
         if (turn === undefined && readsHead === undefined) readsHead = holderInFront.lookBeforeEnd(queue, scope);
         turn ??= await scope.guard(member.turn());
-        end = await this.#onTurn(turn, contender, scope, patience);
+        end = turn.kind === 'holds' ? began(turn.hold, scope) : await this.#onTurn(turn, contender, scope, patience);
         if (end === undefined) queue.lookAgain(member);
       }
       if (end === 'busy') return new Busy(holderInFront.describeBlocking(request, queue.inFrontOf(member)));
@@ -115,17 +114,12 @@ export class Acquire {
 
   /** @returns undefined when the queue must be looked at again */
   async #onTurn(
-    turn: Turn,
+    turn: Exclude<Turn, { kind: 'holds' }>,
     contender: Contender,
     scope: CallScope,
     patience: Patience,
   ): Promise<Hold | End | undefined> {
     switch (turn.kind) {
-      case 'holds':
-        if (!turn.hold.isLost) return turn.hold;
-        // It was lost in the very turn of the event loop in which it began: the caller has not heard of it, and queues again.
-        scope.goOn();
-        return 'lost at once';
       case 'removed':
       case 'session ended':
         return turn.kind;
@@ -242,6 +236,13 @@ export class Acquire {
       ? new Busy(undefined)
       : undefined;
   }
+}
+
+function began(hold: Hold, scope: CallScope): Hold | 'lost at once' {
+  if (!hold.isLost) return hold;
+  // It was lost in the very turn of the event loop in which it began: the caller has not heard of it, and queues again.
+  scope.goOn();
+  return 'lost at once';
 }
 
 function neededMs({ timeoutMs }: Contender['session']): number {
