@@ -43,8 +43,8 @@ interface Change {
 
 /** With so many writes in between, something writes without end. */
 const MOST_LOSSES = 1_000;
-/** How often in a row a write may be unknown; with the pauses this is about six seconds. */
-const MOST_UNKNOWN = 8;
+/** How often one write is sent; with the pauses this is about five seconds. */
+const MOST_TRIES = 8;
 const FIRST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 2_000;
 
@@ -174,11 +174,12 @@ export class FencedObjects {
     const name = newWriteName();
     const body = encodeRecord(nextRecord(over.record, name, token, content(over.record)));
     const condition: ObjectCondition = over.etag === undefined ? { ifNoneMatch: '*' } : { ifMatch: over.etag };
-    for (let unknown = 0; ; unknown += 1) {
+    let mayComeYet = false;
+    for (let tries = 1; ; tries += 1) {
       const outcome = await put(this.#client, resource, body, condition);
       if (outcome.type === 'done') return 'done';
-      // An earlier try may have been let in.
-      if (outcome.type === 'refused') throw unknown === 0 ? outcome.error : unknownOutcome(resource, outcome.error);
+      if (outcome.type === 'refused') throw mayComeYet ? unknownOutcome(resource, outcome.error) : outcome.error;
+      mayComeYet ||= outcome.type === 'unknown';
       const now = await this.#lookAgain(resource);
       if (now !== undefined) {
         const isDone = isIn(now.record, over.record, name);
@@ -191,8 +192,12 @@ export class FencedObjects {
         }
       }
       // The version is still the one before: the write was not carried out, or not yet.
-      if (unknown + 1 === MOST_UNKNOWN) throw unknownOutcome(resource, outcome.error);
-      await pause(Math.min(FIRST_PAUSE_MS * 2 ** unknown, LONGEST_PAUSE_MS));
+      if (tries === MOST_TRIES) {
+        throw mayComeYet
+          ? unknownOutcome(resource, outcome.error)
+          : refusedThoughUnchanged(resource, condition, outcome.error);
+      }
+      await pause(Math.min(FIRST_PAUSE_MS * 2 ** (tries - 1), LONGEST_PAUSE_MS));
     }
   }
 
@@ -218,9 +223,18 @@ function refuseStale(resource: string, token: bigint, now: ObjectRecord | undefi
 
 function unknownOutcome(resource: string, cause: unknown): LockUnavailableError {
   return new LockUnavailableError(
-    `Whether the object ${onOneLine(resource)} was written is not known: up to ${MOST_UNKNOWN} times the store said that another write ` +
-      'was under way, failed, did not answer, or refused a condition that was met. The write may be carried out yet. Read the object ' +
-      'before you repeat it',
+    `Whether the object ${onOneLine(resource)} was written is not known: in up to ${MOST_TRIES} tries the store said that another ` +
+      'write was under way, failed, or did not answer. The write may be carried out yet. Read the object before you repeat it',
+    resource,
+    { cause },
+  );
+}
+
+function refusedThoughUnchanged(resource: string, condition: ObjectCondition, cause: unknown): LockConfigurationError {
+  const sent = condition.ifMatch === undefined ? 'If-None-Match: *' : `If-Match: ${condition.ifMatch}`;
+  return new LockConfigurationError(
+    `The object store refused ${sent} for ${onOneLine(resource)} ${MOST_TRIES} times, though reads give the same object. Does get() ` +
+      'give the ETag as the store has it (quotes, no W/), past all caches? Nothing was written',
     resource,
     { cause },
   );

@@ -252,6 +252,21 @@ describe('FencedObjects', () => {
     expect(history().map((version) => version.text)).toEqual(['old', 'mine']);
   });
 
+  it('says so where the ETag that the client gives is not that of the store', async () => {
+    await objects.write(R, 'old', 5n);
+    const weak: ObjectClient = {
+      get: async (name) => {
+        const found = await client.get(name);
+        return found && { ...found, etag: `W/${found.etag}` };
+      },
+      put: (name, body, condition) => client.put(name, body, condition),
+    };
+    await expect(new FencedObjects({ client: weak }).write(R, 'new', 5n)).rejects.toEqual(
+      telling('though reads give the same object'),
+    );
+    expect(await text()).toBe('old');
+  }, 20_000);
+
   it('refuses an object that another program wrote', async () => {
     for (const body of ['hello', '{"fencing":1}\n', '{"fencing":1,"token":"x","count":1,"writes":[]}\n']) {
       server.place(R, body);

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { claimWith, type RunSql } from '../../../../lib/fencing/sql/claim-with.js';
 import type { SqlDialect } from '../../../../lib/fencing/sql/dialects.js';
@@ -143,6 +145,11 @@ describe('fenceStatement', () => {
       expect(schema).toContain(`CREATE TABLE IF NOT EXISTS ${table} (`);
       for (const { sql } of claim(R, 5n)) if (sql.includes('marks')) expect(sql).toContain(` ${table} `);
     }
+  });
+
+  it.each<SqlDialect>(['postgres', 'mysql', 'sqlite'])('makes the table for %s that its page shows', (dialect) => {
+    const page = readFileSync(join(import.meta.dirname, '../../../../docs/fencing-transactions.md'), 'utf8');
+    expect(page).toContain(fenceStatement(dialect).schema);
   });
 
   it('refuses tokens and names that are none', () => {
