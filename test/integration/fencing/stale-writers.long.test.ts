@@ -1,6 +1,9 @@
 import { rm } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { ObjectServer } from '../../support/fencing/object-server.js';
+import { type SqlWorld, startWorld } from '../../support/fencing/sql/start-world.js';
 import { type Outcomes, runStaleWriters } from '../../support/fencing/stale-writers.js';
+import { prepareMariaDb } from '../../support/fencing/stores/mariadb-store.js';
 import { preparePostgres } from '../../support/fencing/stores/postgres-stores.js';
 import type { WriterSettings } from '../../support/fencing/writer-process.js';
 import { type NodeChild, ofType, startNodeChild } from '../../support/process/node-child.js';
@@ -10,7 +13,7 @@ import { type RedisServer, startRedis } from '../../support/redis/start-redis.js
 import { makeWorkspace } from '../../support/zookeeper/workspace.js';
 import { type StandaloneServer, startZooKeeper } from '../../support/zookeeper/start-zookeeper.js';
 
-const STORES = ['file', 'postgres-mark', 'postgres-column', 'redis', 'http', 'znodes'];
+const STORES = ['file', 'postgres-mark', 'postgres-column', 'mariadb', 'redis', 'objects', 'http', 'znodes'];
 const TICK_MS = 250;
 /** Outlives a stall of a second. */
 const SESSION_MS = 8 * TICK_MS;
@@ -24,7 +27,9 @@ function ofEach(outcome: string): Outcomes {
 describe('A writer that was stopped for longer than its session, and writes again without asking', () => {
   let zookeeper: StandaloneServer;
   let postgres: PostgresServer;
+  let mariaDb: SqlWorld;
   let redis: RedisServer;
+  let objects: ObjectServer;
   let service: NodeChild;
   let folder: string;
   let settings: Omit<WriterSettings, 'isGuarded'>;
@@ -32,9 +37,12 @@ describe('A writer that was stopped for longer than its session, and writes agai
   beforeAll(async () => {
     zookeeper = await startZooKeeper({ tickTimeMs: TICK_MS });
     postgres = await startPostgres();
+    mariaDb = await startWorld('mysql');
     redis = await startRedis();
+    objects = await ObjectServer.start();
     folder = await makeWorkspace();
     await preparePostgres(postgres.url);
+    await prepareMariaDb(mariaDb.place);
     service = await startNodeChild(new URL('../../support/fencing/http-service.ts', import.meta.url), {
       args: [postgres.url],
     });
@@ -44,6 +52,8 @@ describe('A writer that was stopped for longer than its session, and writes agai
       sessionTimeoutMs: SESSION_MS,
       serverTickMs: TICK_MS,
       postgresUrl: postgres.url,
+      mariaDb: mariaDb.place,
+      objectsUrl: objects.url,
       redisPort: redis.port,
       httpUrl: String(url),
       folder,
@@ -51,7 +61,7 @@ describe('A writer that was stopped for longer than its session, and writes agai
   }, INSTALL_MS);
   afterAll(async () => {
     await service?.kill();
-    await Promise.all([zookeeper?.stop(), postgres?.stop(), redis?.stop()]);
+    await Promise.all([zookeeper?.stop(), postgres?.stop(), mariaDb?.stop(), redis?.stop(), objects?.stop()]);
     await rm(folder, { recursive: true, force: true });
     folderRemoved(folder);
   }, 30_000);

@@ -4,6 +4,8 @@ import { createLockService } from '../../../lib/open.js';
 import { onParentMessage, sendToParent } from '../process/parent.js';
 import { fileStore } from './stores/file-store.js';
 import { httpStore } from './stores/http-store.js';
+import { mariaDbStore } from './stores/mariadb-store.js';
+import { objectStore } from './stores/object-store.js';
 import { postgresStores } from './stores/postgres-stores.js';
 import type { ProofStore, Shown, StorePlaces } from './stores/proof-store.js';
 import { redisStore } from './stores/redis-store.js';
@@ -37,7 +39,9 @@ const storeSettings = { ...settings, locks };
 const stores: readonly ProofStore[] = [
   await fileStore(storeSettings),
   ...postgresStores(storeSettings),
+  await mariaDbStore(storeSettings),
   redisStore(storeSettings),
+  objectStore(storeSettings),
   httpStore(storeSettings),
   znodeStore(storeSettings),
 ];

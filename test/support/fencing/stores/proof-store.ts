@@ -1,4 +1,5 @@
 import type { LockTicket } from '../../../../lib/fencing/znodes/ticket.js';
+import type { SqlPlace } from '../sql/sql-world.js';
 import type { LockService } from '../../../../lib/engine/lock-service.js';
 
 /** What a writer has of its lock: data that was passed on, no handle. It cannot ask whether the lock is still held. */
@@ -16,6 +17,8 @@ export interface ProofStore {
 /** Where the stores are. */
 export interface StorePlaces {
   readonly postgresUrl: string;
+  readonly mariaDb: SqlPlace;
+  readonly objectsUrl: string;
   readonly redisPort: number;
   readonly httpUrl: string;
   readonly folder: string;
