@@ -66,6 +66,11 @@ export class ConnectionMonitor {
         'auth is set and tls is not, so the password crosses the network unencrypted. Whoever listens has ' +
           "it: connect to the servers' secureClientPort with tls",
       );
+    } else if (typeof tls === 'object' && tls.rejectUnauthorized === false) {
+      this.#warn(
+        'tls.rejectUnauthorized is false, so nobody checks whether these are your servers. Whoever is on the way can pass for ' +
+          'them, read the credentials, and make two holders: give ca instead',
+      );
     }
   }
 

@@ -219,6 +219,15 @@ describe('the log', () => {
     for (const { recorder } of [safe, memory, anonymous]) expect(recorder.find('tls is not')).toEqual([]);
   });
 
+  it('warns once, at boot, of servers that nobody checks', async () => {
+    const connect = `127.0.0.1:${await freePort()}`;
+    const told = "warn: Connection 'default': tls.rejectUnauthorized is false";
+    await using careless = await startRecorded({ connect, tls: { rejectUnauthorized: false }, startup: 'lazy' });
+    await using careful = await startRecorded({ connect, tls: { rejectUnauthorized: true }, startup: 'lazy' });
+    expect(careless.recorder.find(told)).toHaveLength(1);
+    expect(careful.recorder.find(told)).toEqual([]);
+  });
+
   it('warns of the event loop also where the block has cost the lock', async () => {
     await using application = await startWithTesting();
     const lock = await application.locks.acquire('/locks/a');

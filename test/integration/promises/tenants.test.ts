@@ -5,10 +5,11 @@ import { LockConfigurationError, LockLostError } from '../../../lib/lock/errors.
 import type { LockHandle } from '../../../lib/lock/handle.js';
 import { type ClosableLockService, createLockService, openSession, whenUp } from '../../../lib/open.js';
 import type { DigestAuth, DistributedLockOptions } from '../../../lib/options.js';
+import { releaseMark } from '../../../lib/queue/node-name.js';
 import { resolveOptions } from '../../../lib/resolve-options.js';
 import type { SessionClient } from '../../../lib/session/core/session-client.js';
 import { SessionError } from '../../../lib/session/errors.js';
-import { create, exists, get, list, remove, type Request, set } from '../../../lib/session/requests.js';
+import { create, exists, get, list, multi, remove, type Request, set } from '../../../lib/session/requests.js';
 import { TICK_MS } from '../../support/locks/times.js';
 import { outcomeOf } from '../../support/locks/witness.js';
 import { eventually } from '../../support/process/eventually.js';
@@ -200,7 +201,7 @@ describe.each([
     await lock.release();
   });
 
-  it('learns from the stat of a node that it is there, unless the servers are newer', async () => {
+  it('learns from the stat of a node whose it is only from older servers', async () => {
     const service = await scene();
     const [found] = await thief.batch([exists(lock.nodePath)]);
     // From 3.8.4 and 3.9.2 on, ZooKeeper asks the ACL for this, too.
@@ -339,6 +340,35 @@ describe('What no ACL stops:', () => {
     expect(lock.isHeld()).toBe(false);
     thief.destroy();
     await following.release();
+  });
+
+  it('whoever has the credentials of a namespace can make two hold, by forging what a holder says at its release', async () => {
+    const connect = `${server.connect}/forged`;
+    const [first, second, third] = await Promise.all(
+      [1, 2, 3].map(() => open(connect, { auth: BLUE }, { namespace: '' })),
+    );
+    const held = await first!.acquire(KEY);
+    const thief = await openBare(connect, { auth: BLUE });
+    const contenders = (count: number): Promise<string[]> =>
+      eventually<string[] | undefined>(`${count} contenders`, async () => {
+        const { children } = await replyTo(thief, list(KEY));
+        const inOrder = [...children].sort((one, other) => one.slice(-10).localeCompare(other.slice(-10)));
+        return children.length === count ? inOrder : undefined;
+      });
+    const passedOver = outcomeOf(second!.acquire(KEY, { waitMs: 2_000 }));
+    await contenders(2);
+    const waiting = third!.acquire(KEY);
+    const [, ahead] = await contenders(3);
+    // Its watches are set in the round trip behind its create.
+    await eventually('it is watched', async () => (await server.watchesByPath()).has(`/forged${KEY}/${ahead}`));
+
+    const mark = `${KEY}/${releaseMark(ahead!)}`;
+    await replyTo(thief, multi([create(mark, 'persistent'), remove(mark), remove(`${KEY}/${ahead}`)]));
+    const forged = await waiting;
+    expect([held.isHeld(), forged.isHeld()]).toEqual([true, true]);
+    expect(forged.fencingToken).toBeGreaterThan(held.fencingToken);
+    await Promise.all([held.release(), forged.release()]);
+    await passedOver;
   });
 
   it('ids of sessions are consecutive, and so can be guessed', async () => {
