@@ -87,7 +87,7 @@ export function buildEngine(
     rules,
     // A key with a lock-delay remembers its last holder between holds.
     parents: new Parents(delay === undefined ? 'container' : 'persistent'),
-    keyQueues: new KeyQueues(session, link, timers, delay === undefined),
+    keyQueues: new KeyQueues(session, link, timers, delay === undefined && session.hasMultis),
     holderInFront: new HolderInFront(clock, timers, () => holders.all(), rules),
     describe: ({ key, owner, mode, options: { label, leaseMs } }: LockRequest) =>
       encodeContender(

@@ -22,6 +22,8 @@ export interface SessionSettings {
   readonly authenticator?: Authenticator | undefined;
   /** The access rights of creates that name none. */
   readonly acl: readonly Acl[];
+  /** Whether the client has plain requests only: no `multi`, and no access rights on a create. @default false */
+  readonly isPlain?: boolean | undefined;
   readonly clock: Clock;
   /** A number in [0, 1) for the order of servers and for jitter. */
   readonly random: () => number;

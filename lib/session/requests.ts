@@ -25,6 +25,17 @@ export interface Acl {
   readonly id: string;
 }
 
+const ALL_PERMISSIONS = 31;
+/** The access rights of nodes that anyone may use. */
+export const ANYONE: readonly Acl[] = [{ permissions: ALL_PERMISSIONS, scheme: 'world', id: 'anyone' }];
+
+/** Whether these access rights are those of `ANYONE`. */
+export function isOpen(acl: readonly Acl[]): boolean {
+  return (
+    acl.length === 1 && acl[0]!.permissions === ALL_PERMISSIONS && acl[0]!.scheme === 'world' && acl[0]!.id === 'anyone'
+  );
+}
+
 export type CreateMode = 'persistent' | 'persistent-sequential' | 'ephemeral' | 'ephemeral-sequential' | 'container';
 
 /**

@@ -13,8 +13,8 @@ export interface SessionIdentity {
 }
 
 /**
- * The port: what a lock needs of ZooKeeper, and no more. `wire` speaks to real servers, `simulator` is an ensemble in
- * memory, and the contract suite holds both to the same behaviour.
+ * The port: what a lock needs of ZooKeeper, and no more. `wire` and `native` speak to real servers, `simulator` is an
+ * ensemble in memory, and the contract suite holds them to the same behaviour.
  *
  * Requests are sent and answered in the order of the calls, with two exceptions, which come later than their turn. A
  * list waits when two lists of the same node are under way or one was too large (`CrowdedLists` asks for the number of
@@ -25,6 +25,8 @@ export interface SessionIdentity {
  * down before the answer. No request is sent twice.
  */
 export interface Session {
+  /** Whether requests can be put together in a `multi`. Where not, a `multi` is refused before it is sent. */
+  readonly hasMultis: boolean;
   /** Time as this session sees it. Certainty is judged by this clock. */
   readonly clock: Clock;
   readonly state: ConnectionState;

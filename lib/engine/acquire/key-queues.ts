@@ -26,7 +26,10 @@ export class KeyQueues {
   #timer: PendingTimer | undefined;
   #creates = 0;
 
-  /** @param handsOver whether a lock may be handed over inside this process: it may not where keys remember their last holder */
+  /**
+   * @param handsOver whether a lock may be handed over inside this process: not where keys remember their last holder, nor
+   * where no transaction can remove the node of the one that leaves only while the node of the next one is there
+   */
   constructor(session: Session, link: LinkState, timers: Timers, handsOver: boolean) {
     this.#session = session;
     this.#link = link;

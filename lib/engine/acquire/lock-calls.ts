@@ -2,6 +2,8 @@ import { type AcquireOptions, checkAcquireOptions } from '../../lock/acquire-opt
 import { Deadline } from '../../lock/deadline.js';
 import { LockClosedError, LockUnavailableError } from '../../lock/errors.js';
 import type { LockHandle } from '../../lock/handle.js';
+import { nativeRefusal } from '../../session/native-limits.js';
+import type { Session } from '../../session/session.js';
 import { busyError, type CallScope, type CallScopes } from '../bounds/call-scope.js';
 import { callerOf, findReentry, type Identifiers, type LockEvents, type OwnedLock } from '../bounds/owner-context.js';
 import type { LockRequest } from '../contender.js';
@@ -38,6 +40,7 @@ export interface StandIn {
 export interface LockCallsParts {
   readonly acquire: Acquire;
   readonly scopes: CallScopes;
+  readonly session: Session;
   readonly link: LinkState;
   readonly janitor: Janitor;
   readonly events: LockEvents;
@@ -134,10 +137,15 @@ export class LockCalls {
 
   /** Checks everything that can be checked before any I/O. @returns where the key's contenders queue */
   check(key: string, options: AcquireOptions): string {
-    checkKey(key);
-    checkAcquireOptions(options, key);
+    this.#checkOptions(key, options);
     if (this.#isRefusing) throw closedError();
     return this.#parts.namespace + key;
+  }
+
+  #checkOptions(key: string, options: AcquireOptions): void {
+    checkKey(key);
+    checkAcquireOptions(options, key);
+    if (options.mode === 'upgradeable' && !this.#parts.session.hasMultis) throw nativeRefusal('upgradeable', key);
   }
 
   /** From now on every new request and everybody who waits is told that the service is closing; holders go on. */
@@ -175,8 +183,7 @@ export class LockCalls {
 
   /** The lock around the caller. It may be re-entered to the end, also while the service refuses new requests. */
   #around(key: string, options: AcquireOptions, { service }: Call): AcquiredLock | undefined {
-    checkKey(key);
-    checkAcquireOptions(options, key);
+    this.#checkOptions(key, options);
     return findReentry<Hold>(service, key, options.mode ?? 'exclusive', options);
   }
 

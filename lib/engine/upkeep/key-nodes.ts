@@ -75,8 +75,13 @@ export async function useUnusedContainer(
   // The container is not deleted here. A node that somebody made to stay looks the same, and another contender may be on its
   // way into it.
   const child = `${paths[depth]!}/${marker}`;
-  const [used] = await session.batch([multi([create(child, 'ephemeral'), remove(child)])]);
-  return used instanceof SessionError ? used : undefined;
+  if (session.hasMultis) {
+    const [used] = await session.batch([multi([create(child, 'ephemeral'), remove(child)])]);
+    return used instanceof SessionError ? used : undefined;
+  }
+  // Without a transaction the child is there for a moment. Where the link goes away in it, the child goes with the session.
+  const [made, removed] = await session.batch([create(child, 'ephemeral'), remove(child)]);
+  return [made, removed].find((outcome) => outcome instanceof SessionError);
 }
 
 /**

@@ -1,6 +1,7 @@
 import { type LockService, type SessionAccess, sessionAccess } from '../../engine/lock-service.js';
 import { LockConfigurationError } from '../../lock/errors.js';
 import type { LockHandle } from '../../lock/handle.js';
+import { nativeRefusal } from '../../session/native-limits.js';
 import { checkFunction, checkSettings } from '../checks.js';
 import type { FenceSettings } from '../fence.js';
 import { checkRoot, dataBytes, dataPath, refuseBelowRoot } from './data-path.js';
@@ -142,6 +143,7 @@ export class FencedZnodes {
 
   #place(path: string): { access: SessionAccess; fullPath: string } {
     const access = this.#locks[sessionAccess]();
+    if (!access.session.hasMultis) throw nativeRefusal('FencedZnodes');
     return { access, fullPath: dataPath(`${access.namespace}${this.#root}`, path) };
   }
 

@@ -5,7 +5,7 @@ import type { ConnectionState } from '../connection-state.js';
 import { SessionError } from '../errors.js';
 import type { SessionSettings } from '../options.js';
 import { checkPath } from '../paths.js';
-import type { MultiPart, Outcome, Request, Watcher } from '../requests.js';
+import { isOpen, type MultiPart, type Outcome, type Request, type Watcher } from '../requests.js';
 import type { Session, SessionIdentity } from '../session.js';
 import { type Call, sendTogether } from './call.js';
 import { CrowdedLists } from './crowded-lists.js';
@@ -18,6 +18,7 @@ const CLOSE_WITHIN_MS = 1_000;
 
 /** The port over any kind of link. It is the face of the session that the keeper keeps, and sends requests into it. */
 export class SessionClient implements Session {
+  readonly hasMultis: boolean;
   readonly clock: Clock;
   readonly #chroot: string;
   readonly #life: SessionLife;
@@ -30,6 +31,7 @@ export class SessionClient implements Session {
   readonly roundInVain$: Observable<void>;
 
   constructor(settings: SessionSettings, dialer: Dialer) {
+    this.hasMultis = settings.isPlain !== true;
     this.clock = settings.clock;
     this.#chroot = settings.chroot;
     this.#life = new SessionLife(settings, (requests) => this.batch(requests));
@@ -120,10 +122,17 @@ export class SessionClient implements Session {
   #sendNow(call: Call, request: Request): void {
     const { connection } = this.#kept;
     if (connection === undefined || this.isClosing) return call.settle(this.#kept.unconnected());
-    const refusal = malformed(request, this.#chroot);
+    const refusal = (this.hasMultis ? undefined : notPlain(request)) ?? malformed(request, this.#chroot);
     if (refusal === undefined) connection.conversation.send(call);
     else call.settle(refusal);
   }
+}
+
+/** Refuses, before any I/O, what a client of plain requests could only do in part. */
+function notPlain(request: Request): SessionError | undefined {
+  if (request.op === 'multi') return new SessionError('UNIMPLEMENTED', 'This client has no transactions');
+  if (request.op !== 'create' || request.acl === undefined || isOpen(request.acl)) return undefined;
+  return new SessionError('UNIMPLEMENTED', 'This client creates nodes for anyone only', request.path);
 }
 
 /** Refuses a request, before any I/O, that a server would refuse or understand differently. */

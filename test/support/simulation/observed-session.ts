@@ -18,6 +18,10 @@ export class ObservedSession implements Session {
     this.clock = clock;
   }
 
+  get hasMultis(): boolean {
+    return this.#session.hasMultis;
+  }
+
   get state(): ConnectionState {
     return this.#session.state;
   }
