@@ -114,6 +114,7 @@ export function openSession(options: ResolvedOptions, around = surroundingsFor(o
     auth,
     authenticator,
     acl,
+    isPlain: options.client === 'native',
     clock,
     random,
   };
@@ -140,7 +141,7 @@ function openSessionAlone(around: Surroundings): SessionClient {
   return session;
 }
 
-function surroundingsFor({ connect, tls }: ResolvedOptions): Surroundings {
+function surroundingsFor({ connect, tls, client }: ResolvedOptions): Surroundings {
   const target = parseConnectString(connect);
   if (target.kind === 'memory') {
     return surroundingsInMemory(loadSimulator().then(({ embeddedEnsemble }) => embeddedEnsemble(target.name)));
@@ -149,9 +150,16 @@ function surroundingsFor({ connect, tls }: ResolvedOptions): Surroundings {
     ...ON_THIS_MACHINE,
     servers: target.servers,
     clock: systemClock,
-    dialer: (acl) => new SocketDialer({ tls, acl, random: Math.random }),
+    dialer: (acl) => {
+      const sockets = new SocketDialer({ tls, acl, random: Math.random });
+      if (client === 'wire') return sockets;
+      return new DialerOnDemand(loadNative().then(({ NativeDialer }) => new NativeDialer(sockets)));
+    },
   };
 }
+
+/** The code for the package that most applications do not have is loaded only where it is asked for. */
+const loadNative = () => import('./session/native/native-dialer.js');
 
 /** The ensemble in memory is a fifth of the package's code, so it is loaded only where it is used. */
 const loadSimulator = () => import('./session/simulator/embedded.js');

@@ -25,6 +25,13 @@ export interface DistributedLockOptions {
   readonly sessionTimeoutMs?: number;
   /** The servers' `tickTime` in milliseconds, or more. Certainty is computed from it. @default 2000 */
   readonly serverTickMs?: number;
+  /**
+   * What talks to the servers: `wire` is this package's own client. `native` is the C client in the npm package
+   * `zookeeper` (version 7.3, to be installed beside this one), in a thread of its own. It can do less, and is rarely
+   * worth it: docs/native-client.md says when.
+   * @default 'wire'
+   */
+  readonly client?: 'wire' | 'native';
   /** An absolute path that is put in front of every key. @default none */
   readonly namespace?: string;
   /** Who the application is: a name and a password (digest), or a Kerberos principal. Each connection begins with it. */

@@ -13,9 +13,10 @@ import {
 import { shown } from './lock/shown.js';
 import type { DigestAuth, DistributedLockOptions, KerberosAuth, ResolvedOptions } from './options.js';
 import { type ConnectTarget, parseConnectString } from './session/connect-string.js';
+import { nativeRefusal } from './session/native-limits.js';
 import type { AuthSettings, KerberosSettings } from './session/options.js';
 import { checkPath } from './session/paths.js';
-import type { Acl } from './session/requests.js';
+import { type Acl, ANYONE, isOpen } from './session/requests.js';
 import { mistakeInTls } from './session/tls-settings.js';
 
 /**
@@ -26,12 +27,13 @@ const ALL_PERMISSIONS = 31;
 /** The lists that the words stand for. The servers replace `auth` by all that the client has proved to be. */
 const ACL_BY_WORD: Readonly<Record<'creator' | 'open', readonly Acl[]>> = {
   creator: [{ permissions: ALL_PERMISSIONS, scheme: 'auth', id: '' }],
-  open: [{ permissions: ALL_PERMISSIONS, scheme: 'world', id: 'anyone' }],
+  open: ANYONE,
 };
 
 const DEFAULTS: Omit<ResolvedOptions, 'connect' | 'isInMemory' | 'namespace' | 'auth' | 'kerberos' | 'acl' | 'tls'> = {
   sessionTimeoutMs: 10_000,
   serverTickMs: 2_000,
+  client: 'wire',
   waitMs: 15_000,
   connectTimeoutMs: 15_000,
   startup: 'eager',
@@ -48,6 +50,7 @@ const RULES: Readonly<Record<keyof DistributedLockOptions, OptionRule>> = {
   ),
   sessionTimeoutMs: mustBeMilliseconds(1, MAX_SESSION_TIMEOUT_MS),
   serverTickMs: mustBeMilliseconds(1),
+  client: mustBeOneOf(['wire', 'native']),
   namespace: must("an absolute path such as '/my-service'", isNamespace),
   // What could be a secret is not shown.
   auth: mistakeInAuth,
@@ -81,6 +84,7 @@ export function resolveOptions(options: DistributedLockOptions): ResolvedOptions
   refuseReserved('namespace', namespace);
   checkMemory(options, target);
   checkCreator(options);
+  if (options.client === 'native') checkNative(options, target);
   const resolved = {
     ...withDefaults(options, DEFAULTS),
     connect,
@@ -127,6 +131,15 @@ function checkCreator({ acl, auth, tls }: DistributedLockOptions): void {
 
 function aclOf(acl: NonNullable<DistributedLockOptions['acl']>): readonly Acl[] {
   return typeof acl === 'string' ? ACL_BY_WORD[acl] : acl;
+}
+
+/** Refuses what the package behind `native` cannot do. */
+function checkNative({ tls, auth, acl, lockDelayMs = 0 }: DistributedLockOptions, { kind }: ConnectTarget): void {
+  if (kind === 'memory') throw nativeRefusal('memory:');
+  if (tls !== undefined) throw nativeRefusal('tls');
+  if (auth !== undefined) throw nativeRefusal('auth');
+  if (acl !== undefined && !isOpen(aclOf(acl))) throw nativeRefusal('acl');
+  if (lockDelayMs > 0) throw nativeRefusal('lockDelayMs');
 }
 
 function isMemory(memory: unknown): boolean {

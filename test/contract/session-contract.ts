@@ -13,24 +13,25 @@ import { silencesContract } from './promises/silences.js';
 import { watchesContract } from './promises/watches.js';
 import { watchesAndLinksContract } from './promises/watches-and-links.js';
 import { watchesAtServersContract } from './promises/watches-at-servers.js';
+import { type Gaps, NO_GAPS } from './worlds/gaps.js';
 import type { ContractWorld, HarmableWorld } from './worlds/contract-world.js';
 
 /** What any session must do on any server: nothing here goes wrong but what the requests themselves ask for. */
-export function happyPathsContract(world: () => ContractWorld): void {
+export function happyPathsContract(world: () => ContractWorld, gaps: Gaps = NO_GAPS): void {
   createsContract(world);
-  requestsContract(world);
+  requestsContract(world, gaps);
   longListsContract(world);
-  multisContract(world);
+  if (!gaps.has('multi')) multisContract(world);
   watchesContract(world);
-  configurationContract(world);
+  configurationContract(world, gaps);
 }
 
 /** What any session must do when links fail, and when it is closed. */
-export function faultsContract(world: () => HarmableWorld): void {
+export function faultsContract(world: () => HarmableWorld, gaps: Gaps = NO_GAPS): void {
   grantsContract(world);
-  linksContract(world);
-  watchesAtServersContract(world);
-  watchesAndLinksContract(world);
+  linksContract(world, gaps);
+  watchesAtServersContract(world, gaps);
+  watchesAndLinksContract(world, gaps);
   closesContract(world);
 }
 

@@ -68,6 +68,8 @@ export type LinkStage = 'preparing' | 'resolving' | 'connecting' | 'securing' | 
 export interface Link {
   /** The stage of a link that is not open yet, for people. Links in memory have none. */
   readonly stage?: LinkStage | undefined;
+  /** The address that an open link over a socket has reached. */
+  readonly address?: string | undefined;
   handshake(handshake: Handshake): void;
   /** Sends one token of an authentication. Links in memory have nobody who would ask for it. */
   sendToken?(token: Uint8Array): void;

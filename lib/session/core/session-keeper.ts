@@ -133,6 +133,8 @@ export class SessionKeeper implements ConnectionOwner {
     this.#connection = undefined;
     // Nothing is at stake before the first session: a mistake that no other attempt can change is told at once.
     if (cause instanceof LockConfigurationError && !this.#hadSession) return this.fail(cause);
+    // The link itself has ended the session, because of what its servers are.
+    if (cause instanceof LockConfigurationError && ending === 'dropped') return this.#failUnheard(cause);
     if (ending !== 'dropped' && connection.wasGranted) this.#wasNotLetIn();
     if (cause instanceof AuthenticationError && this.#isHopeless(cause, connection.server)) this.#failByRefusal(cause);
     else if (ending === 'dropped') this.#reconnect(connection, cause);

@@ -72,6 +72,10 @@ export class SocketLink implements Link {
     return name === 'open' || name === 'closed' ? undefined : name;
   }
 
+  get address(): string | undefined {
+    return 'address' in this.#state ? this.#state.address : undefined;
+  }
+
   handshake(handshake: Handshake): void {
     if (this.#state.name === 'open') this.#state.output.handshake(handshake);
   }

@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
-import { create, get, list, multi, remove } from '../../../lib/session/requests.js';
+import { create, get, list, remove } from '../../../lib/session/requests.js';
 import type { ContractClient } from '../worlds/contract-client.js';
 import type { ContractWorld } from '../worlds/contract-world.js';
 
 const NAME_LENGTH = 8_000;
-const NAMES_IN_A_MULTI = 100;
+const NAMES_IN_A_BATCH = 100;
 /** More than four megabytes. */
 const NAMES = 600;
 
@@ -12,28 +12,22 @@ function nameOf(index: number): string {
   return String(index).padStart(NAME_LENGTH, 'x');
 }
 
-function parts(
-  of: (path: string) => ReturnType<typeof create> | ReturnType<typeof remove>,
-): ReturnType<typeof multi>[] {
-  return Array.from({ length: NAMES / NAMES_IN_A_MULTI }, (_, from) =>
-    multi(
-      Array.from({ length: NAMES_IN_A_MULTI }, (_name, index) =>
-        of(`/crowd/${nameOf(from * NAMES_IN_A_MULTI + index)}`),
-      ),
-    ),
+function parts<R extends ReturnType<typeof create> | ReturnType<typeof remove>>(of: (path: string) => R): R[][] {
+  return Array.from({ length: NAMES / NAMES_IN_A_BATCH }, (_, from) =>
+    Array.from({ length: NAMES_IN_A_BATCH }, (_name, index) => of(`/crowd/${nameOf(from * NAMES_IN_A_BATCH + index)}`)),
   );
 }
 
 async function crowded(world: ContractWorld): Promise<ContractClient> {
   const client = await (await world.open()).whenUp();
   await client.ask(create('/crowd', 'persistent'));
-  for (const request of parts((path) => create(path, 'persistent'))) await client.ask(request);
+  for (const requests of parts((path) => create(path, 'persistent'))) await client.askAll(requests);
   return client;
 }
 
 /** Who cleans up after a test lists what is left. */
 async function empty(client: ContractClient, from = 0): Promise<void> {
-  for (const request of parts((path) => remove(path)).slice(from)) await client.ask(request);
+  for (const requests of parts((path) => remove(path)).slice(from)) await client.askAll(requests);
 }
 
 export function longListsContract(world: () => ContractWorld): void {
@@ -66,11 +60,11 @@ export function longListsContract(world: () => ContractWorld): void {
       expect(client.sent('list', '/crowd')).toHaveLength(1);
 
       const [fewer] = parts((path) => remove(path));
-      await client.ask(fewer!);
+      await client.askAll(fewer!);
       const asked = client.session.batch([list('/crowd'), list('/crowd', watcher)]);
       client.session.unwatch('/crowd', watcher);
       const [listed] = await world().settle(asked);
-      expect(listed).toMatchObject({ stat: { numChildren: NAMES - NAMES_IN_A_MULTI } });
+      expect(listed).toMatchObject({ stat: { numChildren: NAMES - NAMES_IN_A_BATCH } });
       await client.ask(create('/crowd/another', 'persistent'));
       expect([client.sent('list', '/crowd').length, watcher.told]).toEqual([3, []]);
 

@@ -1,6 +1,8 @@
 import { systemClock } from '../../../lib/lock/clock.js';
 import { SessionClient } from '../../../lib/session/core/session-client.js';
+import { NativeDialer } from '../../../lib/session/native/native-dialer.js';
 import { SocketDialer } from '../../../lib/session/wire/socket-dialer.js';
+import { nativePackage } from '../../support/native/package-is-there.js';
 import { Stalls } from '../../support/process/stalls.js';
 import { startProxy } from '../../support/proxy/fault-proxy.js';
 import { startEnsemble, type Ensemble } from '../../support/zookeeper/ensemble.js';
@@ -37,18 +39,20 @@ export class RealWorld extends WallClock implements HarmableWorld {
     private readonly servers: readonly ZooKeeperServer[],
     private readonly ensemble: Ensemble | undefined,
     private readonly stopServers: () => Promise<void>,
+    private readonly kind: 'wire' | 'native',
   ) {
     super();
   }
 
-  static async start(serverCount: 1 | 3): Promise<RealWorld> {
+  static async start(serverCount: 1 | 3, kind: 'wire' | 'native' = 'wire'): Promise<RealWorld> {
+    if (kind === 'native') nativePackage();
     const options: ServerOptions = { tickTimeMs: TICK_MS };
     if (serverCount === 1) {
       const server = await startZooKeeper(options);
-      return new RealWorld([server], undefined, () => server.stop());
+      return new RealWorld([server], undefined, () => server.stop(), kind);
     }
     const ensemble = await startEnsemble({ ...options, servers: serverCount });
-    return new RealWorld(ensemble.servers, ensemble, () => ensemble.stop());
+    return new RealWorld(ensemble.servers, ensemble, () => ensemble.stop(), kind);
   }
 
   async stop(): Promise<void> {
@@ -89,7 +93,11 @@ export class RealWorld extends WallClock implements HarmableWorld {
       servers: proxies.map(({ port }) => ({ host: '127.0.0.1', port })),
     };
     const link = new ProxiedLink(proxies, settings.chroot);
-    const session = new SessionClient(settings, new SocketDialer({ acl: settings.acl }));
+    const sockets = new SocketDialer({ acl: settings.acl });
+    const session =
+      this.kind === 'wire'
+        ? new SessionClient(settings, sockets)
+        : new SessionClient({ ...settings, isPlain: true }, new NativeDialer(sockets));
     const client = new ContractClient(this, session, link);
     this.#open.push({ client, link });
     return client;

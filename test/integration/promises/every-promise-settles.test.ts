@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { performance } from 'node:perf_hooks';
 import type { LockClient } from '../../support/locks/lock-client.js';
+import { hasUpgrades } from '../../support/locks/client-under-test.js';
 import { LockStage } from '../../support/locks/lock-stage.js';
 import { SESSION_MS, SLACK_MS } from '../../support/locks/times.js';
 import { outcomeOf, untilPassed } from '../../support/locks/witness.js';
@@ -32,7 +33,7 @@ describe('Every promise settles', () => {
     const { service } = client;
     const key = stage.freshKey();
     const reader = await service.acquire(`${key}/upgradeable`, { mode: 'read' });
-    const upgradeable = await service.acquire(`${key}/upgradeable`, { mode: 'upgradeable' });
+    const upgradeable = await service.acquire(`${key}/upgradeable`, { mode: hasUpgrades ? 'upgradeable' : 'read' });
     const held = await service.acquire(`${key}/held`);
     const inner = await service.acquire(`${key}/around`);
 
@@ -46,7 +47,7 @@ describe('Every promise settles', () => {
         acquireAll: service.acquireAll([`${key}/one`, `${key}/two`]),
         transaction: service.transaction((tx) => tx.lock(`${key}/three`)),
         inspect: service.inspect(`${key}/held`),
-        upgrade: upgradeable.upgrade(),
+        ...(hasUpgrades ? { upgrade: upgradeable.upgrade() } : {}),
         release: held.release(),
         'release again': held.release(),
       });
@@ -159,7 +160,8 @@ describe('Every promise settles', () => {
     const client = await stage.open({ waitMs: LONG_MS });
     const key = stage.freshKey();
     const reader = await client.service.acquire(`${key}/upgradeable`, { mode: 'read' });
-    const upgradeable = await client.service.acquire(`${key}/upgradeable`, { mode: 'upgradeable' });
+    const mode = hasUpgrades ? 'upgradeable' : 'read';
+    const upgradeable = await client.service.acquire(`${key}/upgradeable`, { mode });
     await stage.server.freeze();
     try {
       const calls: Record<string, () => Promise<unknown>> = {
@@ -167,7 +169,7 @@ describe('Every promise settles', () => {
         acquire: () => client.service.acquire(key, { waitMs: 0 }),
         withLock: () => client.service.withLock(key, () => undefined, { waitMs: 0 }),
         acquireAll: () => client.service.acquireAll([key], { waitMs: 0 }),
-        upgrade: () => upgradeable.upgrade({ waitMs: 0 }),
+        ...(hasUpgrades ? { upgrade: () => upgradeable.upgrade({ waitMs: 0 }) } : {}),
       };
       const outcomes = Object.entries(calls).map(async ([name, call]) => {
         const outcome = await within(SOON_MS, `${name} settles`, outcomeOf(call()));

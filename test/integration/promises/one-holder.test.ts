@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { itUpgrades } from '../../support/locks/client-under-test.js';
 import { flakyLink } from '../../support/locks/flaky-link.js';
 import { killedLeaders, SOON_ELECTED } from '../../support/locks/killed-leaders.js';
 import { Load } from '../../support/locks/load.js';
@@ -40,53 +41,59 @@ describe('One holder, with one server,', () => {
     await next.release();
   });
 
-  it('when a holder becomes a writer: the readers inside leave first, others wait until it is done', async () => {
-    const [upgrader, inside, later] = [await stage.open(), await stage.open(), await stage.open()];
-    const key = stage.freshKey();
-    const lock = await upgrader.service.acquire(key, { mode: 'upgradeable' });
-    const readers = [
-      await inside.service.acquire(key, { mode: 'read' }),
-      await inside.service.acquire(key, { mode: 'read' }),
-    ];
-    const upgraded = lock.upgrade();
-    await stage.untilQueueHas(key, 4);
-    const reading = later.service.acquire(key, { mode: 'read' });
-    await stage.untilQueueHas(key, 5);
+  itUpgrades(
+    'when a holder becomes a writer: the readers inside leave first, others wait until it is done',
+    async () => {
+      const [upgrader, inside, later] = [await stage.open(), await stage.open(), await stage.open()];
+      const key = stage.freshKey();
+      const lock = await upgrader.service.acquire(key, { mode: 'upgradeable' });
+      const readers = [
+        await inside.service.acquire(key, { mode: 'read' }),
+        await inside.service.acquire(key, { mode: 'read' }),
+      ];
+      const upgraded = lock.upgrade();
+      await stage.untilQueueHas(key, 4);
+      const reading = later.service.acquire(key, { mode: 'read' });
+      await stage.untilQueueHas(key, 5);
 
-    for (const reader of readers) {
-      expect(lock.mode).toBe('upgradeable');
-      expect(await isSettled(upgrader, upgraded)).toBe(false);
-      await reader.release();
-    }
-    await within(5_000, 'the upgrade', upgraded);
-    expect(lock.mode).toBe('write');
-    expect(await isSettled(later, reading)).toBe(false);
-    await lock.release();
-    const next = await within(5_000, 'the reader', reading);
-    await next.release();
-  });
+      for (const reader of readers) {
+        expect(lock.mode).toBe('upgradeable');
+        expect(await isSettled(upgrader, upgraded)).toBe(false);
+        await reader.release();
+      }
+      await within(5_000, 'the upgrade', upgraded);
+      expect(lock.mode).toBe('write');
+      expect(await isSettled(later, reading)).toBe(false);
+      await lock.release();
+      const next = await within(5_000, 'the reader', reading);
+      await next.release();
+    },
+  );
 
-  it('when a writer gives up in front of a reader while the holder becomes one: the reader was not inside, and waits', async () => {
-    const [upgrader, writer, reader] = [await stage.open(), await stage.open(), await stage.open()];
-    const key = stage.freshKey();
-    const lock = await upgrader.service.acquire(key, { mode: 'upgradeable' });
-    const abort = new AbortController();
-    const writing = writer.service.acquire(key, { mode: 'write', signal: abort.signal });
-    await stage.untilQueueHas(key, 2);
-    const reading = reader.service.acquire(key, { mode: 'read' });
-    await stage.untilQueueHas(key, 3);
-    await lock.upgrade();
-    await reader.untilAnswered(3);
-    reader.resetCounts();
+  itUpgrades(
+    'when a writer gives up in front of a reader while the holder becomes one: the reader was not inside, and waits',
+    async () => {
+      const [upgrader, writer, reader] = [await stage.open(), await stage.open(), await stage.open()];
+      const key = stage.freshKey();
+      const lock = await upgrader.service.acquire(key, { mode: 'upgradeable' });
+      const abort = new AbortController();
+      const writing = writer.service.acquire(key, { mode: 'write', signal: abort.signal });
+      await stage.untilQueueHas(key, 2);
+      const reading = reader.service.acquire(key, { mode: 'read' });
+      await stage.untilQueueHas(key, 3);
+      await lock.upgrade();
+      await reader.untilAnswered(3);
+      reader.resetCounts();
 
-    abort.abort();
-    await expect(writing).rejects.toMatchObject({ code: 'LOCK_ABORTED' });
-    // It looks again, and at the intent.
-    await reader.untilAnswered(2);
-    expect(await isSettled(reader, reading)).toBe(false);
-    await lock.release();
-    await (await within(5_000, 'the reader', reading)).release();
-  });
+      abort.abort();
+      await expect(writing).rejects.toMatchObject({ code: 'LOCK_ABORTED' });
+      // It looks again, and at the intent.
+      await reader.untilAnswered(2);
+      expect(await isSettled(reader, reading)).toBe(false);
+      await lock.release();
+      await (await within(5_000, 'the reader', reading)).release();
+    },
+  );
 
   it('when a waiter in the middle is deleted: the one behind it looks again and waits on', async () => {
     const [holder, middle, last] = [await stage.open(), await stage.open(), await stage.open()];
@@ -130,7 +137,7 @@ describe('One holder, with parents that are reaped every 50 ms:', () => {
     const load = new Load(clients, { keys, holdMs: 1, pauseMs: 15 });
     const wasReaped = (): number =>
       clients
-        .flatMap((client) => client.requests({ opcode: 'create2' }))
+        .flatMap((client) => client.requests({ opcode: ['create', 'create2'] }))
         .filter(({ reply }) => reply?.errorCode === NO_NODE).length;
     while (wasReaped() < 20) await load.untilAllKeysGranted(3, 15_000);
     await load.stop();

@@ -15,6 +15,8 @@ export const HOME_OF_OPTIONAL_PEER: Readonly<Record<string, string>> = {
   ioredis: 'lib/fencing/redis/',
   kerberos: 'lib/session/kerberos/',
   pg: 'lib/fencing/postgres/',
+  // Loaded in a thread of its own, by a path that is found when it is asked for.
+  zookeeper: 'lib/session/native/',
 };
 
 const INPUT_OUTPUT =

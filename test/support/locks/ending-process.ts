@@ -10,6 +10,7 @@ const options: DistributedLockOptions = {
   connect,
   sessionTimeoutMs: 10_000,
   serverTickMs: 500,
+  client: process.env['CLIENT_UNDER_TEST'] === 'native' ? 'native' : 'wire',
   ...(ca === undefined ? {} : { tls: { ca } }),
 };
 

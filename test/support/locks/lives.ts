@@ -1,3 +1,4 @@
+import { hasUpgrades } from './client-under-test.js';
 import type { LockHandle } from '../../../lib/lock/handle.js';
 import type { LockClient } from './lock-client.js';
 import type { LockStage } from './lock-stage.js';
@@ -69,4 +70,4 @@ const upgrade: Life = {
   letGoAt: 3,
 };
 
-export const LIVES: readonly Life[] = [exclusive, attempt, wait, read, upgrade];
+export const LIVES: readonly Life[] = [exclusive, attempt, wait, read, ...(hasUpgrades ? [upgrade] : [])];

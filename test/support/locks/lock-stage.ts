@@ -5,6 +5,7 @@ import { failedWith, SessionError } from '../../../lib/session/errors.js';
 import { list, remove, sync } from '../../../lib/session/requests.js';
 import type { SessionClient } from '../../../lib/session/core/session-client.js';
 import { eventually } from '../process/eventually.js';
+import { nativePackage } from '../native/package-is-there.js';
 import { startProxy } from '../proxy/fault-proxy.js';
 import { openWire, untilUp } from '../sessions/wire-session.js';
 import { startEnsemble, type Ensemble } from '../zookeeper/ensemble.js';
@@ -12,6 +13,7 @@ import type { ServerOptions } from '../zookeeper/options.js';
 import type { ZooKeeperServer } from '../zookeeper/server.js';
 import { startZooKeeper } from '../zookeeper/start-zookeeper.js';
 import { LockClient } from './lock-client.js';
+import { clientUnderTest } from './client-under-test.js';
 import { LONG_SESSION_MS, TICK_MS } from './times.js';
 import { replyTo } from '../sessions/reply-to.js';
 
@@ -74,7 +76,13 @@ export class LockStage {
 
   async open({ only, untilUp: waits = true, ...options }: ClientOptions = {}): Promise<LockClient> {
     const proxies = await Promise.all((only ?? this.servers).map(({ port }) => startProxy({ target: port })));
-    const settings = { sessionTimeoutMs: LONG_SESSION_MS, serverTickMs: TICK_MS, waitMs: 15_000, ...options };
+    const settings = {
+      sessionTimeoutMs: LONG_SESSION_MS,
+      serverTickMs: TICK_MS,
+      waitMs: 15_000,
+      client: clientUnderTest(),
+      ...options,
+    };
     const client = new LockClient(proxies, settings);
     this.#clients.push(client);
     if (waits) await client.untilUp();
@@ -154,6 +162,7 @@ export class LockStage {
   }
 
   async #start(serverCount: 1 | 3, options: ServerOptions): Promise<void> {
+    if (clientUnderTest() === 'native') nativePackage();
     if (serverCount === 3) {
       const ensemble = await startEnsemble({ ...options, servers: 3 });
       this.#ensemble = ensemble;

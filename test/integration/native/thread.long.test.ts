@@ -1,0 +1,93 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Server } from 'node:net';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { nativePackage } from '../../support/native/package-is-there.js';
+import { eventually } from '../../support/process/eventually.js';
+import { type NodeChild, ofType, startNodeChild } from '../../support/process/node-child.js';
+import { startProxy } from '../../support/proxy/fault-proxy.js';
+import { type StandaloneServer, startZooKeeper } from '../../support/zookeeper/start-zookeeper.js';
+
+const SCRIPT = new URL('../../support/native/application-process.ts', import.meta.url);
+const SESSION_TIMEOUT_MS = 4_000;
+/** The package gives a silent server up after two thirds of the session time-out. */
+const SILENT_MS = (SESSION_TIMEOUT_MS * 2) / 3 + 300;
+
+describe("The thread of the client 'native'", () => {
+  let server: StandaloneServer;
+  let echo: Server;
+  let child: NodeChild | undefined;
+  beforeAll(async () => {
+    nativePackage();
+    server = await startZooKeeper({ tickTimeMs: 500 });
+    echo = createServer((socket) => socket.on('error', () => socket.destroy()).pipe(socket)).listen(0, '127.0.0.1');
+    await once(echo, 'listening');
+  });
+  afterEach(async () => {
+    await child?.kill();
+    child = undefined;
+  });
+  afterAll(async () => {
+    echo.close();
+    await server.stop();
+  });
+
+  async function application(how: 'native' | 'in the main thread', connect: string): Promise<NodeChild> {
+    child = await startNodeChild(SCRIPT, { args: [how, connect, String((echo.address() as AddressInfo).port)] });
+    await child.next('ready', ofType('ready'));
+    return child;
+  }
+
+  /** How many connections of an application do not hear any more, after ZooKeeper was silent for a while. */
+  async function deafSockets(how: 'native' | 'in the main thread'): Promise<unknown> {
+    const proxy = await startProxy({ target: server.port });
+    try {
+      const app = await application(how, proxy.connect);
+      proxy.swallow('both');
+      app.send({ type: 'open', durationMs: SILENT_MS });
+      await app.next('opened', ofType('opened'));
+      await proxy.pass();
+      proxy.cut();
+      await eventually('it is back', () => proxy.counts().connections > 2, { everyMs: 20 });
+      await new Promise((resolve) => setTimeout(resolve, SESSION_TIMEOUT_MS / 2));
+      app.send({ type: 'ask' });
+      return (await app.next('asked', ofType('asked'))).deaf;
+    } finally {
+      await child?.kill();
+      await proxy.stop();
+    }
+  }
+
+  it('leaves the connections of the application alone, where the package itself makes one deaf', async () => {
+    expect(await deafSockets('native')).toBe(0);
+    expect(await deafSockets('in the main thread')).toBeGreaterThan(0);
+  });
+
+  it.each([0, 3])('lets the process end with the code %i of process.exit()', async (code) => {
+    const app = await application('native', server.connect);
+
+    app.send({ type: 'exit', code });
+
+    expect(await app.ended).toEqual({ code, signal: null });
+  });
+
+  it('lets the process end by an error of its own, and not by an abort', async () => {
+    const app = await application('native', server.connect);
+
+    app.send({ type: 'throw' });
+
+    expect(await app.ended).toEqual({ code: 1, signal: null });
+    expect(app.output()).toContain('An application ends in many ways.');
+  });
+
+  it('lets go of the session of a process that hangs for good, so that its locks are free', async () => {
+    const app = await application('native', server.connect);
+    const isHeld = async (): Promise<boolean> =>
+      [...(await server.dump()).ephemerals.values()].flat().some((path) => path.startsWith(`/locks/held-${app.pid}/`));
+    await eventually('the lock is held', isHeld);
+
+    app.send({ type: 'hang' });
+
+    await eventually('the lock is free', async () => !(await isHeld()), { withinMs: 3 * SESSION_TIMEOUT_MS });
+    expect(app.isRunning).toBe(true);
+  });
+});
