@@ -60,6 +60,7 @@ export class Authentication {
   readonly #over = new AbortController();
   #exchange: SaslExchange | undefined;
   #wasLast = false;
+  #awaitsAnswer = false;
 
   constructor(link: Link, owner: AuthenticationOwner) {
     this.#link = link;
@@ -80,7 +81,12 @@ export class Authentication {
 
   onReply(errorNumber: number, body: ReplyBody): void {
     const exchange = this.#exchange;
-    if (exchange === undefined) return;
+    // A server that is not known to be the right one must not be able to have two tokens worked on at once: the library
+    // would do so in two threads, on one context.
+    if (exchange === undefined || !this.#awaitsAnswer) {
+      return this.#owner.onNotAuthenticated(new Error('it answered before the next token was sent'));
+    }
+    this.#awaitsAnswer = false;
     if (errorNumber !== 0) {
       const text = `it refuses the authentication (error ${errorNumber}): ${exchange.explain('refused')}`;
       return this.#owner.onNotAuthenticated(new AuthenticationError('server', text));
@@ -103,6 +109,7 @@ export class Authentication {
   }
 
   #send(token: Uint8Array): void {
+    this.#awaitsAnswer = true;
     this.#link.sendToken?.(token);
   }
 

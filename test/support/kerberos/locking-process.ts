@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises';
 import { detailsOf, LockError } from '../../../lib/lock/errors.js';
 import type { LockHandle } from '../../../lib/lock/handle.js';
 import { type ClosableLockService, createLockService } from '../../../lib/open.js';
@@ -20,6 +21,8 @@ export interface Answer {
   readonly tookMs: number;
   /** The longest turn of the event loop meanwhile. */
   readonly stalledMs: number;
+  /** The longest that the thread pool took for something small meanwhile. */
+  readonly poolStalledMs: number;
   readonly error?: { readonly name: string; readonly message: string; readonly details: string };
   readonly state?: string;
   readonly isHeld?: boolean;
@@ -59,13 +62,19 @@ async function answer(order: Order): Promise<void> {
     stalledMs = Math.max(stalledMs, now - turnAt);
     turnAt = now;
   }, 5);
+  let poolStalledMs = 0;
+  const files = setInterval(() => {
+    const askedAt = performance.now();
+    void stat('.').then(() => (poolStalledMs = Math.max(poolStalledMs, performance.now() - askedAt)));
+  }, 50);
   const outcome = await obey(order).catch((error: unknown): Partial<Answer> => {
     const { name, message } = error as Error;
     const details = error instanceof LockError ? error.details : detailsOf(error);
     return { error: { name, message, details } };
   });
   clearInterval(turns);
-  await sendToParent({ type: 'answer', tookMs: performance.now() - startedAt, stalledMs, ...outcome });
+  clearInterval(files);
+  await sendToParent({ type: 'answer', tookMs: performance.now() - startedAt, stalledMs, poolStalledMs, ...outcome });
 }
 
 onParentMessage((order) => {

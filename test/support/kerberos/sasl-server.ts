@@ -1,33 +1,33 @@
 import { writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { blocks, settings } from '../production-page.js';
 import type { ServerOptions } from '../zookeeper/options.js';
 import type { Realm } from './realm.js';
+
+const HEADING = 'Kerberos, step by step';
 
 export interface SaslOptions {
   readonly principal: string;
   readonly keytab: string;
-  /** Whether nothing may be asked for before the authentication. @default true */
-  readonly isRequired?: boolean;
 }
 
-/** What a ZooKeeper needs to take part in a realm; `restart` takes the same. */
+/** What a ZooKeeper needs to take part in a realm, as the page about production says it. It lets in nobody else. */
 export async function saslServer(
   realm: Realm,
-  options: SaslOptions,
+  { principal, keytab }: SaslOptions,
 ): Promise<Pick<ServerOptions, 'jvmFlags' | 'extraConfig'>> {
-  const { principal, keytab, isRequired = true } = options;
+  const [jaas = '', flags = ''] = blocks('text', HEADING);
+  const [zooCfg = ''] = blocks('properties', HEADING);
   const path = join(dirname(realm.configPath), `${principal.replaceAll('/', '-')}.jaas`);
-  await writeFile(
-    path,
-    'Server {\n  com.sun.security.auth.module.Krb5LoginModule required useKeyTab=true storeKey=true useTicketCache=false\n' +
-      `  keyTab="${keytab}" principal="${principal}@${realm.name}";\n};\n`,
-  );
+  const own = jaas
+    .replace('/etc/zookeeper/zk1.keytab', keytab)
+    .replace('zookeeper/zk1.example.com@EXAMPLE.COM', `${principal}@${realm.name}`);
+  await writeFile(path, own);
   return {
-    extraConfig: { 'authProvider.1': 'org.apache.zookeeper.server.auth.SASLAuthenticationProvider' },
+    extraConfig: settings(zooCfg),
     jvmFlags: [
-      `-Djava.security.auth.login.config=${path}`,
       `-Djava.security.krb5.conf=${realm.configPath}`,
-      ...(isRequired ? ['-Dzookeeper.enforce.auth.enabled=true', '-Dzookeeper.enforce.auth.schemes=sasl'] : []),
+      ...flags.trim().replace('/etc/zookeeper/jaas.conf', path).split(/\s+/),
     ],
   };
 }
