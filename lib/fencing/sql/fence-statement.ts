@@ -72,7 +72,7 @@ function unknownDialect(dialect: unknown): LockConfigurationError {
 function noTransaction(resource: string): LockConfigurationError {
   return new LockConfigurationError(
     `The claim of ${onOneLine(resource)} ran outside of a transaction, or over several connections: it was over before the write that ` +
-      'it should protect. Nothing but the mark was written. Run the statements in the transaction of the write: over tx, manager or trx, ' +
+      'it should protect. It wrote nothing but the mark. Run the statements in the transaction of the write: over tx, manager or trx, ' +
       'not over the pool, the client or the data source',
     resource,
   );
