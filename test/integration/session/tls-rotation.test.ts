@@ -73,7 +73,8 @@ describe('Certificates of servers and clients, replaced on an ensemble that runs
 
   it('cost no application its lock or its session, and the old ones are refused from then on', async () => {
     let current = showing(before.client, before);
-    const service = await open(connect, () => Promise.resolve(current));
+    // The servers know the application by the subject of its certificate, which stays.
+    const service = await open(connect, () => Promise.resolve(current), { acl: 'creator' });
     const states: ConnectionState[] = [];
     service.connectionState$.subscribe((state) => states.push(state));
     const lock = await service.acquire('/locks/kept');
@@ -104,8 +105,10 @@ describe('Certificates of servers and clients, replaced on an ensemble that runs
   }, 90_000);
 
   async function expectToExcludeOthers(service: LockService, lock: LockHandle): Promise<void> {
-    const other = await open(connect, showing(after.otherClient, after));
+    const other = await open(connect, showing(after.client, after), { acl: 'creator' });
     expect(await other.tryAcquire(lock.key)).toBeUndefined();
+    const stranger = await open(connect, showing(after.otherClient, after));
+    expect(await outcomeOf(stranger.tryAcquire(lock.key))).toBeInstanceOf(LockConfigurationError);
     const next = await service.acquire('/locks/next');
     expect(next.fencingToken).toBeGreaterThan(lock.fencingToken);
     await next.release();
