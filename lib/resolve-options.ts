@@ -165,7 +165,7 @@ function mistakeInKerberos({ scheme, ...names }: Readonly<Record<string, unknown
   if (scheme !== 'kerberos') return "scheme must be 'kerberos', or left out for { username, password }";
   for (const [name, value] of Object.entries(names)) {
     if (name !== 'service' && name !== 'host' && name !== 'principal') {
-      return `${name} is no setting of kerberos (the settings are: service, host, principal); tickets and keytabs are those of the system`;
+      return `${name} is not a setting of kerberos (the settings are: service, host, principal); tickets and keytabs are those of the system`;
     }
     if (value === undefined) continue;
     if (typeof value !== 'string' || value === '') return `${name} must be a text, not empty`;

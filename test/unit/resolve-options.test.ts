@@ -150,7 +150,7 @@ describe('options', () => {
     ['acl', 'creator', "'creator' is for clients that the servers can tell apart: set auth, or tls with"],
     ['acl', { permissions: 31, scheme: 'world', id: 'anyone' }, 'a list'],
     ['auth', { scheme: 'digest', username: 'a', password: 'p' }, "scheme must be 'kerberos', or left out"],
-    ['auth', { scheme: 'kerberos', keytab: '/etc/app.keytab' }, 'keytab is no setting of kerberos'],
+    ['auth', { scheme: 'kerberos', keytab: '/etc/app.keytab' }, 'keytab is not a setting of kerberos'],
     ['auth', { scheme: 'kerberos', service: 'zookeeper/zk1' }, 'service must be one part of a principal'],
     ['auth', { scheme: 'kerberos', host: 'zk1@B.TEST' }, 'host must be one part of a principal'],
     ['auth', { scheme: 'kerberos', principal: '' }, 'principal must be a text, not empty'],

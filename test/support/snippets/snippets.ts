@@ -31,7 +31,9 @@ export function compile(sources: ReadonlyMap<string, string>, folder = join(REPO
   const { config } = ts.readConfigFile(join(REPOSITORY, 'tsconfig.json'), (path) => ts.sys.readFile(path)) as {
     config: object;
   };
-  const { options } = ts.parseJsonConfigFileContent(config, ts.sys, REPOSITORY);
+  const { options, fileNames } = ts.parseJsonConfigFileContent(config, ts.sys, REPOSITORY);
+  // The library itself declares optional peers that are not installed, in files that nothing imports.
+  const declarations = fileNames.filter((path) => path.endsWith('.d.ts') && path.startsWith(join(REPOSITORY, 'lib')));
   const lenient: ts.CompilerOptions = { ...options, noEmit: true, noUnusedLocals: false, noUnusedParameters: false };
   // The files may be said to be outside of the repository.
   delete lenient.rootDir;
@@ -45,7 +47,7 @@ export function compile(sources: ReadonlyMap<string, string>, folder = join(REPO
   };
   const folders = new Set([...virtual.keys()].map((path) => dirname(path)));
   host.directoryExists = (path) => folders.has(path) || ts.sys.directoryExists(path);
-  const program = ts.createProgram([...virtual.keys()], lenient, host);
+  const program = ts.createProgram([...declarations, ...virtual.keys()], lenient, host);
   return ts
     .getPreEmitDiagnostics(program)
     .map(
