@@ -30,6 +30,7 @@ const PAGES_FOR_USERS = [
   'fencing.md',
   'from-redlock.md',
   'locks.md',
+  'native-client.md',
   'neighbours.md',
   'production.md',
   'signed-tokens.md',

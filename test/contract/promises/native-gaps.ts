@@ -3,10 +3,46 @@ import { create, exists, get, list, multi, remove, set } from '../../../lib/sess
 import type { HarmableWorld } from '../worlds/contract-world.js';
 
 const DATA = Buffer.from('data');
+/** Where a session's other end of patience is counted in seconds. */
+const AT_ONCE_MS = 1_500;
+const ROUNDS = 8;
 const READ_ONLY = [{ permissions: 1, scheme: 'world', id: 'anyone' }];
 
 /** What becomes of what the npm package `zookeeper` cannot do: it is refused, or it is bounded. */
 export function nativeGapsContract(world: () => HarmableWorld): void {
+  describe('a client of the package', () => {
+    it('is replaced at once where it gives its connection up without a word, and nothing is sent again', async () => {
+      const client = await (await world().open()).whenUp();
+      await client.ask(create('/node', 'persistent'));
+      for (let round = 1; round <= ROUNDS; round += 1) {
+        const { ups } = client.log;
+        client.link.blackHole('to-client');
+
+        // The request reaches the package as the connection ends: it may be what finds out, as it is sent.
+        const written = client.session.batch([set('/node', DATA)]);
+        client.link.cut();
+
+        const [outcome] = await world().settle(written, AT_ONCE_MS);
+        expect(outcome).toMatchObject({ code: 'CONNECTION_LOSS', outcomeUnknown: true });
+        await client.link.pass();
+        await client.whenUpAgain(ups);
+      }
+      expect((await client.ask(get('/node'))).stat.version).toBeLessThanOrEqual(ROUNDS);
+      expect(client.sent('set').length).toBeLessThanOrEqual(ROUNDS);
+    });
+
+    it('that gets no answer to its handshake is replaced by another, until one does', async () => {
+      const client = await world().open({ sessionTimeoutMs: world().shortTimeoutMs });
+      client.link.blackHole();
+      await world().until('two have tried', () => client.sent('handshake').length >= 2);
+
+      await client.link.pass();
+
+      await client.whenUp();
+      expect(await client.ask(exists('/'))).toBeDefined();
+    });
+  });
+
   describe('what the package cannot do:', () => {
     it('a multi is refused before anything is sent', async () => {
       const client = await (await world().open()).whenUp();

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { performance } from 'node:perf_hooks';
 import type { LockClient } from '../../support/locks/lock-client.js';
-import { hasUpgrades } from '../../support/locks/client-under-test.js';
+import { hasUpgrades } from '../../support/simulation/client-under-test.js';
 import { LockStage } from '../../support/locks/lock-stage.js';
 import { SESSION_MS, SLACK_MS } from '../../support/locks/times.js';
 import { outcomeOf, untilPassed } from '../../support/locks/witness.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { itUpgrades } from '../../support/locks/client-under-test.js';
+import { hasUpgrades } from '../../support/simulation/client-under-test.js';
 import { flakyLink } from '../../support/locks/flaky-link.js';
 import { killedLeaders, SOON_ELECTED } from '../../support/locks/killed-leaders.js';
 import { Load } from '../../support/locks/load.js';
@@ -8,6 +8,8 @@ import { LockStage } from '../../support/locks/lock-stage.js';
 import { within } from '../../support/process/eventually.js';
 
 const NO_NODE = -101;
+/** Declares a test about upgrades, where there are any. */
+const itUpgrades: (name: string, test: () => Promise<void>) => void = hasUpgrades ? it : () => undefined;
 
 /** After a round trip, by which all that the server had to say has arrived. */
 async function isSettled(client: LockClient, promise: Promise<unknown>): Promise<boolean> {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { hasUpgrades } from '../../support/locks/client-under-test.js';
+import { hasUpgrades } from '../../support/simulation/client-under-test.js';
 import { LockStage } from '../../support/locks/lock-stage.js';
 import { SESSION_MS } from '../../support/locks/times.js';
 import { Witness } from '../../support/locks/witness.js';

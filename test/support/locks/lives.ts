@@ -1,4 +1,4 @@
-import { hasUpgrades } from './client-under-test.js';
+import { hasUpgrades } from '../simulation/client-under-test.js';
 import type { LockHandle } from '../../../lib/lock/handle.js';
 import type { LockClient } from './lock-client.js';
 import type { LockStage } from './lock-stage.js';

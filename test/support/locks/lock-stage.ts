@@ -13,7 +13,7 @@ import type { ServerOptions } from '../zookeeper/options.js';
 import type { ZooKeeperServer } from '../zookeeper/server.js';
 import { startZooKeeper } from '../zookeeper/start-zookeeper.js';
 import { LockClient } from './lock-client.js';
-import { clientUnderTest } from './client-under-test.js';
+import { clientUnderTest } from '../simulation/client-under-test.js';
 import { LONG_SESSION_MS, TICK_MS } from './times.js';
 import { replyTo } from '../sessions/reply-to.js';
 

@@ -4,6 +4,7 @@ import { SessionClient } from '../../../lib/session/core/session-client.js';
 import type { SimulatedProcess } from '../../../lib/session/simulator/simulated-process.js';
 import { SeededRandom } from '../../../lib/session/simulator/time/random.js';
 import type { SimulatedWorld } from './simulated-world.js';
+import { clientUnderTest } from './client-under-test.js';
 import { CountingClock } from './counting-clock.js';
 import { ObservedSession } from './observed-session.js';
 import type { Scenario } from './scenario.js';
@@ -43,6 +44,8 @@ export class AppProcess {
         serverTickMs: tickMs,
         auth: [],
         acl: ANYONE,
+        // A lock-delay is refused with that client.
+        isPlain: clientUnderTest() === 'native' && lockDelayMs === 0,
         clock: this.sessionClock,
         random: this.machine.random,
       },

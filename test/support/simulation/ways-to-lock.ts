@@ -1,10 +1,18 @@
 import type { AcquireOptions } from '../../../lib/lock/acquire-options.js';
 import type { LockHandle } from '../../../lib/lock/handle.js';
 import type { LockMode } from '../../../lib/lock/mode.js';
+import { hasUpgrades } from './client-under-test.js';
 import type { Caller } from './caller.js';
 import { chance, pick } from './scenario.js';
 
-const MODES: readonly LockMode[] = ['exclusive', 'exclusive', 'write', 'read', 'read', 'upgradeable'];
+const MODES: readonly LockMode[] = [
+  'exclusive',
+  'exclusive',
+  'write',
+  'read',
+  'read',
+  hasUpgrades ? 'upgradeable' : 'write',
+];
 const LOST_OR_USUAL = ['LOCK_TIMEOUT', 'LOCK_UNAVAILABLE', 'LOCK_ABORTED', 'LOCK_CLOSED', 'LOCK_LOST'];
 
 /** The application's own failure: must come through as it is. */

@@ -7,6 +7,7 @@ import { openLockService, resolveOptions, surroundingsInMemory } from '../../../
 import { NATIVE_LIMITS } from '../../../lib/session/native-limits.js';
 import { EmbeddedEnsemble } from '../../../lib/session/simulator/embedded.js';
 import { outcomeOf } from '../../support/locks/witness.js';
+import { eventually } from '../../support/process/eventually.js';
 import { telling } from '../../support/telling.js';
 
 const NATIVE = { connect: 'zk1:2181', client: 'native' } as const;
@@ -71,6 +72,30 @@ describe("The client 'native'", () => {
       }
       await using lock = await service.acquire('/locks/b', { mode: 'write' });
       expect(lock.isHeld()).toBe(true);
+    } finally {
+      await service.close(0);
+      ensemble.stop();
+    }
+  });
+
+  it('hands no lock over inside the process before the node of the one that leaves is gone', async () => {
+    const { service, ensemble } = openLimited();
+    try {
+      const first = await service.acquire('/locks/a');
+      let isGranted = false;
+      const second = service.acquire('/locks/a').then((lock) => {
+        isGranted = true;
+        return lock;
+      });
+      await eventually('it queues', async () => (await service.inspect('/locks/a')).queue.length === 1);
+
+      const released = first.release();
+      // What takes no answer of a server is done within these.
+      for (let turn = 0; turn < 100; turn += 1) await Promise.resolve();
+      expect(isGranted).toBe(false);
+
+      await released;
+      await (await second).release();
     } finally {
       await service.close(0);
       ensemble.stop();

@@ -15,7 +15,11 @@ export interface Findings {
 /** Runs schedules with an engine that has these mistakes, in a process of its own, up to the first that shows one. */
 export async function runMutant(edits: readonly Edit[], ...options: readonly string[]): Promise<Findings> {
   using tree = new MutatedTree(edits);
-  const child = spawn(process.execPath, [tree.entry, '--json', ...options], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, [tree.entry, '--json', ...options], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    // The one of the test file, which may have chosen the client.
+    env: process.env,
+  });
   let output = '';
   let errors = '';
   child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
