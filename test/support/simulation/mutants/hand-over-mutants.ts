@@ -51,7 +51,7 @@ export const HAND_OVER_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'lib/engine/build-engine.ts',
-        find: 'new KeyQueues(session, link, timers, delay === undefined)',
+        find: 'new KeyQueues(session, link, timers, delay === undefined && session.hasMultis)',
         replace: 'new KeyQueues(session, link, timers, true)',
       },
       {
