@@ -34,6 +34,8 @@ export class SessionKeeper implements ConnectionOwner {
   #pause: Timer | undefined;
   #closeTimer: Timer | undefined;
   #abandoned: AbandonedSession | undefined;
+  /** A session that was given up while no server let this client in, not even to end it. */
+  #unended: Granted | undefined;
   readonly #refusing: RefusingServers;
 
   constructor(settings: SessionSettings, dialer: Dialer, session: KeptSession) {
@@ -115,6 +117,8 @@ export class SessionKeeper implements ConnectionOwner {
     this.#outOfTouch.end();
     this.#servers.restart(connection.server);
     this.#refusing.forget();
+    if (this.#unended !== undefined) this.#endAside(this.#unended);
+    this.#unended = undefined;
     for (const auth of this.#settings.auth) connection.conversation.sendApart({ op: 'auth', ...auth });
     this.#session.onUp(connection);
   }
@@ -136,7 +140,8 @@ export class SessionKeeper implements ConnectionOwner {
     // The link itself has ended the session, because of what its servers are.
     if (cause instanceof LockConfigurationError && ending === 'dropped') return this.#failUnheard(cause);
     if (ending !== 'dropped' && connection.wasGranted) this.#wasNotLetIn();
-    if (cause instanceof AuthenticationError && this.#isHopeless(cause, connection.server)) this.#failByRefusal(cause);
+    if (cause instanceof AuthenticationError && this.#isHopeless(cause, connection.server))
+      this.#failUnheard(new LockConfigurationError(`auth: ${this.#servers.describeFailures()}`, undefined, { cause }));
     else if (ending === 'dropped') this.#reconnect(connection, cause);
     else this.#retry(connection, ending);
   }
@@ -159,6 +164,7 @@ export class SessionKeeper implements ConnectionOwner {
    */
   #wasNotLetIn(): void {
     if (this.#state !== 'trying' || !this.#outOfTouch.isOut || this.#outOfTouch.isProbing) return;
+    this.#unended = this.#granted;
     this.#endSession('The servers did not accept who this client is for a whole session time-out');
   }
 
@@ -166,10 +172,6 @@ export class SessionKeeper implements ConnectionOwner {
     // A client that was up before goes on trying all the same: a ticket that ran out is renewed late, or a server is
     // repaired.
     return this.#refusing.add(server, error) && !this.#hadSession && this.#state === 'trying';
-  }
-
-  #failByRefusal(cause: AuthenticationError): void {
-    this.#failUnheard(new LockConfigurationError(`auth: ${this.#servers.describeFailures()}`, undefined, { cause }));
   }
 
   /** Gives up for good where no server would hear that the session is to be closed. It is left to its time-out. */
@@ -213,12 +215,16 @@ export class SessionKeeper implements ConnectionOwner {
 
   #abandon(): void {
     if (this.#granted === undefined) return;
-    const patienceMs = this.#servers.firstPatienceMs(this.#granted.timeoutMs);
-    this.#abandoned?.stop();
-    this.#abandoned = new AbandonedSession(this.#granted, this.#settings, this.#dialer, patienceMs);
+    this.#endAside(this.#granted);
     this.#endSession(
       'The servers refuse the session: they know less than it has seen. Was their data wiped or restored?',
     );
+  }
+
+  #endAside(granted: Granted): void {
+    const patienceMs = this.#servers.firstPatienceMs(granted.timeoutMs);
+    this.#abandoned?.stop();
+    this.#abandoned = new AbandonedSession(granted, this.#settings, this.#dialer, patienceMs);
   }
 
   #tryNext(server: Server | undefined = this.#servers.next()): void {

@@ -312,5 +312,14 @@ describe('A client that was up, and cannot authenticate any more,', () => {
     expect(one.client.state).toBe('reconnected');
     expect(one.client.identity?.id).not.toBe(0x1234n);
     expect(one.client.certainUntil()).toBeGreaterThan(one.clock.now());
+    // What is left of the old session must not stand in the way of its own successor.
+    const ending = one.link;
+    expect(ending.destroyed).toBe(false);
+    await letIn(ending);
+    expect(ending.offer).toMatchObject({ sessionId: 0x1234n, lastZxid: 0n });
+    expect(ending.operations()).toEqual(['closeSession']);
+    ending.answer();
+    await promisesSettled();
+    expect(one.dialer.open).toHaveLength(1);
   });
 });
