@@ -6,7 +6,7 @@ import { staleToken } from '../refusals.js';
 import { onOneLine } from '../shown.js';
 import { isStale } from '../token.js';
 import { attempt, MADE_CONTENT, type MakeContent, readMakeWrite } from '../update-loop.js';
-import { type ObjectClient, type ObjectCondition, put } from './object-client.js';
+import { get, type ObjectClient, type ObjectCondition, put } from './object-client.js';
 import {
   decodeRecord,
   encodeRecord,
@@ -131,8 +131,8 @@ export class FencedObjects {
   }
 
   /**
-   * Makes sure that the store carries out conditions: some ignore what they do not know, and would let every stale writer in. Writes an
-   * object of this name, which must be used for nothing else.
+   * Makes sure that the store carries out conditions, and that the client gives ETags: some stores ignore what they do not know, and
+   * would let every stale writer in. Writes an object of this name, which must be used for nothing else.
    * @throws LockConfigurationError
    */
   async checkConditions(name = 'fencing-check'): Promise<void> {
@@ -144,10 +144,11 @@ export class FencedObjects {
       if (outcome.type === 'done') throw ignoresConditions(condition);
       if (outcome.type !== 'lost') throw outcome.error;
     }
+    if ((await get(this.#client, name)) === undefined) throw readsNothing(name);
   }
 
   async #look(name: string): Promise<Version> {
-    const found = await this.#client.get(name);
+    const found = await get(this.#client, name);
     if (found === undefined) return { record: undefined, etag: undefined };
     return { record: decodeRecord(name, found.body), etag: found.etag };
   }
@@ -261,6 +262,14 @@ function ignoresConditions(condition: ObjectCondition): LockConfigurationError {
   const header = condition.ifMatch === undefined ? 'If-None-Match: *' : 'If-Match';
   return new LockConfigurationError(
     `The object store carried out a write whose condition (${header}) was not met. Either it does not know conditional writes, or the ` +
-      'client does not send the condition. It would let stale writers in',
+      'client does not send the condition, or its put() does not reject where the store refuses. It would let stale writers in',
+  );
+}
+
+function readsNothing(name: string): LockConfigurationError {
+  return new LockConfigurationError(
+    `get() of the client found no object ${onOneLine(name)}, though the store says that it is there. Does put() write to the same place, ` +
+      'and does get() give undefined for nothing but 404?',
+    name,
   );
 }

@@ -1,10 +1,14 @@
+import { types } from 'node:util';
+import { LockConfigurationError } from '../../lock/errors.js';
+import { kindOf, onOneLine, quoted } from '../shown.js';
+
 /** What a write asks of the object: to be as it was read, or not to be there. */
 export type ObjectCondition =
   { readonly ifMatch: string; readonly ifNoneMatch?: never } | { readonly ifNoneMatch: '*'; readonly ifMatch?: never };
 
 export interface ObjectContent {
   readonly body: Uint8Array;
-  /** The ETag as the store gives it, with its quotes. */
+  /** The ETag as the store gives it, with its quotes. Empty, it is refused. */
   readonly etag: string;
 }
 
@@ -15,8 +19,43 @@ export interface ObjectContent {
 export interface ObjectClient {
   /** A strong read: what was written last. @returns undefined where there is no such object */
   get(name: string): Promise<ObjectContent | undefined>;
-  /** Sends the condition as `If-Match` or `If-None-Match`, and rejects unless the store has taken the body. */
+  /**
+   * Sends the condition as `If-Match` or `If-None-Match`, and rejects unless the store has taken the body. Where it resolves with a
+   * status of 300 or above, that is taken for a refusal as well.
+   */
   put(name: string, body: Uint8Array, condition: ObjectCondition): Promise<unknown>;
+}
+
+/**
+ * Reads, and takes nothing that a condition cannot be made of: an empty `If-Match` is none for some clients and stores, and `*` is met
+ * by every version.
+ * @throws LockConfigurationError for a client that gives no body or no ETag
+ */
+export async function get(client: ObjectClient, name: string): Promise<ObjectContent | undefined> {
+  const found: unknown = await client.get(name);
+  if (found === undefined) return undefined;
+  const { body, etag } = (found ?? {}) as Partial<Record<keyof ObjectContent, unknown>>;
+  if (!types.isUint8Array(body)) {
+    throw wrongContent(
+      `as the body of the object ${onOneLine(name)}, and must give it as a Uint8Array`,
+      kindOf(body),
+      name,
+    );
+  }
+  if (typeof etag !== 'string' || etag.trim() === '' || etag === '*') {
+    const told = typeof etag === 'string' ? quoted(etag) : kindOf(etag);
+    throw wrongContent(
+      `as the ETag of the object ${onOneLine(name)}. Without the one of the version that was read, a write would have no condition, and ` +
+        'a stale writer would get in. Does the store, or a proxy in front of it, keep the header back?',
+      told,
+      name,
+    );
+  }
+  return { body, etag };
+}
+
+function wrongContent(what: string, told: string, name: string): LockConfigurationError {
+  return new LockConfigurationError(`get() of the client gave ${told} ${what}`, name);
 }
 
 /**
@@ -37,8 +76,12 @@ export async function put(
   condition: ObjectCondition,
 ): Promise<PutOutcome> {
   try {
-    await client.put(name, body, condition);
-    return { type: 'done' };
+    const answer = await client.put(name, body, condition);
+    const status = statusOf(answer);
+    // Over fetch, a client that looks at no status takes a refusal for an answer like any other.
+    if (status === undefined || status < 300) return { type: 'done' };
+    const error = Object.assign(new Error(`The object store answered ${status}`), { status });
+    return { type: typeOf(status, condition), error };
   } catch (error) {
     return { type: typeOf(statusOf(error), condition), error };
   }
@@ -55,9 +98,9 @@ function typeOf(status: number | undefined, { ifMatch }: ObjectCondition): 'lost
 /** A time-out on the way, a write beside others, too many requests. */
 const MAY_COME_YET: readonly number[] = [408, 409, 429];
 
-/** The HTTP status that an error of a client carries; undefined: there was no answer. */
-function statusOf(error: unknown): number | undefined {
-  const carrier = error as {
+/** The HTTP status that an error or an answer of a client carries; undefined: it has none. */
+function statusOf(told: unknown): number | undefined {
+  const carrier = told as {
     status?: unknown;
     statusCode?: unknown;
     $metadata?: { httpStatusCode?: unknown };

@@ -267,6 +267,67 @@ describe('FencedObjects', () => {
     expect(await text()).toBe('old');
   }, 20_000);
 
+  it.each<[string, unknown]>([
+    ['an empty ETag', ''],
+    ['blanks', ' '],
+    ['none', undefined],
+    ['null', null],
+    ['any', '*'],
+  ])('writes over nothing whose ETag it does not know: %s', async (_what, etag) => {
+    await objects.write(R, 'old', 5n);
+    const without: ObjectClient = {
+      get: async (name) => {
+        const found = await client.get(name);
+        return found && { ...found, etag: etag as string };
+      },
+      // As the servers that take an empty header for none.
+      put: async (name, body, condition) => {
+        const { ifMatch = '' } = condition;
+        if (ifMatch === '' && condition.ifNoneMatch === undefined)
+          return server.place(name, Buffer.from(body).toString());
+        return client.put(name, body, condition);
+      },
+    };
+    const store = new FencedObjects({ client: without });
+    await expect(store.write(R, 'new', 5n)).rejects.toEqual(telling('as the ETag of the object'));
+    await expect(store.checkConditions()).rejects.toEqual(telling('as the ETag of the object'));
+    expect(await text()).toBe('old');
+  });
+
+  it.each<[string, unknown]>([
+    ['text', 'text'],
+    ['an ArrayBuffer', new ArrayBuffer(3)],
+    ['nothing', undefined],
+  ])('says what a client must give for a body, not %s', async (_what, body) => {
+    const other = { get: async () => ({ body, etag: '"1"' }), put: async () => undefined } as unknown as ObjectClient;
+    await expect(new FencedObjects({ client: other }).read(R)).rejects.toEqual(telling('must give it as a Uint8Array'));
+  });
+
+  it('takes no refusal for a write that was carried out, where the client rejects none', async () => {
+    await objects.write(R, 'old', 5n);
+    const lenient: ObjectClient = {
+      get: (name) => client.get(name),
+      put: (name, body, { ifMatch, ifNoneMatch }) => {
+        const headers = {
+          ...(ifMatch && { 'if-match': ifMatch }),
+          ...(ifNoneMatch && { 'if-none-match': ifNoneMatch }),
+        };
+        return fetch(`${server.url}/${encodeURIComponent(name)}`, { method: 'PUT', body: Buffer.from(body), headers });
+      },
+    };
+    const store = new FencedObjects({ client: lenient });
+    await store.checkConditions();
+    const held = server.holdNextWrite();
+    const stale = codeOf(store.write(R, 'stale', 5n));
+    await held.arrived;
+    await objects.write(R, 'newer', 6n);
+    held.goOn();
+    expect(await stale).toBe(STALE);
+    server.meet('refuse');
+    await expect(store.write(R, 'x', 6n)).rejects.toMatchObject({ status: 403 });
+    expect(await text()).toBe('newer');
+  });
+
   it('refuses an object that another program wrote', async () => {
     for (const body of ['hello', '{"fencing":1}\n', '{"fencing":1,"token":"x","count":1,"writes":[]}\n']) {
       server.place(R, body);
@@ -293,6 +354,11 @@ describe('FencedObjects', () => {
     it('refuses a store that ignores them', async () => {
       server.ignoresConditions = true;
       await expect(objects.checkConditions()).rejects.toEqual(telling('It would let stale writers in'));
+    });
+
+    it('refuses a client that finds nothing of what was written', async () => {
+      const blind: ObjectClient = { ...client, get: async () => undefined };
+      await expect(new FencedObjects({ client: blind }).checkConditions()).rejects.toEqual(telling('found no object'));
     });
   });
 });
