@@ -1,4 +1,5 @@
 import { createSecureContext, type SecureContext } from 'node:tls';
+import { types } from 'node:util';
 import { LockConfigurationError } from '../../lock/errors.js';
 import { areSettings, mistakeInSettings, type TlsSettings, type TlsSource } from '../tls-settings.js';
 import { asError } from './connection-causes.js';
@@ -11,7 +12,28 @@ export interface Encryption {
 
 /** @throws when a certificate or key cannot be read */
 export function encryptionBy(settings: TlsSettings): Encryption {
-  return { settings, context: createSecureContext(settings) };
+  const { checkServerIdentity: check } = settings;
+  const guarded = (check ?? undefined) === undefined ? {} : { checkServerIdentity: guardedCheck(check!) };
+  return { settings: { ...settings, ...guarded }, context: createSecureContext(settings) };
+}
+
+/**
+ * The application's own check of a certificate. `node:tls` calls it from an event of the socket, where what it throws
+ * ends the process, and takes `false` for agreement. Here all but "nothing" is a refusal, which fails this attempt alone.
+ */
+function guardedCheck(check: NonNullable<TlsSettings['checkServerIdentity']>): typeof check {
+  return (host, certificate) => {
+    try {
+      const answer: unknown = check(host, certificate);
+      if ((answer ?? undefined) === undefined) return undefined;
+      if (types.isNativeError(answer)) return answer;
+      if (types.isPromise(answer)) answer.catch(() => undefined);
+      const found = types.isPromise(answer) ? 'a promise' : `a ${typeof answer}`;
+      return new Error(`tls: checkServerIdentity must return an Error, or nothing where it agrees, not ${found}`);
+    } catch (cause) {
+      return new Error(`tls: checkServerIdentity failed: ${asError(cause).message}`, { cause });
+    }
+  };
 }
 
 /**

@@ -55,6 +55,23 @@ describe('TLS', () => {
     return details;
   }
 
+  it.each<[string, () => unknown, string]>([
+    [
+      'throws',
+      () => {
+        throw new Error('no such pin');
+      },
+      'tls: checkServerIdentity failed: no such pin',
+    ],
+    ['refuses', () => new Error('another pin'), 'another pin'],
+    ['is asynchronous', () => Promise.reject(new Error('too late')), 'or nothing where it agrees, not a promise'],
+    ['says no in its own way', () => false, 'or nothing where it agrees, not a boolean'],
+  ])('fails the attempt where the check of the application %s, and nothing else', async (_, check, text) => {
+    // What reaches the process fails the whole file.
+    const tls = { ca: certificates.ca, checkServerIdentity: check as () => undefined };
+    expect(await failure({ connect: `localhost:${open.securePort}`, tls })).toContain(text);
+  });
+
   it('works, and survives a cut of the connection', async () => {
     await using proxy = await startProxy({ target: open.securePort, raw: true });
     const session = openSecure({ connect: proxy.connect, tls: { ca: certificates.ca } });
