@@ -18,6 +18,10 @@ export interface ClaimAnswer {
   readonly mark: unknown;
   /** Known to be false where each statement was a transaction of its own. */
   readonly isOneTransaction: boolean;
+  /** What the answers lack that they must have beside the mark. */
+  readonly lacks?: string | undefined;
+  /** The name that the mark is under, its UTF-8 in hexadecimal digits, where the connection may have made another of it. */
+  readonly nameInHex?: string;
 }
 
 export interface Dialect {
@@ -57,6 +61,8 @@ export const DIALECTS: Readonly<Record<SqlDialect, Dialect>> = {
     read: ([claimed, after]) => ({
       mark: claimed?.['mark'],
       isOneTransaction: claimed?.['transaction'] === after?.['transaction'],
+      // Without the ids, two that are missing would be the same.
+      lacks: lackOf(claimed, 'transaction') ?? lackOf(after, 'transaction'),
     }),
   },
   mysql: {
@@ -82,13 +88,20 @@ export const DIALECTS: Readonly<Record<SqlDialect, Dialect>> = {
         // Without FOR UPDATE this would read the snapshot of a transaction under REPEATABLE READ, where the mark is an old one if the
         // first statement changed nothing: two claims may have the same time.
         // Only MariaDB carries out the comment: MySQL has no such variable.
+        // The name comes back in digits that every character set has: over a connection whose set is another, or into a column whose
+        // collation takes other texts for equal, the mark would be that of another name, and this one would have two.
         sql:
-          `SELECT CAST(token AS CHAR) AS mark /*M!100000 , @@in_transaction AS inside */ FROM ${table} ` +
-          'WHERE resource = ? FOR UPDATE',
+          'SELECT CAST(token AS CHAR) AS mark, HEX(CONVERT(resource USING utf8mb4)) AS name ' +
+          `/*M!100000 , @@in_transaction AS inside */ FROM ${table} WHERE resource = ? FOR UPDATE`,
         params: [resource],
       },
     ],
-    read: ([, seen]) => ({ mark: seen?.['mark'], isOneTransaction: seen?.['inside'] === undefined || isOne(seen) }),
+    read: ([, seen]) => ({
+      mark: seen?.['mark'],
+      isOneTransaction: seen?.['inside'] === undefined || isOne(seen),
+      lacks: lackOf(seen, 'name'),
+      nameInHex: String(seen?.['name']),
+    }),
   },
   sqlite: {
     defaultTable: 'main.fencing_marks',
@@ -139,6 +152,10 @@ function checkMysqlName(resource: string): void {
       `${onOneLine(resource)} has ${characters}. Nothing was written. Give the resource another name, such as a digest of this one`,
     resource,
   );
+}
+
+function lackOf(row: AnsweredRow, column: string): string | undefined {
+  return row?.[column] === undefined ? column : undefined;
 }
 
 /** A driver may have made a number, a bigint or text of it. */

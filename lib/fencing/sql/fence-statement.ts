@@ -2,7 +2,7 @@ import { LockConfigurationError } from '../../lock/errors.js';
 import { checkNames, checkResource } from '../checks.js';
 import { parseToken } from '../fence.js';
 import { staleToken } from '../refusals.js';
-import { kindOf, onOneLine } from '../shown.js';
+import { kindOf, onOneLine, quoted } from '../shown.js';
 import { isStale, readToken } from '../token.js';
 import { firstRow } from './answer.js';
 import { DIALECTS, type SqlDialect, type SqlStep } from './dialects.js';
@@ -28,7 +28,8 @@ export interface FenceStatement {
   /**
    * Judges what the statements answered, each in its place: rows, one row, `{ rows }` or `[rows, fields]`. The transaction must be rolled
    * back when this throws.
-   * @throws StaleFencingTokenError, LockConfigurationError for answers that tell nothing
+   * @throws StaleFencingTokenError, InvalidFencingTokenError for what is no token, LockConfigurationError for answers that tell
+   *   nothing, and for a mark under another name
    */
   readonly check: (answers: readonly unknown[], resource: string, token: bigint) => void;
 }
@@ -52,13 +53,16 @@ export function fenceStatement(dialect: SqlDialect, options: FenceStatementOptio
       return claim(table, resource, parseToken(token, resource).toString());
     },
     check(answers, resource, token) {
-      const { mark, isOneTransaction } = read(answers.map(firstRow));
+      const claimed = parseToken(token, resource);
+      const { mark, isOneTransaction, lacks, nameInHex } = read(answers.map(firstRow));
       const highest = readToken(mark);
       if (highest === undefined) throw unreadable(resource, mark, answers);
-      if (isStale(token, highest)) throw staleToken(resource, token, highest);
+      if (lacks !== undefined) throw incomplete(resource, lacks);
+      if (nameInHex !== undefined && !isNamed(resource, nameInHex)) throw underAnotherName(resource, nameInHex);
+      if (isStale(claimed, highest)) throw staleToken(resource, claimed, highest);
       if (!isOneTransaction) throw noTransaction(resource);
       // The claim never lowers the mark, so a lower one is not what this claim left.
-      if (highest !== token) throw unreadable(resource, mark, answers);
+      if (highest !== claimed) throw unreadable(resource, mark, answers);
     },
   };
 }
@@ -74,6 +78,27 @@ function noTransaction(resource: string): LockConfigurationError {
     `The claim of ${onOneLine(resource)} ran outside of a transaction, or over several connections: it was over before the write that ` +
       'it should protect. It wrote nothing but the mark. Run the statements in the transaction of the write: over tx, manager or trx, ' +
       'not over the pool, the client or the data source',
+    resource,
+  );
+}
+
+function isNamed(resource: string, hex: string): boolean {
+  return hex.toLowerCase() === Buffer.from(resource).toString('hex');
+}
+
+function underAnotherName(resource: string, hex: string): LockConfigurationError {
+  return new LockConfigurationError(
+    `The database keeps the mark of ${onOneLine(resource)} under another name, ${quoted(Buffer.from(hex, 'hex').toString())}: a writer ` +
+      'whose connection or table is another would have another mark, and get in though it is stale. Is the character set of the ' +
+      'connection utf8mb4, and the table that of fenceStatement().schema, with its collation? Roll the transaction back',
+    resource,
+  );
+}
+
+function incomplete(resource: string, column: string): LockConfigurationError {
+  return new LockConfigurationError(
+    `Whether ${onOneLine(resource)} was claimed is not known: the answers have no column ${column}. Run both statements of the claim, and ` +
+      'return or check what the driver or the ORM answers, with all its columns. Roll the transaction back',
     resource,
   );
 }

@@ -39,6 +39,32 @@ describe('claimWith in MariaDB', () => {
     expect(await markOf(connection, 'ä'.repeat(768))).toBe('5');
   });
 
+  it('refuses a connection or a table that makes another name of the resource, where a stale writer would find another mark', async () => {
+    const claim = async (charset: string, name: string, token: bigint, table = 'fencing_marks'): Promise<void> => {
+      const connection = await stage().connect();
+      await connection.run(`SET NAMES ${charset}`);
+      await connection.begin();
+      const options = { dialect: 'mysql', table } as const;
+      const claimed = claimWith((sql, params) => connection.run(sql, params), name, token, options);
+      await claimed.catch(() => connection.run('ROLLBACK'));
+      await connection.run('COMMIT');
+      return claimed;
+    };
+    await claim('utf8mb4', '/locks/😀', 7n);
+    await expect(claim('latin1', '/locks/😀', 5n)).rejects.toEqual(telling('under another name'));
+    // The driver knows how this one is written in that set.
+    await claim('utf8mb4', '/locks/ä', 7n);
+    expect(await codeOf(claim('latin1', '/locks/ä', 5n))).toBe('STALE_FENCING_TOKEN');
+
+    const connection = await stage().connect();
+    await connection.run(
+      'CREATE TABLE own_marks (resource varchar(99) PRIMARY KEY, token bigint, updated_at timestamp(6))',
+    );
+    await claim('utf8mb4', '/locks/a', 7n, 'own_marks');
+    await expect(claim('utf8mb4', '/locks/A', 8n, 'own_marks')).rejects.toEqual(telling('another name, "/locks/a"'));
+    await connection.run('DROP TABLE own_marks');
+  });
+
   it('refuses a stale one whose snapshot is older than the mark, also where the clock of the server stands still', async () => {
     const { connect } = stage();
     const [older, newer] = [await connect(), await connect()];

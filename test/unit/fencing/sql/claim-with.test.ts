@@ -56,7 +56,7 @@ describe('claimWith', () => {
     ['sqlite', [[R, '5'], [R]]],
   ])('sends text alone to %s, a placeholder for each parameter and in their order', async (dialect, expected) => {
     const sent: { sql: string; params: string[] }[] = [];
-    const mark = { mark: '5', transaction: '1', inside: 1 };
+    const mark = { mark: '5', transaction: '1', inside: 1, name: Buffer.from(R).toString('hex') };
     await claimWith((sql, params) => (sent.push({ sql, params }), [mark]), R, 5n, { dialect });
     expect(sent.map(({ params }) => params)).toEqual(expected);
     for (const { sql, params } of sent) {
@@ -150,6 +150,41 @@ describe('fenceStatement', () => {
   it.each<SqlDialect>(['postgres', 'mysql', 'sqlite'])('makes the table for %s that its page shows', (dialect) => {
     const page = readFileSync(join(import.meta.dirname, '../../../../docs/fencing-transactions.md'), 'utf8');
     expect(page).toContain(fenceStatement(dialect).schema);
+  });
+
+  it('takes no half of a claim in PostgreSQL, which could not tell whether there was a transaction', () => {
+    const { check } = fenceStatement('postgres');
+    for (const answers of [
+      [[{ mark: '5' }]],
+      [[{ mark: '5', transaction: '1' }]],
+      [{ mark: '5' }, { transaction: '1' }],
+      [{ mark: '5' }, {}],
+    ]) {
+      expect(() => check(answers, R, 5n)).toThrow(telling('the answers have no column transaction'));
+    }
+    check([{ mark: '5', transaction: '1' }, { transaction: '1' }], R, 5n);
+  });
+
+  it.each<[string, unknown]>([
+    ['in capitals', '/LOCKS/ORDERS/42'],
+    ['cut off', '/locks/orders/4'],
+    ['of another character set', '/locks/orders/?'],
+  ])('takes no mark in MySQL that is under another name, %s', (_what, name) => {
+    const { check } = fenceStatement('mysql');
+    const answers = (shown: unknown, mark = '5'): unknown[] => [{}, [{ mark, inside: 1, name: shown }]];
+    const hex = Buffer.from(String(name)).toString('hex').toUpperCase();
+    for (const mark of ['5', '6']) {
+      expect(() => check(answers(hex, mark), R, 5n)).toThrow(telling(`under another name, "${String(name)}"`));
+    }
+    expect(() => check(answers(undefined), R, 5n)).toThrow(telling('the answers have no column name'));
+    check(answers(Buffer.from(R).toString('hex').toUpperCase()), R, 5n);
+  });
+
+  it.each<SqlDialect>(['postgres', 'mysql', 'sqlite'])('judges by a token alone in %s', (dialect) => {
+    const { check } = fenceStatement(dialect);
+    for (const token of [5, '-5', {}, undefined]) {
+      expect(() => check([{ mark: '5' }], R, token as never)).toThrow(telling('Not a fencing token'));
+    }
   });
 
   it('refuses tokens and names that are none', () => {
