@@ -47,8 +47,10 @@ export const DIALECTS: Readonly<Record<SqlDialect, Dialect>> = {
   postgres: {
     defaultTable: 'public.fencing_marks',
     quoteTable: quoteMarksTable,
+    // An index in the order of a language goes wrong when the library of the system orders anew: a mark that it does not find would be
+    // made a second time.
     schema: (table) => `CREATE TABLE IF NOT EXISTS ${table} (
-  resource text PRIMARY KEY,
+  resource text COLLATE "C" PRIMARY KEY,
   token bigint NOT NULL CHECK (token > 0),
   updated_at timestamptz NOT NULL DEFAULT now()
 );

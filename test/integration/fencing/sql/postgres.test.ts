@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { PostgresFence } from '../../../../lib/fencing/postgres/postgres-fence.js';
 import { claimWith } from '../../../../lib/fencing/sql/claim-with.js';
@@ -36,6 +37,35 @@ describe('claimWith in PostgreSQL', () => {
     expect(await addEntry(after, 4n, 'stale')).toBe('STALE_FENCING_TOKEN');
     expect(await addEntry(after, 6n, 'second')).toBe('accepted');
     expect(await entriesOf(after)).toEqual(['first', 'second']);
+  });
+
+  it('finds a mark by its bytes, in an order that no newer library of the system changes', async () => {
+    const connection = await stage().connect();
+    const collation = `SELECT c.collname AS name FROM pg_attribute a JOIN pg_collation c ON c.oid = a.attcollation
+      WHERE a.attrelid = 'public.fencing_marks'::regclass AND a.attname = 'resource'`;
+    expect(await connection.rows(collation)).toEqual([{ name: 'C' }]);
+  });
+
+  it('refuses a name that its index cannot keep, and writes nothing', async () => {
+    const connection = await stage().connect();
+    const claim = (bytes: number): Promise<void> =>
+      // Digits in no order, because PostgreSQL compresses others.
+      claimWith((sql, params) => connection.run(sql, params), randomBytes(bytes / 2).toString('hex'), 5n);
+    await connection.begin();
+    await claim(2_690);
+    await expect(claim(4_096)).rejects.toMatchObject({ code: '54000' });
+    await connection.run('ROLLBACK');
+  });
+
+  it('takes a claim back with the savepoint behind which it was made, and lets an older holder in from then on', async () => {
+    const [one, other] = [await stage().connect(), await stage().connect()];
+    await one.begin();
+    await one.run('SAVEPOINT mine');
+    await claimWith((sql, params) => one.run(sql, params), RESOURCE, 7n);
+    await one.run('ROLLBACK TO mine');
+    expect(await addEntry(other, 5n, 'older')).toBe('accepted');
+    await one.run('COMMIT');
+    expect(await markOf(other)).toBe('5');
   });
 
   it('has one mark with PostgresFence', async () => {
