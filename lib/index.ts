@@ -14,6 +14,7 @@ export {
   type LockErrorCode,
   type LockErrorJson,
   LockLostError,
+  LockQueueFullError,
   LockTimeoutError,
   LockUnavailableError,
   type LossEvidence,

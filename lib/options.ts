@@ -55,6 +55,12 @@ export interface DistributedLockOptions {
    */
   readonly waitMs?: number;
   /**
+   * How many may be ahead of a call that joins a lock's queue; behind more it fails with a LockQueueFullError at once.
+   * It counts as the option of a call does, which comes first. It costs each call one read in front of its create.
+   * @default Infinity, which costs nothing
+   */
+  readonly maxWaiting?: number;
+  /**
    * How long the first connection may take, in milliseconds, apart from `waitMs`: an election may take longer than
    * anybody would wait for a lock. With `startup: 'eager'` the start waits this long and then fails. With `lazy` the
    * first calls connect, wait this long for the connection, and then the module's `waitMs` for their lock. A call with

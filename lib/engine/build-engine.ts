@@ -17,6 +17,7 @@ import { Holders } from './hold/holders.js';
 import { Entry } from './policy/entry.js';
 import { type LocalExclusion, LocalStandIn } from './policy/entry.js';
 import { LockDelay } from './policy/lock-delay.js';
+import { MaxWaiting } from './policy/max-waiting.js';
 import { Timers } from './timers.js';
 import { Janitor } from './upkeep/janitor.js';
 import { LinkState } from './upkeep/link-state.js';
@@ -29,6 +30,8 @@ export interface EngineSettings {
   /** 'process' is for the local locks that stand in, over an ensemble in memory. They have no token. */
   readonly scope: LockScope;
   readonly waitMs: number;
+  /** How many may be ahead of a call that joins a queue; Infinity means that there is no bound. */
+  readonly maxWaiting: number;
   /** How long calls wait for the first connection before they wait for their lock. */
   readonly connectTimeoutMs: number;
   readonly shutdownGraceMs: number;
@@ -77,6 +80,7 @@ export function buildEngine(
   const holders = new Holders(session, timers, link, settings.onSuspended);
   const delay = lockDelayMs > 0 ? new LockDelay(session, timers, lockDelayMs) : undefined;
   const rules = new Entry(link, delay, exclusion);
+  const keyQueues = new KeyQueues(session, link, timers, delay === undefined && session.hasMultis);
 
   const upkeep = { session, clock, link, timers, janitor, lists };
   const calls = { scopes, identifiers, events, waitMs };
@@ -87,7 +91,8 @@ export function buildEngine(
     rules,
     // A key with a lock-delay remembers its last holder between holds.
     parents: new Parents(delay === undefined ? 'container' : 'persistent'),
-    keyQueues: new KeyQueues(session, link, timers, delay === undefined && session.hasMultis),
+    keyQueues,
+    bound: new MaxWaiting({ session, link, keyQueues, history, usual: settings.maxWaiting }),
     holderInFront: new HolderInFront(clock, timers, () => holders.all(), rules),
     describe: ({ key, owner, mode, options: { label, leaseMs } }: LockRequest) =>
       encodeContender(

@@ -28,6 +28,13 @@ export interface LockRequest {
   readonly askedAt: number;
 }
 
+/** A contender, perhaps one whose node is still being created. */
+export interface Place {
+  readonly request: LockRequest;
+  /** The id in the name of its node. */
+  readonly id: string;
+}
+
 /** How a contender leaves its queue: in good order, or because its lock was lost. */
 export type Leaving = 'departed' | 'lost';
 

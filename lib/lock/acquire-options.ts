@@ -6,6 +6,7 @@ import {
   checkOptions,
   must,
   MUST_BE_BOOLEAN,
+  MUST_BE_COUNT_OR_INFINITY,
   mustBeMilliseconds,
   mustBeMillisecondsAboveZero,
   mustBeOneOf,
@@ -36,6 +37,16 @@ export interface AcquireOptions {
    * Whether a call that runs under this key's lock already shares that lock; with false it is refused. @default true
    */
   readonly reentrant?: boolean;
+  /**
+   * How many may be ahead when the call joins the queue: where there are more, it fails with a LockQueueFullError at
+   * once, and nothing is written. Those who hold the lock together are one, and each that waits in front of the call,
+   * and that it would have to wait for, is one more. So with 0 the call does not wait behind anybody, and of exclusive
+   * locks `maxWaiting` is how many wait at the most. It is exact among the callers of one process that set it, and
+   * approximate between processes. A call that tries once does not wait anyway, and is not refused by it; nor is
+   * re-entry. Infinity takes a bound of the module's away.
+   * @default the module's `maxWaiting`
+   */
+  readonly maxWaiting?: number;
   /** A text for people. `inspect`, events and the lock doctor show it. */
   readonly label?: string;
 }
@@ -50,6 +61,7 @@ export const ACQUIRE_RULES = {
   signal: (value: unknown) => (isAbortSignal(value) ? undefined : `must be an AbortSignal, not a ${typeof value}`),
   leaseMs: mustBeMillisecondsAboveZero(),
   reentrant: MUST_BE_BOOLEAN,
+  maxWaiting: MUST_BE_COUNT_OR_INFINITY,
   label: (value: unknown) => mustBeText(value) ?? mistakeInLength(value as string),
 };
 const UPGRADE_RULES = { waitMs: ACQUIRE_RULES.waitMs, signal: ACQUIRE_RULES.signal };

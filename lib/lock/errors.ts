@@ -8,6 +8,7 @@ export type LockErrorCode =
   | 'LOCK_LOST'
   | 'LOCK_UNAVAILABLE'
   | 'LOCK_CLOSED'
+  | 'LOCK_QUEUE_FULL'
   | 'LOCK_CONFIGURATION'
   | 'INVALID_LOCK_KEY'
   | 'DEADLOCK'
@@ -95,6 +96,30 @@ export class LockTimeoutError extends LockError {
 
   static override readonly outward: string =
     'The lock is busy: others held it for the whole time that this call could wait';
+}
+
+/** More were ahead than the call's `maxWaiting` allows, so it did not join the queue. Nothing was written for it. */
+export class LockQueueFullError extends LockError {
+  readonly code = 'LOCK_QUEUE_FULL';
+  readonly status = 429;
+
+  static override readonly outward: string = 'The lock is busy, and its queue is full: try again later';
+
+  /**
+   * In about how many milliseconds there is a place in the queue again; undefined where this process has not yet held
+   * the lock, and does not know how long that takes. `LockExceptionFilter` makes its `Retry-After` of it.
+   */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(
+    details: string,
+    key?: string,
+    options: ErrorOptions & { readonly retryAfterMs?: number | undefined } = {},
+  ) {
+    const { retryAfterMs, ...rest } = options;
+    super(details, key, rest);
+    this.retryAfterMs = retryAfterMs;
+  }
 }
 
 /**

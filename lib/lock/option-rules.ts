@@ -22,6 +22,12 @@ export function mustBeMillisecondsAboveZero(max = Infinity): OptionRule {
   return mustBeTime(' above 0', (ms) => ms > 0, max);
 }
 
+/** A bound on a number of things. Infinity says that there is none. */
+export const MUST_BE_COUNT_OR_INFINITY = must(
+  'a whole number, 0 or more, or Infinity',
+  (value) => value === Infinity || (Number.isSafeInteger(value) && (value as number) >= 0),
+);
+
 function mustBeTime(range: string, isInRange: (ms: number) => boolean, max: number): OptionRule {
   const most = max === Infinity ? '' : ` and at most ${max}`;
   const fits = (value: unknown): boolean =>

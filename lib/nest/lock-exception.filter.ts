@@ -6,7 +6,7 @@ import {
   Optional,
 } from '@nestjs/common';
 import { type Observable, throwError } from 'rxjs';
-import { LockError } from '../lock/errors.js';
+import { LockError, LockQueueFullError } from '../lock/errors.js';
 import { logRefusal } from './log-lock-error.js';
 
 /** The members that responses of both Express and Fastify have. */
@@ -28,10 +28,11 @@ interface WebSocketClient {
 
 const SERVICE_UNAVAILABLE = 503;
 const DEFAULT_RETRY_AFTER_SECONDS = 5;
+const MS_PER_SECOND = 1_000;
 
 /**
  * Answers lock errors with their `code` in the body, and with `Retry-After` where another try may find the lock service
- * back. Without it Nest answers with the same status and `{ statusCode, message }`.
+ * back (503), or a place in the queue (429: by how long the lock was held lately, where that is known). Without it Nest answers with the same status and `{ statusCode, message }`.
  *
  * `app.useGlobalFilters(new LockExceptionFilter())`, or `{ provide: APP_FILTER, useValue: new LockExceptionFilter() }`.
  * Message handlers fail with `{ status: 'error', statusCode, code, message }`, and the clients of a gateway that has it in
@@ -83,10 +84,19 @@ export class LockExceptionFilter implements ExceptionFilter<LockError> {
     else client.emit('exception', payload);
   }
 
+  /** @returns whole seconds, one at the least; undefined for an error that another try does not help */
+  #retryAfterSecondsOf(error: LockError): number | undefined {
+    if (error instanceof LockQueueFullError && error.retryAfterMs !== undefined)
+      return Math.max(1, Math.ceil(error.retryAfterMs / MS_PER_SECOND));
+    const helps = error instanceof LockQueueFullError || error.status === SERVICE_UNAVAILABLE;
+    return helps ? this.#retryAfterSeconds : undefined;
+  }
+
   #answer(error: LockError, response: HttpResponse): void {
     // A stream has begun, so it is too late for a status.
     if (response.headersSent === true || response.sent === true) return void (response.raw?.end() ?? response.end?.());
-    if (error.status === SERVICE_UNAVAILABLE) response.header('Retry-After', String(this.#retryAfterSeconds));
+    const seconds = this.#retryAfterSecondsOf(error);
+    if (seconds !== undefined) response.header('Retry-After', String(seconds));
     response.status(error.status).send(this.bodyOf(error));
   }
 }

@@ -88,6 +88,33 @@ export function inTheWayOf(queue: readonly QueueNode[], mode: LockMode): readonl
   return queue.filter((node) => blocks(node.mode, mode));
 }
 
+/** What is to be known of a contender to count it: its node may be still to come. */
+export type Counted = Pick<QueueNode, 'mode' | 'id'>;
+
+/**
+ * How many are ahead of a contender of this mode that comes now, at the end of this queue: those that it would have to
+ * wait for. Those that are inside together are one, as they are waited for together.
+ */
+export function countAhead(queue: Iterable<Counted>, mode: LockMode): number {
+  const modesAhead = new Set<LockMode>();
+  const ids = new Set<string>();
+  let isHeld = false;
+  let waiting = 0;
+  for (const { mode: itsMode, id } of queue) {
+    const holds = ![...modesAhead].some((ahead) => blocks(ahead, itsMode));
+    modesAhead.add(itsMode);
+    if (!blocks(itsMode, mode)) continue;
+    // An upgrader and its intent have one id, and are one contender.
+    if (id !== undefined) {
+      if (ids.has(id)) continue;
+      ids.add(id);
+    }
+    if (holds) isHeld = true;
+    else waiting += 1;
+  }
+  return waiting + (isHeld ? 1 : 0);
+}
+
 /** Why a contender of this mode cannot stand in this queue at all. Its own node is never the reason. */
 export function refusalIn(queue: readonly QueueNode[], mode: LockMode, ownName?: string): Refusal | undefined {
   for (const node of queue) {

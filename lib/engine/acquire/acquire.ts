@@ -13,12 +13,13 @@ import type { PendingTimer, Timers } from '../timers.js';
 import { listQueue } from '../upkeep/key-nodes.js';
 import { Latch, type Patience } from '../wait.js';
 import { enqueue, type Enqueued, type EnqueueParts } from './enqueue.js';
-import { Busy, type EntryRules, explainRefusal, type HolderInFront } from './obstacles.js';
+import { Busy, type EntryRules, explainRefusal, type HolderInFront, type QueueBound } from './obstacles.js';
 import type { QueueMember, Turn } from './queue-member.js';
 
 export interface AcquireParts extends EnqueueParts {
   readonly timers: Timers;
   readonly rules: EntryRules;
+  readonly bound: QueueBound;
   readonly holderInFront: HolderInFront;
   readonly beginHold: (contender: Contender, onOrderlyRelease: readonly MultiPart[]) => Hold;
 }
@@ -38,8 +39,9 @@ export class Acquire {
   }
 
   acquire(request: LockRequest, scope: CallScope): Promise<Hold> {
-    // A call that waits never ends as busy.
-    return this.#untilHeld(request, scope, 'waits') as Promise<Hold>;
+    const { bound } = this.#parts;
+    if (!bound.limits(request)) return this.#join(request, scope);
+    return bound.joinWithin(request, scope, () => this.#join(request, scope));
   }
 
   /** Acquires the lock only if nobody is in the way: a strong read first, so that a busy key costs no write. */
@@ -52,6 +54,11 @@ export class Acquire {
       throw new LockUnavailableError(text, request.key);
     }
     return (await this.#busyNow(request, scope)) ?? this.#untilHeld(request, scope, 'tries');
+  }
+
+  #join(request: LockRequest, scope: CallScope): Promise<Hold> {
+    // A call that waits never ends as busy.
+    return this.#untilHeld(request, scope, 'waits') as Promise<Hold>;
   }
 
   async #untilHeld(request: LockRequest, scope: CallScope, patience: Patience): Promise<Hold | Busy> {

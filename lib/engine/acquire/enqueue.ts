@@ -74,7 +74,7 @@ export async function enqueue(
       );
       const requests = [...parents.missing(queuePath), created, ...reads];
       sent = id;
-      endCreating = keyQueues.creating(queue);
+      endCreating = keyQueues.creating(queue, { request, id });
       const answers: Promise<readonly unknown[]> = session.batch(requests);
       void answers.then((outcomes) => {
         watches?.answered(outcomes.at(-1) as Outcome<GetRequest>, answerOf(outcomes, reads).created);

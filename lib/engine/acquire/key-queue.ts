@@ -4,7 +4,7 @@ import type { QueueNode } from '../../queue/node-name.js';
 import { failedWith, isAboutTheLink, SessionError } from '../../session/errors.js';
 import type { Children } from '../../session/requests.js';
 import type { Session, SessionIdentity } from '../../session/session.js';
-import type { Contender, Guard, Leaving } from '../contender.js';
+import type { Contender, Guard, Leaving, Place } from '../contender.js';
 import type { Hold } from '../hold/hold.js';
 import { refusal } from '../error-texts.js';
 import type { LinkState } from '../upkeep/link-state.js';
@@ -36,8 +36,8 @@ export class KeyQueue {
   #uses = 0;
   /** In the order of their creation. */
   readonly #members: QueueMember[] = [];
-  /** How many contenders of this process are being created. */
-  #creating = 0;
+  /** The contenders of this process that are being created. */
+  readonly #creating = new Set<Place>();
   #isLooking = false;
   #mustLook = false;
 
@@ -75,7 +75,7 @@ export class KeyQueue {
   }
 
   get isEmpty(): boolean {
-    return this.#members.length === 0 && this.#creating === 0 && !this.#isLooking;
+    return this.#members.length === 0 && this.#creating.size === 0 && !this.#isLooking;
   }
 
   /** Whether the next contender of this process, if it comes soon, finds the order known and needs no list. */
@@ -98,10 +98,19 @@ export class KeyQueue {
     return { lists, watches: watches ? this.#order.askToWatch() : undefined };
   }
 
-  /** The number of contenders of this process that are being created has changed. */
-  creating(change: 1 | -1): void {
-    this.#creating += change;
-    this.#tidy();
+  /** A contender of this process is being created. @returns to be called once, when that has ended */
+  creating(place: Place): () => void {
+    this.#creating.add(place);
+    return () => {
+      this.#creating.delete(place);
+      this.#tidy();
+    };
+  }
+
+  /** The contenders of this process: in their order, and then those that are being created. */
+  *places(): Generator<Place> {
+    for (const { contender } of this.#members) yield contender;
+    yield* this.#creating;
   }
 
   /** The queue is not kept any more: no contender of this process will come back to it. */

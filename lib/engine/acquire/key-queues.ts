@@ -1,4 +1,5 @@
 import type { Session } from '../../session/session.js';
+import type { Place } from '../contender.js';
 import type { PendingTimer, Timers } from '../timers.js';
 import type { LinkState } from '../upkeep/link-state.js';
 import { KeyQueue } from './key-queue.js';
@@ -63,15 +64,15 @@ export class KeyQueues {
   }
 
   /** A contender is being created. @returns to be called when that has ended; calling it again does nothing */
-  creating(queue: KeyQueue): () => void {
+  creating(queue: KeyQueue, place: Place): () => void {
     this.#creates += 1;
-    queue.creating(1);
+    const ended = queue.creating(place);
     let isOver = false;
     return () => {
       if (isOver) return;
       isOver = true;
       this.#creates -= 1;
-      queue.creating(-1);
+      ended();
     };
   }
 

@@ -53,6 +53,11 @@ export class KnownQueue {
     return this.#departed.size > 0;
   }
 
+  /** Whether this node is of a member that has left, and whose removal is on its way. */
+  isDeparted(name: string): boolean {
+    return this.#departed.has(name);
+  }
+
   /** Whether a look would let much be forgotten. Where the order is known, nothing else looks. */
   get remembersTooMuch(): boolean {
     return this.#departed.size > MAX_DEPARTED;

@@ -40,6 +40,17 @@ export interface EntryRules extends ExclusionRules {
   keepsOut(request: LockRequest, parent: Outcome<GetRequest>, queue: readonly QueueNode[]): boolean;
 }
 
+/** A bound on how many may be ahead of a call that joins a queue. */
+export interface QueueBound {
+  /** Whether there is one for this call. */
+  limits(request: LockRequest): boolean;
+  /**
+   * Lets the call join the queue, by `join`, if no more are ahead than it allows.
+   * @throws LockQueueFullError
+   */
+  joinWithin<T>(request: LockRequest, scope: CallScope, join: () => Promise<T>): Promise<T>;
+}
+
 /** The error for a contender that cannot stand in this queue together with a node that is in it. */
 export function explainRefusal({ because, node }: Refusal, { key, mode }: LockRequest): LockConfigurationError {
   switch (because) {

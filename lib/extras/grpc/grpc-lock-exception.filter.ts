@@ -7,6 +7,7 @@ import { LockExceptionFilter } from '../../nest/lock-exception.filter.js';
 const CANCELLED = 1;
 const INVALID_ARGUMENT = 3;
 const PERMISSION_DENIED = 7;
+const RESOURCE_EXHAUSTED = 8;
 const FAILED_PRECONDITION = 9;
 const ABORTED = 10;
 const INTERNAL = 13;
@@ -18,13 +19,14 @@ const CODES: ReadonlyMap<number, number> = new Map([
   [409, ABORTED],
   [423, ABORTED],
   [428, FAILED_PRECONDITION],
+  [429, RESOURCE_EXHAUSTED],
   [499, CANCELLED],
   [503, UNAVAILABLE],
 ]);
 
 /**
  * Answers the lock errors of gRPC handlers with gRPC's codes: ABORTED where others were in the way (start again),
- * UNAVAILABLE where the lock service could not be reached or the lock was lost. The details are the error's `code` and
+ * RESOURCE_EXHAUSTED where the queue was full, UNAVAILABLE where the lock service could not be reached or the lock was lost. The details are the error's `code` and
  * `message`. Errors of calls that are not RPC are answered as by `LockExceptionFilter`.
  *
  * Put `@UseFilters(GrpcLockExceptionFilter)` above a controller of gRPC methods.

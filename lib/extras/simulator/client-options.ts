@@ -10,6 +10,7 @@ export type SimulatedClientOptions = Pick<
   | 'auth'
   | 'acl'
   | 'waitMs'
+  | 'maxWaiting'
   | 'connectTimeoutMs'
   | 'shutdownGraceMs'
   | 'onSuspended'

@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
 import type { LockService } from '../../engine/lock-service.js';
-import { detailsOf, LockAbortedError, LockTimeoutError } from '../../lock/errors.js';
+import { detailsOf, LockAbortedError, LockQueueFullError, LockTimeoutError } from '../../lock/errors.js';
 import type { LockEvent } from '../../lock/events.js';
 import type { LockHandle } from '../../lock/handle.js';
 import { withJson } from '../../lock/json.js';
@@ -53,11 +53,12 @@ export async function runLocked<T>(
       signal === undefined ? options.acquire : { ...options.acquire, signal },
     );
   } catch (error) {
-    // A time-out inside the lock is that of another lock, and the body's own business.
-    if (isInside || !(error instanceof LockTimeoutError) || options.onBusy === 'throw') {
+    // What a busy lock fails with inside the lock is that of another lock, and the body's own business.
+    const isBusy = !isInside && (error instanceof LockTimeoutError || error instanceof LockQueueFullError);
+    if (!isBusy || options.onBusy === 'throw') {
       tellOfEvent(error, instance, plan, isInside);
       // No answer says who is in the way, and Nest does not log an error that has a status.
-      if (!isInside && error instanceof LockTimeoutError) logRefusal(error);
+      if (isBusy) logRefusal(error);
       else logLockError(error);
       throw error;
     }

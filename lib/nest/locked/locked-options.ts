@@ -1,5 +1,5 @@
 import { ACQUIRE_RULES, type AcquireOptions, MAX_LABEL_LENGTH } from '../../lock/acquire-options.js';
-import type { LockTimeoutError } from '../../lock/errors.js';
+import type { LockQueueFullError, LockTimeoutError } from '../../lock/errors.js';
 import type { LossReason } from '../../lock/events.js';
 import type { AsJson, JsonOf } from '../../lock/json.js';
 import {
@@ -37,10 +37,11 @@ export interface LockedOptions extends Omit<AcquireOptions, 'signal'> {
   /** Computes the placeholders from the arguments, instead of binding them one by one. */
   readonly keys?: (...args: never[]) => object;
   /**
-   * What to do when others hold the lock for all of `waitMs`: `throw` the LockTimeoutError, `skip` the call (it resolves
-   * with undefined, a stream ends empty), or what the function returns instead. @default 'throw'
+   * What to do when others hold the lock for all of `waitMs`, or more are ahead than `maxWaiting` allows: `throw` the
+   * LockTimeoutError or LockQueueFullError, `skip` the call (it resolves with undefined, a stream ends empty), or what
+   * the function returns instead. @default 'throw'
    */
-  readonly onBusy?: 'throw' | 'skip' | ((error: LockTimeoutError) => unknown);
+  readonly onBusy?: 'throw' | 'skip' | ((error: LockTimeoutError | LockQueueFullError) => unknown);
   /**
    * Called once when the lock is lost while the method runs, for compensation. The caller gets its LockLostError without
    * waiting for the hook; an error of the hook is logged.
@@ -78,9 +79,9 @@ const DEFAULTS: Defaults = {
 const MAX_TIMER_MS = 0x7fff_ffff;
 
 /** These are passed on to each acquire. */
-const { mode, waitMs, leaseMs, reentrant, label } = ACQUIRE_RULES;
+const { mode, waitMs, leaseMs, reentrant, maxWaiting, label } = ACQUIRE_RULES;
 const RULES = {
-  ...{ mode, waitMs, leaseMs, reentrant, label },
+  ...{ mode, waitMs, leaseMs, reentrant, maxWaiting, label },
   name: MUST_BE_NAME,
   keys: must('a function of the arguments', isFunction),
   onBusy: must(

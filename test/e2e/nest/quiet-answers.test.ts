@@ -35,7 +35,7 @@ import { recordRefusals, type Refusals } from '../support/refusals.js';
 const WAIT_MS = 500;
 const TENANT = 'acme';
 const HOLDER = 'BackOffice.sweep';
-const KINDS = ['unavailable', 'undecorated', 'busy', 'misused', 'invalid'] as const;
+const KINDS = ['unavailable', 'undecorated', 'busy', 'full', 'misused', 'invalid'] as const;
 type Kind = (typeof KINDS)[number];
 type Failing = { readonly [kind in Kind]: () => Promise<string> };
 
@@ -55,6 +55,11 @@ class Orders implements Failing {
 
   @Locked(() => `/tenants/${TENANT}`, { name: 'alive', waitMs: WAIT_MS })
   async busy(): Promise<string> {
+    return 'was free';
+  }
+
+  @Locked(() => `/tenants/${TENANT}`, { name: 'alive', maxWaiting: 0 })
+  async full(): Promise<string> {
     return 'was free';
   }
 
@@ -282,11 +287,16 @@ describe('what leaves the process when a lock is not available', () => {
     async (transport, ask) => {
       const codes = transport.startsWith('GraphQL') ? /The lock service is not available/ : /"?LOCK_UNAVAILABLE/;
       expect(await ask('unavailable')).toMatch(codes);
-      expect(await ask('busy')).toMatch(/The lock is busy/);
+      expect(await ask('busy')).toMatch(/The lock is busy: others held it/);
       expect(refusals.take().join('\n')).toMatch(
         new RegExp(
           `LOCK_TIMEOUT: .*/tenants/${TENANT} .* held by ${HOLDER} on ${hostname()} \\(pid ${process.pid}\\), in the queue`,
         ),
+      );
+      const full = transport.startsWith('gRPC') ? /"code":8.*LOCK_QUEUE_FULL: / : /its queue is full/;
+      expect(await ask('full')).toMatch(full);
+      expect(refusals.take().join('\n')).toMatch(
+        new RegExp(`LOCK_QUEUE_FULL: The queue of /tenants/${TENANT} is full: 1`),
       );
     },
   );

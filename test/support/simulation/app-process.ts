@@ -56,6 +56,7 @@ export class AppProcess {
     this.service = new ZookeeperLockService(this.session, {
       namespace,
       waitMs,
+      maxWaiting: Infinity,
       connectTimeoutMs: 0,
       lockDelayMs,
       onSuspended,

@@ -33,6 +33,11 @@ describe('Of the options of a call,', () => {
     ['signal', null, 'must be an AbortSignal'],
     ['signal', { aborted: false }, 'must be an AbortSignal'],
     ['reentrant', 'no', 'must be true or false'],
+    ['maxWaiting', -1, 'a whole number, 0 or more, or Infinity, not -1'],
+    ['maxWaiting', 1.5, 'not 1.5'],
+    ['maxWaiting', '5', 'not "5"'],
+    ['maxWaiting', Number.NaN, 'not NaN'],
+    ['maxWaiting', null, 'not null'],
   ])('%s of %p is refused, with the option, the key and what was expected', (option, value, expected) => {
     const error = refusalOf({ [option]: value });
     expect(error.message).toMatch(new RegExp(`^${option}: `));
@@ -48,7 +53,7 @@ describe('Of the options of a call,', () => {
 
   it('an option that is none is refused with those that are', () => {
     expect(refusalOf({ timeout: 5 }).message).toBe(
-      'timeout: is not an option (the options are: mode, waitMs, signal, leaseMs, reentrant, label)',
+      'timeout: is not an option (the options are: mode, waitMs, signal, leaseMs, reentrant, maxWaiting, label)',
     );
   });
 
@@ -56,6 +61,7 @@ describe('Of the options of a call,', () => {
     const { signal } = new AbortController();
     const all = { mode: 'read', waitMs: 0, leaseMs: 0.5, label: 'x'.repeat(200), reentrant: false, signal } as const;
     expect(() => checkAcquireOptions(all)).not.toThrow();
+    for (const maxWaiting of [0, 1, Infinity]) expect(() => checkAcquireOptions({ maxWaiting })).not.toThrow();
     expect(() => checkAcquireOptions({})).not.toThrow();
     expect(() => checkLeaseMs(1, '/locks/a')).not.toThrow();
   });

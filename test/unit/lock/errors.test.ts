@@ -9,6 +9,7 @@ const CASES = [
   [errors.LockLostError, 'LOCK_LOST', 503],
   [errors.LockUnavailableError, 'LOCK_UNAVAILABLE', 503],
   [errors.LockClosedError, 'LOCK_CLOSED', 503],
+  [errors.LockQueueFullError, 'LOCK_QUEUE_FULL', 429],
   [errors.LockConfigurationError, 'LOCK_CONFIGURATION', 500],
   [errors.InvalidLockKeyError, 'INVALID_LOCK_KEY', 400],
   [errors.DeadlockError, 'DEADLOCK', 409],

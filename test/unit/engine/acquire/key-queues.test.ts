@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { KeyQueues } from '../../../../lib/engine/acquire/key-queues.js';
+import type { Place } from '../../../../lib/engine/contender.js';
 import { Timers } from '../../../../lib/engine/timers.js';
 import { LinkState } from '../../../../lib/engine/upkeep/link-state.js';
 import { ScriptedSession } from '../support/scripted-session.js';
@@ -11,11 +12,16 @@ function given(): KeyQueues {
   return new KeyQueues(session, new LinkState(session), new Timers(session.clock), true);
 }
 
+function place(): Place {
+  const request = { ...KEY, mode: 'exclusive', owner: 'one', options: {}, askedAt: 0 } as const;
+  return { request, id: 'one' };
+}
+
 describe('The queues of a process', () => {
   it('keep one in which a contender is being created, also when the creation of another one is told to have ended twice', () => {
     const queues = given();
     const queue = queues.of(KEY);
-    const [endFirst, endSecond] = [queues.creating(queue), queues.creating(queue)];
+    const [endFirst, endSecond] = [queues.creating(queue, place()), queues.creating(queue, place())];
     endFirst();
     endFirst();
     expect(queues.find(KEY.queuePath)).toBe(queue);
@@ -30,7 +36,7 @@ describe('The queues of a process', () => {
         .of({ key: `/locks/${index}`, queuePath: `/locks/${index}` })
         .readsBehindCreate(queues.createsMany);
       expect(lists).toBe(true);
-      return queues.creating(queues.of({ key: `/locks/${index}`, queuePath: `/locks/${index}` }));
+      return queues.creating(queues.of({ key: `/locks/${index}`, queuePath: `/locks/${index}` }), place());
     });
     expect(queues.of(KEY).readsBehindCreate(queues.createsMany).lists).toBe(false);
     for (const end of ends) end();

@@ -141,6 +141,7 @@ export function engineSettings(process: SimulatedProcess, overrides: Partial<Eng
     namespace: '',
     scope: 'fleet',
     waitMs: 15_000,
+    maxWaiting: Infinity,
     connectTimeoutMs: 0,
     shutdownGraceMs: 1_000,
     onSuspended: 'continue',
