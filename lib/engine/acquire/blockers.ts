@@ -75,17 +75,19 @@ export class Blockers {
   }
 
   /** @param alone whether nobody else is ahead of the member */
-  watch({ name, ours }: QueueNode, member: QueueMember, alone: boolean): void {
+  watch({ name, mode, ours }: QueueNode, member: QueueMember, alone: boolean): void {
+    const { contender, excludesAll } = member;
+    contender.hasWaited = true;
     const known = this.#watches.get(name);
     if (known !== undefined) {
       known.members.add(member);
       return;
     }
-    const { contender, excludesAll } = member;
-    contender.hasWaited = true;
     const path = `${this.#queuePath}/${name}`;
-    // With others ahead, a removal alone does not say whose turn has come. Clients of another make leave no mark.
-    const markPath = excludesAll && ours && !alone ? releaseMark(path) : undefined;
+    // With others ahead, a removal alone does not say whose turn has come. Who lets others in beside it leaves no mark, nor does a
+    // client of another make.
+    const leavesMark = ours && (mode === 'exclusive' || mode === 'write');
+    const markPath = leavesMark && excludesAll && !alone ? releaseMark(path) : undefined;
     const watch: BlockerWatch = new BlockerWatch(markPath, (event) => this.#changed(name, watch, event));
     watch.members.add(member);
     this.#watches.set(name, watch);

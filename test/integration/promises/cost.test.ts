@@ -218,6 +218,21 @@ describe('Cost:', () => {
     await last.release();
   });
 
+  it('a writer behind several readers watches for no mark, as readers leave none', async () => {
+    const [reader, writer] = [await stage.open(), await stage.open()];
+    const key = stage.freshKey();
+    const read = [
+      await reader.service.acquire(key, { mode: 'read' }),
+      await reader.service.acquire(key, { mode: 'read' }),
+    ];
+    const writes = writer.service.acquire(key, { mode: 'write' });
+    // Behind the parents, its create and the list: the nearest reader.
+    await writer.untilAnswered(5);
+    expect(writer.opcodes().slice(2)).toEqual(['create2', 'getChildren2', 'getData']);
+    for (const lock of read) await lock.release();
+    await (await writes).release();
+  });
+
   it('a waiter looks again where one ahead of it gives up that did not hold', async () => {
     const [holder, other, waiter] = [await stage.open(), await stage.open(), await stage.open()];
     const key = stage.freshKey();

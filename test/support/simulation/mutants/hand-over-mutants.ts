@@ -241,4 +241,33 @@ export const HAND_OVER_MUTANTS: readonly Mutant[] = [
     breaks: ['first come, first served', 'one holder'],
     withinSeeds: 200,
   },
+  {
+    name: 'one that lets readers in beside it and says that nobody is ahead',
+    edits: [
+      {
+        file: 'lib/engine/contender.ts',
+        find: "if (!this.hasWaited || (mode !== 'exclusive' && mode !== 'write')) return NOTHING;",
+        replace: 'if (!this.hasWaited || mode === undefined) return NOTHING;',
+      },
+      {
+        file: 'lib/engine/acquire/blockers.ts',
+        find: "const leavesMark = ours && (mode === 'exclusive' || mode === 'write');",
+        replace: 'const leavesMark = ours && mode !== undefined;',
+      },
+    ],
+    breaks: ['first come, first served', 'one holder'],
+    withinSeeds: 40,
+  },
+  {
+    name: 'a watch for the mark of one that leaves none, which stays',
+    edits: [
+      {
+        file: 'lib/engine/acquire/blockers.ts',
+        find: 'if (markPath !== undefined && !wasHolder) this.#session.unwatch(markPath, mark);',
+        replace: 'void [markPath, mark, wasHolder];',
+      },
+    ],
+    breaks: ['no litter'],
+    withinSeeds: 40,
+  },
 ];
