@@ -104,7 +104,7 @@ export function countAhead(queue: Iterable<Counted>, mode: LockMode): number {
     const holds = ![...modesAhead].some((ahead) => blocks(ahead, itsMode));
     modesAhead.add(itsMode);
     if (!blocks(itsMode, mode)) continue;
-    // An upgrader and its intent have one id, and are one contender.
+    // An upgrader and its intent have one id, and are one contender. A caller may also name one that it knows of in two ways.
     if (id !== undefined) {
       if (ids.has(id)) continue;
       ids.add(id);

@@ -84,21 +84,14 @@ export class MaxWaiting implements QueueBound {
     throw new LockQueueFullError(text, key, { retryAfterMs });
   }
 
-  /** The contenders of a list, as far as they have not departed, and those of this process that it does not show. */
+  /** The contenders of a list, as far as they have not departed, and those of this process: by their ids these are counted once. */
   *#aheadOf(request: LockRequest, listed: readonly QueueNode[]): Generator<Counted> {
     const queue = this.#parts.keyQueues.find(request.queuePath);
-    const ids = new Set<string | undefined>();
-    for (const node of listed) {
-      if (queue?.known.isDeparted(node.name) === true) continue;
-      ids.add(node.id);
-      yield node;
-    }
+    for (const node of listed) if (queue?.known.isDeparted(node.name) !== true) yield node;
     const own = new Set<LockRequest>();
     for (const { request: its, id } of queue?.places() ?? []) {
-      // One that was just created is there twice for a moment: among those being created, and as a contender.
-      if (own.has(its)) continue;
       own.add(its);
-      if (!ids.has(id)) yield { mode: its.mode, id };
+      yield { mode: its.mode, id };
     }
     for (const its of this.#asked.get(request.queuePath) ?? []) {
       if (its === request) return;
