@@ -27,6 +27,8 @@ export class ScriptedSession {
   proveLife: () => Promise<void> = async () => undefined;
   answer: (request: Request) => Reply | SessionErrorCode = () => undefined;
 
+  readonly hasMultis = true;
+
   get state(): ConnectionState {
     return this.state$.value;
   }
