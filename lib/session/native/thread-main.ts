@@ -52,9 +52,6 @@ export function threadMain(
   const NOWHERE = '240.0.0.1:1';
 
   const clients = new Map<number, Client>();
-  /** Clients that wait to be opened, and how many wait to be let go of. */
-  const deferred = new Set<number>();
-  let leaving = 0;
   let outbox: FromThread[] = [];
 
   function tell(news: FromThread): void {
@@ -84,13 +81,6 @@ export function threadMain(
 
   function open(number: number, connect: string, timeoutMs: number, session: NativeSession | undefined): void {
     if (Zookeeper === undefined) return;
-    if (leaving > 0) {
-      // A client that is still to be let go of may have closed its socket already. The next socket would get that number,
-      // and go deaf as the old client is let go of.
-      deferred.add(number);
-      setImmediate(() => deferred.delete(number) && open(number, connect, timeoutMs, session));
-      return;
-    }
     const config = {
       connect,
       timeout: timeoutMs,
@@ -123,10 +113,8 @@ export function threadMain(
     );
     zookeeper.init({});
     client.timer = setInterval(() => {
-      if (zookeeper.state >= CONNECTING && zookeeper.state <= READ_ONLY) return;
-      over(number, client, 'the handshake was refused');
-      // Its socket was closed at some time since it was opened, and a client that came later may have got that number.
-      for (const [other, later] of clients) if (other > number) over(other, later, 'its socket may have gone deaf');
+      if (zookeeper.state < CONNECTING || zookeeper.state > READ_ONLY)
+        over(number, client, 'the handshake was refused');
     }, LOOK_EVERY_MS);
   }
 
@@ -156,11 +144,7 @@ export function threadMain(
     client.state = 'over';
     clearInterval(client.timer);
     clients.delete(number);
-    leaving += 1;
-    setImmediate(() => {
-      leaving -= 1;
-      letGo(client);
-    });
+    setImmediate(() => letGo(client));
   }
 
   /** Ends a connection without ending its session. The package would end the session of a client that is connected. */
@@ -230,7 +214,6 @@ export function threadMain(
       case 'close':
         return close(letter.client);
       case 'abandon': {
-        deferred.delete(letter.client);
         const client = clients.get(letter.client);
         return client === undefined ? undefined : finish(letter.client, client);
       }
