@@ -6,6 +6,7 @@ import {
   Inject,
   Module,
   type OnModuleInit,
+  type Provider,
 } from '@nestjs/common';
 import { DiscoveryModule, DiscoveryService } from '@nestjs/core';
 import { checkIsObject, refuse } from '../lock/option-rules.js';
@@ -106,8 +107,8 @@ function addConnection(definition: DynamicModule, { isGlobal = true, name }: Dis
   const token = getLockServiceToken(connectionName);
   const connection: FactoryProvider = {
     provide: token,
-    useFactory: (options: DistributedLockOptions, discovery: DiscoveryService) =>
-      new ManagedLockService(connectionName, resolveModuleOptions(connectionName, options), () =>
+    useFactory: (tellOptions: () => DistributedLockOptions, discovery: DiscoveryService) =>
+      new ManagedLockService(connectionName, resolveModuleOptions(connectionName, tellOptions()), () =>
         discovery.getProviders().map(({ instance }: { instance: unknown }) => instance),
       ),
     inject: [RAW_OPTIONS, DiscoveryService],
@@ -116,7 +117,25 @@ function addConnection(definition: DynamicModule, { isGlobal = true, name }: Dis
   return {
     ...definition,
     global: isGlobal,
-    providers: [...(definition.providers ?? []), connection, explorer],
+    providers: [...(definition.providers ?? []).map(hidden), connection, explorer],
     exports: [token],
   };
+}
+
+/**
+ * The options with the credentials in them, behind a function: neither the module nor Nest's container shows them where
+ * it is printed.
+ */
+function hidden(provider: Provider): Provider {
+  if (typeof provider === 'function' || provider.provide !== RAW_OPTIONS) return provider;
+  if ('useValue' in provider) {
+    const options: unknown = provider.useValue;
+    return { provide: RAW_OPTIONS, useFactory: () => () => options };
+  }
+  if (!('useFactory' in provider)) return provider;
+  const make = async (...injected: unknown[]): Promise<() => unknown> => {
+    const options: unknown = await provider.useFactory(...injected);
+    return () => options;
+  };
+  return { ...provider, useFactory: make };
 }

@@ -1,5 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import { type ConnectionOptions, createSecureContext } from 'node:tls';
+import { types } from 'node:util';
 
 type Kind = 'PEM' | 'string' | 'boolean' | 'function' | 'whatever node:tls takes';
 
@@ -29,12 +30,13 @@ export type TlsSource = () => TlsSettings | Promise<TlsSettings>;
 /** Says what is wrong with the option. What a function will return is known only when a server is dialled. */
 export function mistakeInTls(tls: unknown): string | undefined {
   if (typeof tls === 'function') return undefined;
+  if (types.isPromise(tls)) return 'must not be a promise: await it first, or give the function that makes it';
   if (areSettings(tls)) return mistakeInSettings(tls);
   return 'must be an object such as { ca, cert, key }, as tls.connect() takes it, or a function that returns one';
 }
 
 export function areSettings(tls: unknown): tls is object {
-  return typeof tls === 'object' && tls !== null && !Array.isArray(tls);
+  return typeof tls === 'object' && tls !== null && !Array.isArray(tls) && !ArrayBuffer.isView(tls);
 }
 
 /**

@@ -60,7 +60,7 @@ async function settingsFrom(source: TlsSource): Promise<TlsSettings> {
   const answer = await answerOf(source);
   if (!areSettings(answer)) {
     // The answer itself is not shown, because it may be a key.
-    const found = answer === null ? 'null' : Array.isArray(answer) ? 'a list' : typeof answer;
+    const found = kindOf(answer);
     throw new LockConfigurationError(
       `tls: the function must return an object such as { ca, cert, key }, or a promise of one, not ${found}`,
     );
@@ -68,6 +68,12 @@ async function settingsFrom(source: TlsSource): Promise<TlsSettings> {
   const mistake = mistakeInSettings(answer);
   if (mistake !== undefined) throw new Error(`tls: what the function returned cannot be used: ${mistake}`);
   return answer;
+}
+
+function kindOf(answer: unknown): string {
+  if (answer === null) return 'null';
+  if (Array.isArray(answer)) return 'a list';
+  return ArrayBuffer.isView(answer) ? 'bytes' : typeof answer;
 }
 
 async function answerOf(source: TlsSource): Promise<unknown> {

@@ -69,6 +69,12 @@ describe('TLS settings that cannot work', () => {
     ['a version that there is not', { minVersion: 'TLSv9' }, 'cannot work: "TLSv9" is not a valid'],
     ['a passphrase that is no text', { passphrase: 42 }, 'passphrase must be a string'],
     ['no by its name', { rejectUnauthorized: 'false' }, 'rejectUnauthorized must be a boolean'],
+    [
+      'settings that are still to come',
+      Promise.resolve({}),
+      'must not be a promise: await it first, or give the function',
+    ],
+    ['what a file holds', Buffer.from(authority), 'must be an object such as { ca, cert, key }'],
     ['a check that is nothing', { checkServerIdentity: undefined }, 'checkServerIdentity must be a function, or not'],
     ['a check that is null', { checkServerIdentity: null }, 'checkServerIdentity must be a function, or not'],
     ['a check that is none', { checkServerIdentity: true }, 'checkServerIdentity must be a function'],

@@ -67,6 +67,7 @@ describe('A function that tells the settings of TLS', () => {
     ['a promise of nothing', () => Promise.resolve(null), 'null'],
     ['a list', () => [SECRET], 'a list'],
     ['a text', () => SECRET, 'string'],
+    ['what a file holds', () => Buffer.from(SECRET), 'bytes'],
     ['a function', () => () => ({}), 'function'],
   ])('and returns %s is a mistake of the application', async (_, tls, found) => {
     const failure = await failureOf(tls);
