@@ -61,7 +61,9 @@ describe('a container whose contender never arrived', () => {
       sent.push(requests);
       return Promise.resolve(sent.length === 1 ? [new SessionError('NO_AUTH', 'denied'), { cversion: 0 }] : [[]]);
     };
-    expect(await useUnusedContainer({ batch, hasMultis: true } as unknown as Session, '/others/mine', 'marker')).toBeUndefined();
+    expect(
+      await useUnusedContainer({ batch, hasMultis: true } as unknown as Session, '/others/mine', 'marker'),
+    ).toBeUndefined();
     expect(sent[1]).toMatchObject([{ op: 'multi', parts: [{ path: '/others/mine/marker' }, { op: 'delete' }] }]);
   });
 
