@@ -2,11 +2,19 @@ export { type ClosableLockService, createLockService } from './open.js';
 export type { DigestAuth, DistributedLockOptions, KerberosAuth } from './options.js';
 export { type AcquireAllOptions, type KeyWithMode, LockService, type LockTransaction } from './engine/lock-service.js';
 export { currentLock, detached } from './engine/bounds/owner-context.js';
+export type {
+  AbandonedLock,
+  AbandonedLockJson,
+  AbandonedPolicy,
+  VanishedHolder,
+  VanishedHolderJson,
+} from './lock/abandoned.js';
 export type { AcquireOptions } from './lock/acquire-options.js';
 export {
   DeadlockError,
   InvalidFencingTokenError,
   InvalidLockKeyError,
+  LockAbandonedError,
   LockAbortedError,
   LockClosedError,
   LockConfigurationError,

@@ -16,7 +16,7 @@ import { Hold } from './hold/hold.js';
 import { Holders } from './hold/holders.js';
 import { Entry } from './policy/entry.js';
 import { type LocalExclusion, LocalStandIn } from './policy/entry.js';
-import { LockDelay } from './policy/lock-delay.js';
+import { KeyRecords } from './policy/key-records.js';
 import { MaxWaiting } from './policy/max-waiting.js';
 import { Timers } from './timers.js';
 import { Janitor } from './upkeep/janitor.js';
@@ -64,10 +64,8 @@ export function buildEngine(
 ) {
   const { namespace, scope, waitMs, connectTimeoutMs, lockDelayMs, random } = settings;
   const { clock } = session;
-  const client = {
-    clientId: settings.randomUuid(),
-    ...(settings.machine ?? { host: hostname(), pid: process.pid }),
-  };
+  const machine = settings.machine ?? { host: hostname(), pid: process.pid };
+  const client = { clientId: settings.randomUuid(), ...machine };
   const identifiers = new Identifiers(settings.randomUuid());
   const link = new LinkState(session);
   const timers = new Timers(clock);
@@ -78,9 +76,9 @@ export function buildEngine(
     events.next(notRemoved(namespace, path, error)),
   );
   const holders = new Holders(session, timers, link, settings.onSuspended);
-  const delay = lockDelayMs > 0 ? new LockDelay(session, timers, lockDelayMs) : undefined;
-  const rules = new Entry(link, delay, exclusion);
-  const keyQueues = new KeyQueues(session, link, timers, delay === undefined && session.hasMultis);
+  const records = new KeyRecords({ session, timers, machine, lockDelayMs });
+  const rules = new Entry(link, records, exclusion);
+  const keyQueues = new KeyQueues(session, link, timers);
 
   const upkeep = { session, clock, link, timers, janitor, lists };
   const calls = { scopes, identifiers, events, waitMs };
@@ -89,8 +87,7 @@ export function buildEngine(
     ...upkeep,
     identifiers,
     rules,
-    // A key with a lock-delay remembers its last holder between holds.
-    parents: new Parents(delay === undefined ? 'container' : 'persistent'),
+    parents: new Parents(),
     keyQueues,
     bound: new MaxWaiting({ session, link, keyQueues, history, usual: settings.maxWaiting }),
     holderInFront: new HolderInFront(clock, timers, () => holders.all(), rules),
@@ -102,13 +99,13 @@ export function buildEngine(
       ),
     onRequeued: ({ key, mode, options: { label } }, reason) =>
       events.next({ type: 'requeued', key, mode, label, reason }),
-    beginHold: (contender, onOrderlyRelease) => {
-      const hold = new Hold(holdParts, contender, onOrderlyRelease);
+    beginHold: (contender) => {
+      const hold = new Hold(holdParts, contender);
       rules.entered(hold);
       return hold;
     },
   });
   const standIn = local && new LocalStandIn(local, link, timers, events);
-  const lockCalls = new LockCalls({ ...upkeep, ...calls, acquire, standIn, namespace, connectTimeoutMs });
+  const lockCalls = new LockCalls({ ...upkeep, ...calls, acquire, records, standIn, namespace, connectTimeoutMs });
   return { ...upkeep, ...calls, holders, history, lockCalls, random };
 }

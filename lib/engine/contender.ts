@@ -1,3 +1,4 @@
+import type { AbandonedLock } from '../lock/abandoned.js';
 import type { AcquireOptions } from '../lock/acquire-options.js';
 import type { LockMode } from '../lock/mode.js';
 import { parseNodeName, type QueueNode, releaseMark } from '../queue/node-name.js';
@@ -9,10 +10,12 @@ import {
   type MultiPart,
   type Outcome,
   remove,
+  type Stat,
   type Watcher,
   type WatchEvent,
 } from '../session/requests.js';
 import type { Session, SessionIdentity } from '../session/session.js';
+import type { RecordEntry } from './record-entry.js';
 
 const NOTHING: readonly MultiPart[] = [];
 
@@ -26,6 +29,8 @@ export interface LockRequest {
   readonly owner: string;
   readonly options: AcquireOptions;
   readonly askedAt: number;
+  /** Whether it writes into the record of its key when it enters as a writer. */
+  readonly usesRecord: boolean;
 }
 
 /** A contender, perhaps one whose node is still being created. */
@@ -50,17 +55,20 @@ export interface Guard {
   missing(path: string): void;
 }
 
-/** How far a contender has come with the lock-delay. */
-export interface LockDelayProgress {
-  /** The holder that vanished, and whose delay has passed. */
-  waitedFor?: string;
-  /** What belongs into the transaction that removes a contender which does not enter. */
-  onGiveUp?: Promise<readonly MultiPart[]>;
-}
-
 /** One request's place in the queue of its key: its node, and the session it lives by. */
 export class Contender {
-  readonly lockDelay: LockDelayProgress = {};
+  /** The holder that vanished, and whose delay has passed. */
+  waitedFor: string | undefined;
+  /** Whether it has read the record of its key before it entered. */
+  hasReadRecord = false;
+  /** The change that wrote the data of the key's node, where it has read them and they are no record. */
+  plainDataSince: bigint | undefined;
+  /** What it found of a holder that vanished. */
+  abandoned: AbandonedLock | undefined;
+  /** What it has written, or is writing, into the record of its key. */
+  record: RecordEntry | undefined;
+  /** What the servers' clock showed, and when this process knew of it. */
+  #serverClock: { readonly ms: number; readonly at: number };
   /** Whether it has waited for a contender of another process: most likely one of those waits for it now. */
   hasWaited = false;
   /** Its node, as lists of the queue show it. */
@@ -72,12 +80,36 @@ export class Contender {
     /** The id in the name of its node, and in that of an upgrade's intent. */
     readonly id: string,
     readonly node: OwnNode,
-    readonly czxid: bigint,
+    /** The transaction that created its node, when that was by the servers' clock, and when this process knew of it. */
+    readonly created: Pick<Stat, 'czxid' | 'ctime'> & { readonly at: number },
     readonly session: SessionIdentity,
   ) {
     const name = node.path.slice(node.path.lastIndexOf('/') + 1);
     const { mode } = request;
-    this.queueNode = parseNodeName(name) ?? { name, mode, sequence: -1, id, ours: true };
+    this.queueNode = parseNodeName(name) ?? { name, mode, sequence: -1, id, ours: true, usesRecord: false };
+    this.#serverClock = { ms: created.ctime, at: created.at };
+  }
+
+  get czxid(): bigint {
+    return this.created.czxid;
+  }
+
+  get ctime(): number {
+    return this.created.ctime;
+  }
+
+  /** What the servers' clock showed at some moment since the node was created. */
+  get serverMs(): number {
+    return this.#serverClock.ms;
+  }
+
+  /** How long it has been that, at the least. */
+  sinceServerMs(now: number): number {
+    return now - this.#serverClock.at;
+  }
+
+  sawServerClock(ms: number, at: number): void {
+    this.#serverClock = { ms, at };
   }
 
   get name(): string {

@@ -1,11 +1,15 @@
 import { LockConfigurationError, LockLostError, LockUnavailableError, type LossEvidence } from '../lock/errors.js';
 import type { LockEventFacts, LossReason } from '../lock/events.js';
+import type { RecordedHolder } from '../queue/key-record.js';
 import { decodeContender } from '../queue/node-data.js';
 import { parseNodeName } from '../queue/node-name.js';
 import { describeDenial, type SessionError, TooLargeAnswerError } from '../session/errors.js';
 import type { NodeData } from '../session/requests.js';
 import type { Session } from '../session/session.js';
 import type { LockRequest } from './contender.js';
+
+/** So much of a checkpoint is shown. */
+const MAX_SHOWN = 200;
 
 /** The error for an answer of the servers that trying again does not change. */
 export function refusal(error: SessionError, key: string): LockConfigurationError | LockUnavailableError {
@@ -138,6 +142,14 @@ export function describeRefusedHeartbeat({ message }: SessionError): string {
     `the servers refuse the session's heartbeat (${message}). If another application made that node with other credentials, ` +
     'use the same ones, or a namespace of your own'
   );
+}
+
+/** Names a holder that vanished inside, by what it wrote down itself. */
+export function describeVanished({ host = 'an unknown host', pid, label, since, checkpoint }: RecordedHolder): string {
+  const process = pid === undefined ? host : `${host} (pid ${pid})`;
+  const who = label === undefined ? process : `${label} on ${process}`;
+  const how = checkpoint === undefined ? '' : `, its last checkpoint ${JSON.stringify(checkpoint).slice(0, MAX_SHOWN)}`;
+  return `${who}, in the queue since ${new Date(since).toISOString()}${how},`;
 }
 
 /** Names the process behind a contender at the head of the queue. Nobody is ahead of that contender, so it holds the lock. */

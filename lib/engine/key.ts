@@ -5,8 +5,13 @@ import { checkPath } from '../session/paths.js';
 /** Each segment is a node, and the first lock on a key creates them all: thousands would stall the session and its other locks. */
 const MAX_SEGMENTS = 64;
 const MAX_LENGTH = 4_096;
-/** The nodes of the sessions' heartbeats are below a node of this name. */
-const RESERVED = '.sessions';
+/**
+ * The child that keeps the container of a key from being reaped, once its data must outlive its contenders. Curator sorts names that it
+ * does not know as texts, and would wait for one in front of the numbers: a tilde comes behind them.
+ */
+export const RECORD_KEEPER = '~record';
+/** The nodes of the sessions' heartbeats are below a node of the first name. */
+const RESERVED: readonly string[] = ['.sessions', RECORD_KEEPER];
 
 /** Keys that have been found right: most are used again and again. */
 const checked = new Set<string>();
@@ -14,7 +19,7 @@ const MAX_CHECKED = 1_000;
 
 /** @returns the first segment whose name is reserved for nodes of queues or of sessions */
 export function reservedSegment(path: string): string | undefined {
-  return path.split('/').find((segment) => segment === RESERVED || parseNodeName(segment) !== undefined);
+  return path.split('/').find((segment) => RESERVED.includes(segment) || parseNodeName(segment) !== undefined);
 }
 
 /**
@@ -49,5 +54,5 @@ function whyNoKey(key: string): string | undefined {
   }
   const segment = reservedSegment(key);
   if (segment === undefined) return undefined;
-  return `. The segment ${JSON.stringify(segment)} is reserved for the nodes of queues and sessions; choose another name`;
+  return `. The segment ${JSON.stringify(segment)} is reserved for the nodes of queues, records and sessions; choose another name`;
 }

@@ -1,4 +1,6 @@
-import type { UpgradeOptions } from './handle.js';
+import { ABANDONED_POLICIES, type AbandonedPolicy } from './abandoned.js';
+import type { LockHandle, UpgradeOptions } from './handle.js';
+import { LockConfigurationError } from './errors.js';
 import { LOCK_MODES, type LockMode } from './mode.js';
 import {
   checkIsObject,
@@ -10,7 +12,9 @@ import {
   mustBeMilliseconds,
   mustBeMillisecondsAboveZero,
   mustBeOneOf,
+  refuse,
 } from './option-rules.js';
+import { shown } from './shown.js';
 
 /** The options of one call. Everything else belongs to the module. */
 export interface AcquireOptions {
@@ -47,11 +51,31 @@ export interface AcquireOptions {
    * @default the module's `maxWaiting`
    */
   readonly maxWaiting?: number;
+  /**
+   * For so many milliseconds after this hold has begun the key is busy to all, also when the lock is released sooner, or
+   * the holder dies. So a job that every instance starts by its own clock runs once, where this is more than the clocks
+   * differ, and less than lies between two starts. The servers' clock decides. It is for `exclusive` and `write`.
+   * @default nothing
+   */
+  readonly atLeastMs?: number;
+  /**
+   * What to do where the last holder vanished inside, and what those who come after this holder do if it vanishes: the
+   * stricter of the two counts. Such holders say in the key's node that they are inside, which costs two round trips.
+   * @default 'delay' where the module has a `lockDelayMs`; else nothing is written, and nobody is told
+   */
+  readonly onAbandoned?: AbandonedPolicy;
+  /**
+   * With `onAbandoned: 'recover'`: repairs what a holder that vanished has left (`lock.abandoned` says what is known of
+   * it). It runs under the lock, before the call has it. If it fails, the lock is released, the call fails with the same
+   * error, and the next one recovers. It must be safe to repeat: the one that recovers may die, too.
+   */
+  readonly recover?: (lock: LockHandle) => unknown;
   /** A text for people. `inspect`, events and the lock doctor show it. */
   readonly label?: string;
 }
 
 export const MAX_LABEL_LENGTH = 200;
+const MAX_CHECKPOINT_BYTES = 8 * 1024;
 
 const mustBeText = must('a string', (value) => typeof value === 'string');
 
@@ -62,6 +86,9 @@ export const ACQUIRE_RULES = {
   leaseMs: mustBeMillisecondsAboveZero(),
   reentrant: MUST_BE_BOOLEAN,
   maxWaiting: MUST_BE_COUNT_OR_INFINITY,
+  atLeastMs: mustBeMillisecondsAboveZero(),
+  onAbandoned: mustBeOneOf(ABANDONED_POLICIES),
+  recover: must('a function of the lock', (value) => typeof value === 'function'),
   label: (value: unknown) => mustBeText(value) ?? mistakeInLength(value as string),
 };
 const UPGRADE_RULES = { waitMs: ACQUIRE_RULES.waitMs, signal: ACQUIRE_RULES.signal };
@@ -82,6 +109,17 @@ function isAbortSignal(value: unknown): boolean {
 export function checkAcquireOptions(options: AcquireOptions, key?: string): void {
   checkIsObject('options:', options, '', key);
   checkOptions(options, ACQUIRE_RULES, key);
+  checkRecordOptions(options, key);
+}
+
+/** What of the key's record does not go together. Most calls use none of it. */
+function checkRecordOptions({ mode, atLeastMs, onAbandoned, recover }: AcquireOptions, key?: string): void {
+  const isWriter = mode === undefined || mode === 'exclusive' || mode === 'write';
+  if (atLeastMs !== undefined && !isWriter) refuse(`atLeastMs: is for exclusive and write, not for ${mode}`, key);
+  if ((onAbandoned === 'recover') !== (recover !== undefined))
+    refuse("recover: belongs to onAbandoned: 'recover', and that to a recover function", key);
+  if (recover !== undefined && !isWriter)
+    refuse(`onAbandoned: 'recover' is for exclusive and write: who holds as ${mode} may repair nothing`, key);
 }
 
 export function checkUpgradeOptions(options: UpgradeOptions, key: string): void {
@@ -91,6 +129,23 @@ export function checkUpgradeOptions(options: UpgradeOptions, key: string): void 
 
 export function checkGraceMs(graceMs: number): void {
   checkOption('graceMs', graceMs, ACQUIRE_RULES.waitMs);
+}
+
+/** @throws LockConfigurationError for what JSON cannot say, or takes too long to say */
+export function checkCheckpoint(data: unknown, key: string): void {
+  let text: string | undefined;
+  try {
+    text = JSON.stringify(data);
+  } catch (cause) {
+    throw new LockConfigurationError(`checkpoint: ${(cause as Error).message}`, key, { cause });
+  }
+  if (text === undefined) refuse(`checkpoint: must be data that JSON can say, not ${shown(data)}`, key);
+  const bytes = Buffer.byteLength(text);
+  if (bytes > MAX_CHECKPOINT_BYTES)
+    refuse(
+      `checkpoint: must be ${MAX_CHECKPOINT_BYTES} bytes of JSON at most, not ${bytes}: write down where the rest is`,
+      key,
+    );
 }
 
 export function checkLeaseMs(leaseMs: number, key: string): void {

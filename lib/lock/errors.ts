@@ -1,4 +1,5 @@
 import { IntrinsicException } from '@nestjs/common';
+import type { AbandonedLock } from './abandoned.js';
 import { inOneLine } from './shown.js';
 
 /** The code of every error of this package. Codes are the contract; the texts may change. */
@@ -9,6 +10,7 @@ export type LockErrorCode =
   | 'LOCK_UNAVAILABLE'
   | 'LOCK_CLOSED'
   | 'LOCK_QUEUE_FULL'
+  | 'LOCK_ABANDONED'
   | 'LOCK_CONFIGURATION'
   | 'INVALID_LOCK_KEY'
   | 'DEADLOCK'
@@ -119,6 +121,31 @@ export class LockQueueFullError extends LockError {
     const { retryAfterMs, ...rest } = options;
     super(details, key, rest);
     this.retryAfterMs = retryAfterMs;
+  }
+}
+
+/**
+ * The last holder vanished inside, and by its policy or the call's own nobody enters before that is repaired: see
+ * `onAbandoned`. Trying again does not help.
+ */
+export class LockAbandonedError extends LockError {
+  readonly code = 'LOCK_ABANDONED';
+  readonly status = 423;
+
+  static override readonly outward: string =
+    'The lock is closed: what its last holder left behind must be repaired first';
+
+  /** What is known of the holder that vanished. It is not for outside callers, and not in the JSON. */
+  readonly abandoned: AbandonedLock | undefined;
+
+  constructor(
+    details: string,
+    key?: string,
+    options: ErrorOptions & { readonly abandoned?: AbandonedLock | undefined } = {},
+  ) {
+    const { abandoned, ...rest } = options;
+    super(details, key, rest);
+    this.abandoned = abandoned;
   }
 }
 

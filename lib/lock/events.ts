@@ -1,4 +1,5 @@
 import type { LockError, LockLostError, LossEvidence } from './errors.js';
+import type { AbandonedLock } from './abandoned.js';
 import type { AsJson, JsonOf } from './json.js';
 import type { LockMode } from './mode.js';
 
@@ -53,6 +54,8 @@ export type LockEventFacts =
    * of the queue.
    */
   | (OfLock & { readonly type: 'requeued'; readonly reason: 'session-ended' | 'removed' | 'lost' })
+  /** A lock was acquired whose last holder had vanished inside. `token` is that of the new holder. */
+  | (OfLock & { readonly type: 'abandoned'; readonly token: bigint | undefined; readonly abandoned: AbandonedLock })
   /** A function that went on after its lock was lost has ended now. Its caller was told of the loss long before. */
   | (OfLock & { readonly type: 'late-result'; readonly token: bigint | undefined; readonly error: unknown })
   /**

@@ -1,3 +1,4 @@
+import type { AbandonedLock } from './abandoned.js';
 import type { LockMode } from './mode.js';
 
 /** How far a lock reaches: over the whole fleet, or in degraded mode over this process alone. */
@@ -20,6 +21,11 @@ export abstract class LockHandle implements AsyncDisposable {
    * @throws LockConfigurationError where `scope` is `process`: such a lock has no token
    */
   abstract readonly fencingToken: bigint;
+  /**
+   * What a holder that vanished inside has left behind; undefined where the last one released the lock, or said nothing
+   * of itself (see `onAbandoned`).
+   */
+  abstract readonly abandoned: AbandonedLock | undefined;
   /** Aborts, with a `LockLostError` as its reason, shortly before the lock can no longer be trusted. */
   abstract readonly signal: AbortSignal;
 
@@ -45,6 +51,13 @@ export abstract class LockHandle implements AsyncDisposable {
    * and the token stay. When the upgrade fails, the upgradeable hold goes on.
    */
   abstract upgrade(options?: UpgradeOptions): Promise<void>;
+  /**
+   * Notes how far the work is, for whoever comes after this holder if it vanishes. It is for a lock that was acquired
+   * with `onAbandoned`, and costs one write. It resolves when the servers have it. The next one replaces it.
+   * @param data what JSON can say, 8 KiB of it at the most
+   * @throws LockLostError when the lock is no longer held
+   */
+  abstract checkpoint(data: unknown): Promise<void>;
   /**
    * Releases the lock, which is no longer held from the call on. It resolves when the servers have confirmed, so that
    * the next contender may enter. While the link is down it resolves at once, and the node is removed when the link is

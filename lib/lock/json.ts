@@ -19,7 +19,9 @@ export type Json<Value> = unknown extends Value
       ? LockErrorJson
       : Value extends Error
         ? LockErrorJson | ForeignErrorJson
-        : Value;
+        : Value extends AsJson<infer Plain>
+          ? Plain
+          : Value;
 
 /** An object of the public API in JSON, for objects that hold no others like them. */
 export type JsonOf<Facts> = Facts extends object

@@ -1,10 +1,12 @@
 import { type AsJson, jsonOf, type JsonOf, withJson } from './json.js';
+import type { AbandonedLock, AbandonedLockJson } from './abandoned.js';
 import type { LockMode } from './mode.js';
 
 /**
  * - `FREE`: no contender holds the lock
  * - `HELD`: a contender holds it
- * - `EXPIRED`: the last holder vanished without a release, and the lock-delay for it is running
+ * - `EXPIRED`: nobody holds it, and the last holder vanished inside, without a release (`abandoned` says who): what comes
+ *   next is for `onAbandoned` and the lock-delay to say
  */
 export type LockState = 'FREE' | 'HELD' | 'EXPIRED';
 
@@ -56,7 +58,8 @@ export interface ClientDescription {
 }
 
 /** A snapshot in JSON. */
-export interface LockSnapshotJson extends Omit<LockFacts, 'holders' | 'queue'> {
+export interface LockSnapshotJson extends Omit<LockFacts, 'holders' | 'queue' | 'abandoned'> {
+  readonly abandoned: AbandonedLockJson | undefined;
   readonly holders: readonly ContenderSnapshotJson[];
   readonly queue: readonly ContenderSnapshotJson[];
 }
@@ -68,6 +71,11 @@ export interface LockFacts {
   readonly key: string;
   readonly state: LockState;
   readonly holders: readonly ContenderSnapshot[];
+  /**
+   * What is known of a holder that vanished inside, until what it left is recovered, or cleared; undefined where there is
+   * none, or where it wrote nothing down (see `onAbandoned`).
+   */
+  readonly abandoned: AbandonedLock | undefined;
   /** The waiting contenders in the order in which they will be served, the first hundred at the most. */
   readonly queue: readonly ContenderSnapshot[];
   /** How many contenders wait in total. */
@@ -94,5 +102,5 @@ function contenderJson(this: ContenderFacts): ContenderSnapshotJson {
 
 function snapshotJson(this: LockFacts): LockSnapshotJson {
   const [holders, queue] = [this.holders, this.queue].map((contenders) => contenders.map((one) => one.toJSON()));
-  return { ...this, holders: holders!, queue: queue! };
+  return { ...this, holders: holders!, queue: queue!, abandoned: this.abandoned?.toJSON() };
 }

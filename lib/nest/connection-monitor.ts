@@ -154,6 +154,8 @@ export class ConnectionMonitor {
         );
       case 'not-removed':
         return this.#warn(event.error.details);
+      case 'abandoned':
+        return this.#logger.warn(describeAbandoned(event));
       case 'degraded':
         return this.#tellDegraded(event);
       case 'requeued':
@@ -234,4 +236,10 @@ function hasObeyed({ key, error }: Extract<LockEvent, { type: 'late-result' }>):
 
 function by(label: string | undefined): string {
   return label === undefined ? '' : ` (${inOneLine(label)})`;
+}
+
+function describeAbandoned({ key, label, abandoned }: Extract<LockEvent, { type: 'abandoned' }>): string {
+  const { host = 'an unknown host', pid = 'unknown', token } = abandoned;
+  const who = `a holder that vanished inside${by(abandoned.label)}: ${inOneLine(host)}, pid ${pid}, token ${token}`;
+  return `The lock ${key} was acquired${by(label)} after ${who}`;
 }

@@ -79,8 +79,8 @@ export function parseObject(data: Uint8Array, maxBytes = MAX_BYTES): Record<stri
   }
 }
 
-// `String(value)` would call a conversion that the JSON itself may have brought along.
-function text(value: unknown): string | undefined {
+/** A text for people. `String(value)` would call a conversion that the JSON itself may have brought along. */
+export function text(value: unknown): string | undefined {
   if (typeof value !== 'string') return undefined;
   return value.length <= MAX_SHOWN_LENGTH ? value : `${value.slice(0, MAX_SHOWN_LENGTH)}…`;
 }
@@ -92,24 +92,6 @@ function date(value: unknown): Date | undefined {
 }
 
 /** A finite number. JSON can say `1e999`, which is read as Infinity. */
-function number(value: unknown): number | undefined {
+export function number(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
-}
-
-/** The data of a key's node: the holder that may write, or the last one if it vanished. */
-export interface HolderRecord {
-  readonly nodeName: string;
-  /** How long the next holder waits after one that vanished. */
-  readonly lockDelayMs: number;
-}
-
-export function encodeRecord(record: HolderRecord): Uint8Array {
-  return Buffer.from(JSON.stringify(record));
-}
-
-/** @returns undefined where no holder is recorded; anybody may have written the data */
-export function parseRecord(data: Uint8Array): HolderRecord | undefined {
-  const value = parseObject(data);
-  if (typeof value?.nodeName !== 'string' || !Number.isFinite(value.lockDelayMs)) return undefined;
-  return { nodeName: value.nodeName, lockDelayMs: Number(value.lockDelayMs) };
 }

@@ -13,6 +13,8 @@ export interface QueueNode {
   readonly id: string | undefined;
   /** Whether this package created the node, and not another client. */
   readonly ours: boolean;
+  /** Whether its contender writes into the record of the key when it enters. */
+  readonly usesRecord: boolean;
 }
 
 /** The server appends ten digits. Past the counter's ceiling it appends a minus and nine or ten digits. */
@@ -29,6 +31,10 @@ const UUID_LENGTH = 36;
 const UUID_VERSION_AT = UUID_AT + 14;
 /** This package uses UUIDs of version 8 ("custom"), Curator those of version 4. The names differ in nothing else. */
 const OUR_UUID_VERSION = '8';
+/** The digit of a UUID whose lower two bits are free in version 8: here they say who uses the record of the key. */
+const UUID_VARIANT_AT = 19;
+const NO_RECORD = '8';
+const USES_RECORD = 'b';
 
 const NAME_BY_MODE: Readonly<Record<LockMode, string>> = {
   exclusive: 'lock-',
@@ -52,7 +58,16 @@ export const NUMBERED_AFTER = '-_';
 
 /** @returns an id for one contender, made from a random UUID */
 export function contenderId(randomUuid: string): string {
-  return randomUuid.slice(0, 14) + OUR_UUID_VERSION + randomUuid.slice(15);
+  const ours = randomUuid.slice(0, 14) + OUR_UUID_VERSION + randomUuid.slice(15);
+  return ours.slice(0, UUID_VARIANT_AT) + NO_RECORD + ours.slice(UUID_VARIANT_AT + 1);
+}
+
+/**
+ * The id of a contender that uses the record of its key. Everybody reads the names in a queue anyway, so those who do not use the
+ * record learn by them, at no cost, that they have to look at it when their turn comes.
+ */
+export function recordUserId(id: string): string {
+  return id.slice(0, UUID_VARIANT_AT) + USES_RECORD + id.slice(UUID_VARIANT_AT + 1);
 }
 
 /** The name to create. The server appends the number. */
@@ -97,12 +112,14 @@ function nodeWithNumberAt(name: string, numberAt: number): QueueNode | undefined
   if (mode === undefined) return undefined;
   // The parts are cut out by position and not by a capture, because a long queue is parsed at every hand-over.
   const isProtected = PROTECTION.test(name);
+  const ours = isProtected && name[UUID_VERSION_AT] === OUR_UUID_VERSION;
   return {
     name,
     mode,
     sequence: Number(name.slice(numberAt)),
     id: isProtected ? name.slice(UUID_AT, UUID_AT + UUID_LENGTH) : undefined,
-    ours: isProtected && name[UUID_VERSION_AT] === OUR_UUID_VERSION,
+    ours,
+    usesRecord: ours && name[UUID_AT + UUID_VARIANT_AT] === USES_RECORD,
   };
 }
 

@@ -12,6 +12,8 @@ export const NATIVE_LIMITS = {
   auth: `${NO_ACL}, so credentials would protect nothing`,
   acl: NO_ACL,
   lockDelayMs: `${NO_TRANSACTIONS}, and a release removes the node and the holder's name together`,
+  onAbandoned: `${NO_TRANSACTIONS}, and a release removes the node and the holder's name together`,
+  atLeastMs: `${NO_TRANSACTIONS}, and what is written down of a run counts only while its node is there`,
   upgradeable: `${NO_TRANSACTIONS}, and a writer that was upgraded leaves the queue with two nodes at once`,
   FencedZnodes: `${NO_TRANSACTIONS}, and each write is one, with the check that the lock is still held`,
   'memory:': 'it connects to servers only',

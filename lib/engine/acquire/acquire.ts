@@ -3,7 +3,7 @@ import { inTheWayOf, readQueue, type Refusal, refusalIn } from '../../queue/deci
 import type { QueueNode } from '../../queue/node-name.js';
 import { certaintyMarginMs } from '../../session/certainty.js';
 import { failedWith, isAboutAccess, SessionError } from '../../session/errors.js';
-import { type Children, get, type GetRequest, type MultiPart, type Outcome, sync } from '../../session/requests.js';
+import { type Children, get, type GetRequest, type Outcome, sync } from '../../session/requests.js';
 import type { CallScope } from '../bounds/call-scope.js';
 import type { Contender, LockRequest } from '../contender.js';
 import { describeRefusedHeartbeat, refusal } from '../error-texts.js';
@@ -21,14 +21,13 @@ export interface AcquireParts extends EnqueueParts {
   readonly rules: EntryRules;
   readonly bound: QueueBound;
   readonly holderInFront: HolderInFront;
-  readonly beginHold: (contender: Contender, onOrderlyRelease: readonly MultiPart[]) => Hold;
+  readonly beginHold: (contender: Contender) => Hold;
 }
 
 /** How a contender's way ends without a hold. */
 type End = 'busy' | 'removed' | 'session ended' | 'lost at once';
 
 const WHY_AGAIN = { removed: 'removed', 'session ended': 'session-ended', 'lost at once': 'lost' } as const;
-const NOTHING: readonly MultiPart[] = [];
 
 /** The way of a call to its hold: it enqueues a contender, waits for its turn, and enters. What ends it early leaves nothing behind. */
 export class Acquire {
@@ -80,7 +79,7 @@ export class Acquire {
     scope: CallScope,
     patience: Patience,
   ): Promise<Hold | Busy | Exclude<End, 'busy'>> {
-    const { session, janitor, keyQueues, holderInFront } = this.#parts;
+    const { session, janitor, keyQueues, holderInFront, rules } = this.#parts;
     const { request } = contender;
     if (session.identity !== contender.session) {
       joined();
@@ -92,7 +91,7 @@ export class Acquire {
     const member: QueueMember = queue.join(
       contender,
       {
-        tryEnter: () => (this.#parts.rules.takesTime ? undefined : this.#enter(contender, scope, NOTHING)),
+        tryEnter: () => (rules.readsRecord(request, queue) ? undefined : this.#enter(contender, scope)),
         standsBehind: () => scope.standsBehind(() => holderInFront.describe(queue, request.queuePath, request.owner)),
         explain: (reason: Refusal) => explainRefusal(reason, request),
       },
@@ -115,7 +114,7 @@ export class Acquire {
       readsHead?.cancel();
       // A lock that was lost has left its queue, and its node is being removed.
       if (typeof end !== 'object' && end !== 'lost at once')
-        void janitor.remove([contender.path], contender.lockDelay.onGiveUp, contender.leave('departed'));
+        void janitor.remove([contender.path], contender.record?.undo(), contender.leave('departed'));
     }
   }
 
@@ -145,7 +144,7 @@ export class Acquire {
     scope: CallScope,
     patience: Patience,
   ): Promise<Hold | 'busy' | undefined> {
-    const { rules } = this.#parts;
+    const { rules, keyQueues } = this.#parts;
     const inside = rules.inTheWay(contender.request);
     if (inside !== undefined) {
       if (patience === 'tries') return 'busy';
@@ -153,19 +152,21 @@ export class Acquire {
       return undefined;
     }
     if (!(await this.#proveCertain(contender, scope))) return undefined;
-    const onOrderlyRelease = rules.takesTime ? await rules.pass(contender, scope, patience) : NOTHING;
-    if (onOrderlyRelease === undefined) return undefined;
-    if (onOrderlyRelease === 'kept out') return 'busy';
-    if (!(await this.#proveCertain(contender, scope))) return undefined;
-    return this.#enter(contender, scope, onOrderlyRelease);
+    const queue = keyQueues.find(contender.request.queuePath);
+    if (!rules.readsRecord(contender.request, queue)) return this.#enter(contender, scope);
+    const passed = await rules.pass(contender, scope, patience);
+    if (contender.plainDataSince !== undefined) queue?.known.sawPlainData(contender.plainDataSince);
+    if (passed === 'kept out') return 'busy';
+    if (passed === undefined || !(await this.#proveCertain(contender, scope))) return undefined;
+    return this.#enter(contender, scope);
   }
 
-  #enter(contender: Contender, scope: CallScope, onOrderlyRelease: readonly MultiPart[]): Hold | undefined {
+  #enter(contender: Contender, scope: CallScope): Hold | undefined {
     // All of this is one turn of the event loop, so what is true here is true when the hold begins.
     if (scope.error !== undefined || contender.node.isGone || !this.#isCertain(contender)) return undefined;
     if (this.#parts.rules.inTheWay(contender.request) !== undefined) return undefined;
     scope.succeed();
-    return this.#parts.beginHold(contender, onOrderlyRelease);
+    return this.#parts.beginHold(contender);
   }
 
   /** Whether the session is proved to live, with enough time left to be of use. */
@@ -224,9 +225,11 @@ export class Acquire {
     const { queuePath, mode } = request;
     if (rules.inTheWay(request) !== undefined) return new Busy(holderInFront.describeBlocking(request, []));
     // The contenders of this process are asked first, which costs nothing.
-    const inside = keyQueues.find(queuePath)?.inTheWayOf(mode);
+    const known = keyQueues.find(queuePath);
+    const inside = known?.inTheWayOf(mode);
     if (inside !== undefined) return new Busy(holderInFront.describeBlocking(request, [inside.node]));
-    const reads = rules.takesTime ? [get(queuePath)] : [];
+    const readsRecord = rules.readsRecord(request, known);
+    const reads = readsRecord ? [get(queuePath)] : [];
     const outcomes = await scope.guard(session.batch([sync(queuePath), ...reads, listQueue(queuePath)]));
     const [synced, parent] = outcomes;
     const listed = outcomes.at(-1) as Children | SessionError;
@@ -239,7 +242,7 @@ export class Acquire {
     const blocking = inTheWayOf(queue, mode);
     if (blocking.length > 0) return new Busy(holderInFront.describeBlocking(request, blocking));
     // The record was read before the list, so a holder that is named in it and is not in the list has vanished.
-    return rules.takesTime && rules.keepsOut(request, parent as Outcome<GetRequest>, queue)
+    return readsRecord && rules.keepsOut(request, parent as Outcome<GetRequest>, queue)
       ? new Busy(undefined)
       : undefined;
   }

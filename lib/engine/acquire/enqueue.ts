@@ -1,7 +1,15 @@
 import { LockConfigurationError, LockUnavailableError } from '../../lock/errors.js';
-import { namePrefix } from '../../queue/node-name.js';
+import { namePrefix, recordUserId } from '../../queue/node-name.js';
 import { failedWith, isAboutTheLink, SessionError } from '../../session/errors.js';
-import { type Children, create, type Created, get, type GetRequest, type Outcome } from '../../session/requests.js';
+import {
+  type Children,
+  create,
+  type Created,
+  get,
+  type GetRequest,
+  type Outcome,
+  type Stat,
+} from '../../session/requests.js';
 import type { Session, SessionIdentity } from '../../session/session.js';
 import type { CallScope } from '../bounds/call-scope.js';
 import type { Identifiers } from '../bounds/owner-context.js';
@@ -58,7 +66,7 @@ export async function enqueue(
       if (!link.isUp) await link.whenUp(scope);
       const { identity } = session;
       if (identity === undefined) throw new LockUnavailableError('The session has just ended', key);
-      const id = identifiers.next();
+      const id = request.usesRecord ? recordUserId(identifiers.next()) : identifiers.next();
       const queue = keyQueues.of(request);
       // The parents go in front where they may be missing. The list goes behind where no other contender of this process is there
       // with whom to share a look.
@@ -72,7 +80,7 @@ export async function enqueue(
         'ephemeral-sequential',
         parts.describe(request),
       );
-      const requests = [...parents.missing(queuePath), created, ...reads];
+      const requests = [...parents.missing(queuePath, request.usesRecord), created, ...reads];
       sent = id;
       endCreating = keyQueues.creating(queue, { request, id });
       const answers: Promise<readonly unknown[]> = session.batch(requests);
@@ -82,8 +90,8 @@ export async function enqueue(
       const outcomes = await scope.guard(answers);
       const answer = answerOf(outcomes, reads);
       if (!(answer.created instanceof SessionError)) {
-        parents.seen(queuePath);
-        const contender = contenderOf(parts, request, answer.created.path, id, answer.created.stat.czxid, identity);
+        parents.seen(queuePath, request.usesRecord && isKept(answer.parents));
+        const contender = contenderOf(parts, request, answer.created.path, id, answer.created.stat, identity);
         if (!failedWith(answer.listed, 'TOO_LARGE'))
           return {
             contender,
@@ -142,6 +150,12 @@ function whyMissing(parents: readonly unknown[]): SessionError | undefined {
   return refused ? deepest : undefined;
 }
 
+/** Whether the last of these creates, which is that of the child that keeps the container, has its node there. */
+function isKept(parents: readonly unknown[]): boolean {
+  const keeper = parents.at(-1);
+  return !(keeper instanceof SessionError) || keeper.code === 'NODE_EXISTS';
+}
+
 /** After a create whose answer was lost: finds the contender, if the create was carried out. */
 async function findAgain(
   parts: EnqueueParts,
@@ -169,7 +183,7 @@ async function findAgain(
     if (found instanceof SessionError) continue;
     // A node counts only if this session owns it.
     if (found.stat.ephemeralOwner !== identity.id) break;
-    return contenderOf(parts, request, path, id, found.stat.czxid, identity);
+    return contenderOf(parts, request, path, id, found.stat, identity);
   }
   // The node belongs to another session: it ends with that one, or with the sweep.
   void janitor.sweep(queuePath, id);
@@ -181,10 +195,10 @@ function contenderOf(
   request: LockRequest,
   path: string,
   id: string,
-  czxid: bigint,
+  { czxid, ctime }: Stat,
   identity: SessionIdentity,
 ): Contender {
-  return new Contender(request, id, new OwnNode(session, path), czxid, identity);
+  return new Contender(request, id, new OwnNode(session, path), { czxid, ctime, at: session.clock.now() }, identity);
 }
 
 /** The error where not even the topmost node can be made. */

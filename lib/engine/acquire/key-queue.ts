@@ -28,7 +28,6 @@ export class KeyQueue {
   readonly #link: LinkState;
   readonly #key: string;
   readonly #path: string;
-  readonly #handsOver: boolean;
   readonly #onEmpty: () => void;
   readonly #order: KnownOrder;
   readonly #turns: Turns;
@@ -38,6 +37,7 @@ export class KeyQueue {
   readonly #members: QueueMember[] = [];
   /** The contenders of this process that are being created. */
   readonly #creating = new Set<Place>();
+  #usesRecord = false;
   #isLooking = false;
   #mustLook = false;
 
@@ -45,7 +45,6 @@ export class KeyQueue {
     session: Session,
     link: LinkState,
     { key, queuePath }: { readonly key: string; readonly queuePath: string },
-    handsOver: boolean,
     onEmpty: () => void,
   ) {
     this.identity = session.identity!;
@@ -53,9 +52,8 @@ export class KeyQueue {
     this.#link = link;
     this.#key = key;
     this.#path = queuePath;
-    this.#handsOver = handsOver;
     this.#onEmpty = onEmpty;
-    this.#order = new KnownOrder(session, queuePath);
+    this.#order = new KnownOrder(session, queuePath, this.known);
     this.blockers = new Blockers(session, queuePath, {
       removed: (name, wasHolder) => {
         if (wasHolder) this.known.releasedBy(name);
@@ -78,6 +76,19 @@ export class KeyQueue {
     return this.#members.length === 0 && this.#creating.size === 0 && !this.#isLooking;
   }
 
+  /** Whether contenders of this queue use the record of the key, or one is there: then everybody reads it before it enters. */
+  get hasRecord(): boolean {
+    return this.#usesRecord || this.known.hasRecord;
+  }
+
+  /**
+   * Whether a lock may be handed over inside this process: not where the next one has to read what the one before it left in the record,
+   * nor where no transaction can remove the node of the one that leaves only while the node of the next one is there.
+   */
+  get #handsOver(): boolean {
+    return this.#session.hasMultis && !this.hasRecord;
+  }
+
   /** Whether the next contender of this process, if it comes soon, finds the order known and needs no list. */
   get isWorthKeeping(): boolean {
     return this.#handsOver && this.#isCurrent && (this.#uses === 1 || this.#order.isWatched || this.#order.isAsked);
@@ -94,7 +105,7 @@ export class KeyQueue {
     // Alone, it lists the queue at once, which is quickest unless many are being created. Where others of this process are, a look
     // is shared, and where the order is known there is nothing to be seen.
     const watches = this.#handsOver && this.#uses > 0 && !this.#order.isWatched && !this.#order.isAsked;
-    const lists = this.isEmpty && !this.#order.isUsed && !createsMany;
+    const lists = this.isEmpty && !(this.#handsOver && this.#order.isUsed) && !createsMany;
     return { lists, watches: watches ? this.#order.askToWatch() : undefined };
   }
 
@@ -137,6 +148,7 @@ export class KeyQueue {
   /** A contender is enqueued. `listed`: the list that was asked for behind its create. */
   join(contender: Contender, entrant: Entrant, listed: Children | undefined): QueueMember {
     const member = new QueueMember(contender, entrant);
+    this.#usesRecord ||= contender.request.usesRecord;
     this.#uses += 1;
     // A contender whose answer was lost, and that was found again, comes after some that are behind it in the queue.
     const ahead = this.#members.findLastIndex((other) => other.contender.czxid <= contender.czxid);
@@ -148,7 +160,7 @@ export class KeyQueue {
     });
     if (!this.#isCurrent) member.tell({ kind: 'session ended' });
     else if (listed !== undefined) this.#listed(listed, [member]);
-    else if (this.#order.isFollowedBy(contender)) this.#joinsKnown(member);
+    else if (this.#handsOver && this.#order.isFollowedBy(contender)) this.#joinsKnown(member);
     else this.#turns.decide('no news');
     // Those that were created later may have joined sooner, and stand behind this one as well.
     for (const each of this.#members.slice(ahead + 1))

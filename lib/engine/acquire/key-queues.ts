@@ -20,22 +20,16 @@ export class KeyQueues {
   readonly #session: Session;
   readonly #link: LinkState;
   readonly #timers: Timers;
-  readonly #handsOver: boolean;
   readonly #queues = new Map<string, KeyQueue>();
   /** The paths of the queues that are empty, each with the time at which it is forgotten, the oldest first. */
   readonly #kept = new Map<string, number>();
   #timer: PendingTimer | undefined;
   #creates = 0;
 
-  /**
-   * @param handsOver whether a lock may be handed over inside this process: not where keys remember their last holder, nor
-   * where no transaction can remove the node of the one that leaves only while the node of the next one is there
-   */
-  constructor(session: Session, link: LinkState, timers: Timers, handsOver: boolean) {
+  constructor(session: Session, link: LinkState, timers: Timers) {
     this.#session = session;
     this.#link = link;
     this.#timers = timers;
-    this.#handsOver = handsOver;
     link.onChange('contenders', (state) => {
       for (const [path, queue] of [...this.#queues]) {
         if (queue.identity === session.identity) {
@@ -56,9 +50,7 @@ export class KeyQueues {
       this.#kept.delete(path);
       return known;
     }
-    const queue: KeyQueue = new KeyQueue(this.#session, this.#link, key, this.#handsOver, () =>
-      this.#emptied(path, queue),
-    );
+    const queue: KeyQueue = new KeyQueue(this.#session, this.#link, key, () => this.#emptied(path, queue));
     this.#queues.set(path, queue);
     return queue;
   }

@@ -1,4 +1,5 @@
 import { readQueue } from '../../queue/decide.js';
+import { isEmptyRecord, parseRecord } from '../../queue/key-record.js';
 import type { QueueNode } from '../../queue/node-name.js';
 import { SessionError } from '../../session/errors.js';
 import {
@@ -28,6 +29,20 @@ export class KnownQueue {
   readonly #departed = new Map<string, QueueNode>();
   /** The last change of the children that the newest list has seen. */
   #seenUpTo = -1n;
+
+  #hasRecord = false;
+  /** The change that wrote data to the key's node which are no record. */
+  #plainDataSince: bigint | undefined;
+
+  /** Whether the key had a record, or somebody who writes one, at the newest list. */
+  get hasRecord(): boolean {
+    return this.#hasRecord;
+  }
+
+  /** Somebody has written to the key's node, at this change, what is no record of ours. */
+  sawPlainData(since: bigint): void {
+    this.#plainDataSince = since;
+  }
 
   /** In the order in which they are served. */
   get nodes(): readonly QueueNode[] {
@@ -70,6 +85,8 @@ export class KnownQueue {
     this.#seenUpTo = stat.pzxid;
     const nodes = readQueue(children);
     const names = new Set(nodes.map(({ name }) => name));
+    const hasData = stat.dataLength > 0 && stat.mzxid !== this.#plainDataSince;
+    this.#hasRecord = hasData || nodes.some(({ usesRecord }) => usesRecord);
     for (const name of this.#departed.keys()) if (!names.has(name)) this.#departed.delete(name);
     this.#nodes = this.#departed.size === 0 ? nodes : nodes.filter(({ name }) => !this.#departed.has(name));
     return names;
@@ -119,6 +136,7 @@ export interface WatchQuestion {
 export class KnownOrder implements Watcher {
   readonly #session: Session;
   readonly #path: string;
+  readonly #known: KnownQueue;
   #questions = 0;
   /** The question of which neither an answer nor an event has come yet. */
   #openQuestion: number | undefined;
@@ -136,9 +154,10 @@ export class KnownOrder implements Watcher {
   /** Whether that one followed another one of this process: most likely nobody else uses the key now. */
   #isAlone = false;
 
-  constructor(session: Session, queuePath: string) {
+  constructor(session: Session, queuePath: string, known: KnownQueue) {
     this.#session = session;
     this.#path = queuePath;
+    this.#known = known;
   }
 
   /** Whether the next contender of this process will most likely follow the newest one, as the last one did. */
@@ -171,6 +190,9 @@ export class KnownOrder implements Watcher {
     if (outcome instanceof SessionError || created instanceof SessionError) return;
     // Only a node that is older than the contender has had it as a child.
     if (outcome.stat.czxid >= created.stat.czxid) return;
+    // A record has to be read by everybody, whatever the order; the next list shows that it is there.
+    if (outcome.stat.dataLength > 0 && !isEmptyRecord(parseRecord(outcome.data))) return;
+    if (outcome.stat.dataLength > 0) this.#known.sawPlainData(outcome.stat.mzxid);
     this.#isWatched = true;
     this.#nodeCzxid = outcome.stat.czxid;
   }

@@ -5,8 +5,17 @@ import type { LockHandle } from '../../lock/handle.js';
 import { nativeRefusal } from '../../session/native-limits.js';
 import type { Session } from '../../session/session.js';
 import { busyError, type CallScope, type CallScopes } from '../bounds/call-scope.js';
-import { callerOf, findReentry, type Identifiers, type LockEvents, type OwnedLock } from '../bounds/owner-context.js';
+import {
+  callerOf,
+  findReentry,
+  frameFor,
+  type Identifiers,
+  type LockEvents,
+  type OwnedLock,
+  runInFrame,
+} from '../bounds/owner-context.js';
 import type { LockRequest } from '../contender.js';
+import { untilDoneOrLost } from '../hold/held-lock.js';
 import type { Hold } from '../hold/hold.js';
 import { checkKey } from '../key.js';
 import type { Janitor } from '../upkeep/janitor.js';
@@ -37,6 +46,13 @@ export interface StandIn {
   degrade(key: string, options: AcquireOptions): LockCalls;
 }
 
+/** What the options of a call mean for the record of its key. */
+export interface RecordRules {
+  isUsedBy(options: AcquireOptions): boolean;
+  /** @throws LockConfigurationError */
+  checkOptions(options: AcquireOptions, key: string): void;
+}
+
 export interface LockCallsParts {
   readonly acquire: Acquire;
   readonly scopes: CallScopes;
@@ -45,6 +61,7 @@ export interface LockCallsParts {
   readonly janitor: Janitor;
   readonly events: LockEvents;
   readonly identifiers: Identifiers;
+  readonly records: RecordRules;
   readonly standIn: StandIn | undefined;
   readonly namespace: string;
   readonly waitMs: number;
@@ -78,10 +95,11 @@ export class LockCalls {
     if (connected !== undefined) await connected;
     try {
       const hold = await this.#inScope(key, options, call, (scope) => acquire.acquire(request, scope));
-      return { hold, handle: hold.newHandle() };
+      return await this.#begin(hold, options, call);
     } catch (error) {
       await this.#failed(key, options, error as Error, call);
-      if (standIn === undefined || !(error instanceof LockUnavailableError)) throw error;
+      // Nothing stands in where the record of the key is to be heard before anybody enters.
+      if (standIn === undefined || request.usesRecord || !(error instanceof LockUnavailableError)) throw error;
       return standIn.degrade(key, options).acquire(key, options, call);
     }
   }
@@ -94,13 +112,30 @@ export class LockCalls {
     const request = this.#build(key, options, call);
     try {
       const hold = await this.#inScope(key, options, call, (scope) => acquire.tryAcquire(request, scope));
-      if (!(hold instanceof Busy)) return { hold, handle: hold.newHandle() };
+      if (!(hold instanceof Busy)) return await this.#begin(hold, options, call);
       await janitor.removalsSent();
       return hold;
     } catch (error) {
       await this.#failed(key, options, error as Error, call);
-      if (standIn === undefined || !(error instanceof LockUnavailableError)) throw error;
+      if (standIn === undefined || request.usesRecord || !(error instanceof LockUnavailableError)) throw error;
       return standIn.degrade(key, options).tryAcquire(key, options, call);
+    }
+  }
+
+  /** Makes the first handle on a hold. Where a holder before it vanished inside, the call's own function recovers first. */
+  async #begin(hold: Hold, { recover }: AcquireOptions, { service }: Call): Promise<AcquiredLock> {
+    const lock = { hold, handle: hold.newHandle() };
+    if (recover === undefined || hold.abandoned === undefined) return lock;
+    const { identifiers, events } = this.#parts;
+    try {
+      const recovering = runInFrame(frameFor(service, identifiers, [lock]), () => recover(lock.handle));
+      await untilDoneOrLost(recovering, hold, events);
+      await hold.recordWrites.recovered();
+      return lock;
+    } catch (error) {
+      // The record is left as it was found, so that the next one recovers.
+      void lock.handle.release();
+      throw error;
     }
   }
 
@@ -145,7 +180,11 @@ export class LockCalls {
   #checkOptions(key: string, options: AcquireOptions): void {
     checkKey(key);
     checkAcquireOptions(options, key);
-    if (options.mode === 'upgradeable' && !this.#parts.session.hasMultis) throw nativeRefusal('upgradeable', key);
+    this.#parts.records.checkOptions(options, key);
+    if (this.#parts.session.hasMultis) return;
+    if (options.mode === 'upgradeable') throw nativeRefusal('upgradeable', key);
+    for (const name of ['onAbandoned', 'atLeastMs'] as const)
+      if (options[name] !== undefined) throw nativeRefusal(name, key);
   }
 
   /** From now on every new request and everybody who waits is told that the service is closing; holders go on. */
@@ -156,14 +195,15 @@ export class LockCalls {
 
   #inScope<T>(
     key: string,
-    { signal }: AcquireOptions,
+    { signal, ...options }: AcquireOptions,
     { deadline, end, limit }: Call,
     work: (scope: CallScope) => Promise<T>,
   ): Promise<T> {
-    const { scopes, standIn } = this.#parts;
+    const { scopes, standIn, records } = this.#parts;
+    const usesRecord = standIn !== undefined && records.isUsedBy(options);
     return scopes.run(key, deadline, { signal, end }, (scope) => {
       limit?.(scope);
-      standIn?.limit(scope);
+      if (!usesRecord) standIn?.limit(scope);
       return work(scope);
     });
   }
@@ -178,6 +218,7 @@ export class LockCalls {
       mode: options.mode ?? 'exclusive',
       owner: owner ?? callerOf(identifiers),
       askedAt: deadline.clock.now(),
+      usesRecord: this.#parts.records.isUsedBy(options),
     };
   }
 

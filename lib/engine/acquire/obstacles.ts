@@ -2,7 +2,7 @@ import type { Clock } from '../../lock/clock.js';
 import { LockConfigurationError } from '../../lock/errors.js';
 import type { Refusal } from '../../queue/decide.js';
 import type { QueueNode } from '../../queue/node-name.js';
-import type { GetRequest, MultiPart, Outcome } from '../../session/requests.js';
+import type { GetRequest, Outcome } from '../../session/requests.js';
 import type { CallScope } from '../bounds/call-scope.js';
 import type { Contender, LockRequest } from '../contender.js';
 import { describeOther, describeOwn } from '../error-texts.js';
@@ -23,19 +23,12 @@ export class Busy {
   constructor(readonly holder: string | undefined) {}
 }
 
-/** What else may keep out a contender whose turn has come: holders of this process that the queue does not know, a lock-delay. */
+/** What else may keep out a contender whose turn has come: holders of this process that the queue does not know, the record of the key. */
 export interface EntryRules extends ExclusionRules {
-  /** Whether something is to be found out, or waited for, before anybody enters. A try reads the key's node for `keepsOut` then. */
-  readonly takesTime: boolean;
-  /**
-   * @returns what belongs into the transaction that releases the lock; undefined when the queue must be looked at again;
-   * 'kept out' to one that only tries
-   */
-  pass(
-    contender: Contender,
-    scope: CallScope,
-    patience: Patience,
-  ): Promise<readonly MultiPart[] | 'kept out' | undefined>;
+  /** Whether the call has to read the record of its key before it enters. A try reads it for `keepsOut`. */
+  readsRecord(request: LockRequest, queue: Pick<KeyQueue, 'hasRecord'> | undefined): boolean;
+  /** @returns 'passed'; undefined when the queue must be looked at again; 'kept out' to one that only tries */
+  pass(contender: Contender, scope: CallScope, patience: Patience): Promise<'passed' | 'kept out' | undefined>;
   /** Whether a try that finds nobody in the queue would be kept out. `parent`: the key's node as it was read. */
   keepsOut(request: LockRequest, parent: Outcome<GetRequest>, queue: readonly QueueNode[]): boolean;
 }

@@ -1,4 +1,5 @@
-import { checkLeaseMs, checkUpgradeOptions } from '../../lock/acquire-options.js';
+import type { AbandonedLock } from '../../lock/abandoned.js';
+import { checkCheckpoint, checkLeaseMs, checkUpgradeOptions } from '../../lock/acquire-options.js';
 import { answerWithinMs, Deadline } from '../../lock/deadline.js';
 import { LockConfigurationError, LockLostError } from '../../lock/errors.js';
 import { LockHandle, type LockScope, type UpgradeOptions } from '../../lock/handle.js';
@@ -45,6 +46,10 @@ export class HeldLock extends LockHandle {
 
   get scope(): LockScope {
     return this.#parts.scope;
+  }
+
+  get abandoned(): AbandonedLock | undefined {
+    return this.#hold.abandoned;
   }
 
   get signal(): AbortSignal {
@@ -113,6 +118,13 @@ export class HeldLock extends LockHandle {
     await scopes.run(this.key, deadline, { signal }, upgrade);
     // This call may have waited for the upgrade of another handle. Callers that learned of it first may have blocked the
     // event loop since.
+    this.assertHeld();
+  }
+
+  async checkpoint(data: unknown): Promise<void> {
+    checkCheckpoint(data, this.key);
+    this.assertHeld();
+    await this.#hold.recordWrites.checkpoint(data);
     this.assertHeld();
   }
 

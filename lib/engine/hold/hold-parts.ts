@@ -4,7 +4,6 @@ import type { Session } from '../../session/session.js';
 import type { CallScope, CallScopes } from '../bounds/call-scope.js';
 import type { LockEvents } from '../bounds/owner-context.js';
 import { RecentMap } from '../collections.js';
-import type { Contender } from '../contender.js';
 import type { PendingTimer, Timers } from '../timers.js';
 import type { Janitor } from '../upkeep/janitor.js';
 import type { ListsBehindWrites } from '../upkeep/key-nodes.js';
@@ -39,10 +38,8 @@ export interface ExclusionRules {
 
 /** The rules of the application's policies that an upgrade must keep, besides waiting for the readers inside. */
 export interface UpgradeRules extends ExclusionRules {
-  /** Waits as any writer does before it enters (for a lock-delay), and notes what its release must do. */
+  /** Waits as any writer does before it enters, and writes what a writer writes into the record of the key. */
   passAsWriter(hold: Hold, scope: CallScope): Promise<void>;
-  /** What the contender wrote that must be undone together with its intent; undefined where it wrote nothing. */
-  takeBackOf(contender: Contender): Contender['lockDelay']['onGiveUp'];
 }
 
 /** The leases on one hold. Each call may have set its own, and the one that ends first ends the hold. */

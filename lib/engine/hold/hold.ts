@@ -1,3 +1,4 @@
+import type { AbandonedLock } from '../../lock/abandoned.js';
 import { answerWithinMs } from '../../lock/deadline.js';
 import { LockConfigurationError, LockLostError } from '../../lock/errors.js';
 import type { LossReason } from '../../lock/events.js';
@@ -12,6 +13,7 @@ import { lossError, lossEvidence } from '../error-texts.js';
 import type { PendingTimer } from '../timers.js';
 import { type Footing, HeldLock } from './held-lock.js';
 import { type HoldParts, Leases } from './hold-parts.js';
+import { RecordWrites } from './record-writes.js';
 import { UpgradeTurns } from './upgrade.js';
 
 type State =
@@ -33,13 +35,13 @@ export class Hold implements Member, Footing, OwnedHold {
   #intent: OwnNode | undefined;
   #handles = 0;
   #controller: AbortController | undefined;
+  #recordWrites: RecordWrites | undefined;
   /** Most locks have no end of their own. */
   #leases: Leases | undefined;
 
   constructor(
     private readonly parts: HoldParts,
     readonly contender: Contender,
-    private onOrderlyRelease: readonly MultiPart[],
   ) {
     contender.node.onGone(() => this.lose('removed'));
     this.token = fencingToken(contender.czxid);
@@ -50,6 +52,8 @@ export class Hold implements Member, Footing, OwnedHold {
     if (leaseMs !== undefined) this.lease(this, leaseMs);
     const waitedMs = Math.round(this.heldSince - this.request.askedAt);
     if (parts.events.observed) parts.events.next({ ...this.facts(), type: 'acquired', waitedMs });
+    const { abandoned } = contender;
+    if (abandoned !== undefined) parts.events.next({ ...this.facts(), type: 'abandoned', abandoned });
     // An operator may have removed the node before this hold listened to it.
     if (contender.node.isGone) this.lose('removed');
   }
@@ -78,6 +82,15 @@ export class Hold implements Member, Footing, OwnedHold {
 
   get lostHold(): Hold | undefined {
     return this.isLost ? this : undefined;
+  }
+
+  /** The writes into the record of the key, which most holds never make. */
+  get recordWrites(): RecordWrites {
+    return (this.#recordWrites ??= new RecordWrites(this.parts, this));
+  }
+
+  get abandoned(): AbandonedLock | undefined {
+    return this.contender.abandoned;
   }
 
   get isReleased(): boolean {
@@ -145,12 +158,13 @@ export class Hold implements Member, Footing, OwnedHold {
     this.#leases?.delete(handle);
     if (this.#handles > 0 || !this.isHeld()) return Promise.resolve();
     const { history, events } = this.parts;
+    const { releaseMarks, record } = this.contender;
     const heldMs = this.ageMs;
     this.#end({ name: 'released' });
     for (const listener of [...this.#listeners]) listener(this.#releasedError());
     history.record(this.request.key, heldMs);
     if (events.observed) events.next({ ...this.facts(), type: 'released', heldMs: Math.round(heldMs) });
-    return this.#removeNodes('departed', [...this.contender.releaseMarks, ...this.onOrderlyRelease]);
+    return this.#removeNodes('departed', [...releaseMarks, ...(record?.release() ?? [])]);
   }
 
   /** Sets the lease of a handle, or of the call that acquired the lock, which the hold itself stands for. */
@@ -168,11 +182,6 @@ export class Hold implements Member, Footing, OwnedHold {
       throw new LockConfigurationError(text, this.request.key);
     }
     this.lease(owner, leaseMs);
-  }
-
-  /** Sets what an orderly release does in the transaction that removes the node. */
-  releasesWith(parts: readonly MultiPart[]): void {
-    this.onOrderlyRelease = parts;
   }
 
   /** Called when an upgrade is complete. From then on its intent is one of the hold's nodes. */

@@ -139,9 +139,10 @@ export class Upgrade {
 
   /** Removes the intent of an upgrade that failed, and undoes what the upgrade wrote into the key's record. */
   #takeBack(intent: Intent | undefined): Promise<void> {
-    const { janitor, rules } = this.parts;
+    const { janitor } = this.parts;
     const { request, contender } = this.hold;
-    const undo = rules.takeBackOf(contender);
+    const undo = contender.record?.undo();
+    contender.record = undefined;
     // Without an answer nobody knows whether the intent was created, so it is searched for by its name.
     if (intent === undefined || undo === undefined)
       return janitor.sweep(request.queuePath, namePrefix('write', contender.id));

@@ -3,7 +3,8 @@ import type { LockMode } from '../../lock/mode.js';
 import { type ContenderSnapshot, contenderSnapshot, type LockSnapshot, lockSnapshot } from '../../lock/snapshot.js';
 import { fencingToken } from '../../lock/token.js';
 import { blocks, readQueue } from '../../queue/decide.js';
-import { decodeContender, parseRecord } from '../../queue/node-data.js';
+import { parseRecord, type Vanished, vanishedIn } from '../../queue/key-record.js';
+import { decodeContender } from '../../queue/node-data.js';
 import type { QueueNode } from '../../queue/node-name.js';
 import { failedWith, isAboutTheLink, SessionError } from '../../session/errors.js';
 import { get, type NodeData, remove, sync } from '../../session/requests.js';
@@ -14,6 +15,7 @@ import type { Identifiers } from '../bounds/owner-context.js';
 import type { HoldHistory } from '../hold/hold-parts.js';
 import { namesReader } from '../hold/upgrade.js';
 import { refusal } from '../error-texts.js';
+import { toldOf } from '../record-entry.js';
 import type { LinkState } from '../upkeep/link-state.js';
 import { listQueue } from '../upkeep/key-nodes.js';
 
@@ -67,8 +69,9 @@ export async function inspectKey(
     const found = await readNodes(parts, queuePath, queue.slice(0, MAX_DESCRIBED), scope);
     // If a listed holder has left, the next one may have come after the list, and the key would look free.
     if (found === undefined || (looks < MAX_LOOKS && isMoving(queue, found))) continue;
-    const delayMs = parent instanceof SessionError ? undefined : parseRecord(parent.data)?.lockDelayMs;
-    if (delayMs !== undefined && queue.length === 0 && looks < MAX_LOOKS) {
+    const record = parent instanceof SessionError ? {} : parseRecord(parent.data);
+    const isInside = queue.some(({ name }) => name === record.inside?.name);
+    if (record.inside !== undefined && !isInside && looks < MAX_LOOKS) {
       // A holder may have come or left between the two reads, and changed the record. It has vanished only if the record is
       // the same at the next look.
       const { mzxid } = (parent as NodeData).stat;
@@ -77,7 +80,8 @@ export async function inspectKey(
       if (!isConfirmed) continue;
     }
     const left = queue.filter(({ name }) => found.get(name) !== 'left');
-    return describe(parts, key, queuePath, left, found, delayMs);
+    const vanished = vanishedIn(record, isInside ? record.inside!.name : '');
+    return describe(parts, key, queuePath, left, found, vanished);
   }
 }
 
@@ -106,7 +110,7 @@ function describe(
   queuePath: string,
   nodes: readonly QueueNode[],
   found: Found,
-  delayMs: number | undefined,
+  vanished: Vanished | undefined,
 ): LockSnapshot {
   const holders: ContenderSnapshot[] = [];
   const queue: ContenderSnapshot[] = [];
@@ -125,7 +129,8 @@ function describe(
   const elapsedMs = holders[0]?.ageMs ?? 0;
   return lockSnapshot({
     key,
-    state: isHeld ? 'HELD' : delayMs === undefined ? 'FREE' : 'EXPIRED',
+    state: isHeld ? 'HELD' : vanished === undefined ? 'FREE' : 'EXPIRED',
+    abandoned: vanished && toldOf(vanished),
     holders,
     queue,
     queueLength,

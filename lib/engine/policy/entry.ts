@@ -2,7 +2,7 @@ import type { AcquireOptions } from '../../lock/acquire-options.js';
 import type { LockMode } from '../../lock/mode.js';
 import { blocks } from '../../queue/decide.js';
 import type { QueueNode } from '../../queue/node-name.js';
-import type { GetRequest, MultiPart, Outcome } from '../../session/requests.js';
+import type { GetRequest, Outcome } from '../../session/requests.js';
 import type { LockCalls, StandIn } from '../acquire/lock-calls.js';
 import type { EntryRules } from '../acquire/obstacles.js';
 import type { CallScope } from '../bounds/call-scope.js';
@@ -13,18 +13,18 @@ import type { Hold } from '../hold/hold.js';
 import type { PendingTimer, Timers } from '../timers.js';
 import type { LinkState } from '../upkeep/link-state.js';
 import { Latch, type Patience } from '../wait.js';
-import { clearing, type LockDelay } from './lock-delay.js';
+import type { KeyRecords } from './key-records.js';
 
-/** The rules that an application may ask for, and that keep out a contender whose turn has come. Both are off by default. */
+/** The rules that an application may ask for, and that keep out a contender whose turn has come. All are off by default. */
 export class Entry implements EntryRules, UpgradeRules {
   constructor(
     private readonly link: LinkState,
-    private readonly lockDelay: LockDelay | undefined,
+    private readonly records: KeyRecords,
     private readonly exclusion: LocalExclusion | undefined,
   ) {}
 
-  get takesTime(): boolean {
-    return this.lockDelay !== undefined;
+  readsRecord({ usesRecord }: LockRequest, queue: { readonly hasRecord: boolean } | undefined): boolean {
+    return usesRecord || queue?.hasRecord === true;
   }
 
   inTheWay({ key, mode }: { readonly key: string; readonly mode: LockMode }, own?: Hold): Hold | undefined {
@@ -49,33 +49,23 @@ export class Entry implements EntryRules, UpgradeRules {
     this.exclusion?.enter(hold);
   }
 
-  async pass(
-    contender: Contender,
-    scope: CallScope,
-    patience: Patience,
-  ): Promise<readonly MultiPart[] | 'kept out' | undefined> {
+  pass(contender: Contender, scope: CallScope, patience: Patience): Promise<'passed' | 'kept out' | undefined> {
     const { mode } = contender.request;
-    return this.lockDelay?.pass(contender, mode === 'exclusive' || mode === 'write', scope, patience) ?? [];
+    contender.hasReadRecord = true;
+    return this.records.pass(contender, mode === 'exclusive' || mode === 'write', scope, patience);
   }
 
   keepsOut(request: LockRequest, parent: Outcome<GetRequest>, queue: readonly QueueNode[]): boolean {
-    return this.lockDelay?.keepsOut(request, parent, queue) ?? false;
+    return this.records.keepsOut(request, parent, queue);
   }
 
   async passAsWriter(hold: Hold, scope: CallScope): Promise<void> {
-    if (this.lockDelay === undefined) return;
-    // From here on its name may stand in the record, also if the upgrade fails.
-    hold.releasesWith(clearing(hold.request.queuePath));
+    const { contender } = hold;
+    if (!contender.hasReadRecord) return;
     for (;;) {
       await this.link.whenUp(scope);
-      if ((await this.lockDelay.pass(hold.contender, true, scope, 'waits')) !== undefined) return;
+      if ((await this.records.pass(contender, true, scope, 'waits')) !== undefined) return;
     }
-  }
-
-  takeBackOf({ lockDelay }: Contender): Promise<readonly MultiPart[]> | undefined {
-    const { onGiveUp } = lockDelay;
-    delete lockDelay.onGiveUp;
-    return onGiveUp;
   }
 }
 

@@ -34,9 +34,6 @@ interface Task extends Member {
   retry: Timer | undefined;
 }
 
-/** What else belongs into the transaction of a removal. */
-type Also = readonly MultiPart[] | Promise<readonly MultiPart[]>;
-
 /** A removal that has begun, and goes on whether anybody waits for it or not. */
 export interface Removal {
   readonly done: Promise<void>;
@@ -77,8 +74,11 @@ export class Janitor {
     return this.#tasks.isEmpty;
   }
 
-  /** Removes nodes, with `also` in front of that in the same transaction. The nodes stay until a promise of `also` has resolved. */
-  remove(paths: readonly string[], also: Also = [], guard?: Guard): Removal {
+  /**
+   * Removes nodes, with `also` in front of that in the same transaction. Where the transaction fails, as the nodes have gone with
+   * their session, those changes of `also` are made alone that name a version: nobody has come in between then.
+   */
+  remove(paths: readonly string[], also: readonly MultiPart[] = [], guard?: Guard): Removal {
     return this.#add(() => this.#removeTogether(paths, also, guard));
   }
 
@@ -163,8 +163,11 @@ export class Janitor {
    * Removes the nodes in one transaction, and only while those that others rely on are there. If one of those is missing, its
    * guard hears of that before the node in front of it goes.
    */
-  async #removeTogether(paths: readonly string[], also: Also, guard: Guard | undefined): Promise<Result> {
-    const parts = also instanceof Promise ? await also : also;
+  async #removeTogether(
+    paths: readonly string[],
+    parts: readonly MultiPart[],
+    guard: Guard | undefined,
+  ): Promise<Result> {
     for (;;) {
       const guarded = guard?.paths() ?? [];
       // A single removal needs no transaction.
@@ -182,7 +185,11 @@ export class Janitor {
       for (const path of missing) guard?.missing(path);
       // A node that somebody else has removed, or that may not be removed, makes the whole transaction fail. The others must go
       // nevertheless.
-      if (missing.length === 0) return this.#removeEach(paths);
+      if (missing.length > 0) continue;
+      const changes = parts.filter((part) => part.op === 'set' && part.version >= 0);
+      const alone = changes.length === 0 ? [] : await this.session.batch([multi(changes)]);
+      if (alone.some((outcome) => outcome instanceof SessionError && isAboutTheLink(outcome))) return 'again';
+      return this.#removeEach(paths);
     }
   }
 

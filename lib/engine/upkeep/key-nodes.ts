@@ -13,31 +13,35 @@ import {
   type Watcher,
 } from '../../session/requests.js';
 import type { Session } from '../../session/session.js';
+import { RECORD_KEEPER } from '../key.js';
 
 /** How many parents are remembered. A forgotten one costs a create that finds it there. */
 const MAX_KNOWN = 10_000;
 
 /**
  * The parents that were there when last seen, so that a contender of a warm key is created with a single request. Parents
- * are containers, which the servers remove when they stand empty. With a lock-delay they are persistent, because the node of
- * a key remembers its last holder between holds. The nodes above a key may be keys as well, so they are of the same kind.
+ * are containers, which the servers remove when they stand empty. One whose data must outlive its contenders, as they use the record
+ * of the key, has a child that keeps it.
  */
 export class Parents {
   readonly #known = new Set<string>();
 
-  constructor(private readonly mode: 'container' | 'persistent') {}
-
   /** The creates of missing parents, to be sent in front of a contender's own. */
-  missing(queuePath: string): CreateRequest[] {
-    if (this.#known.has(queuePath)) return [];
-    return ancestry(queuePath)
+  missing(queuePath: string, usesRecord: boolean): CreateRequest[] {
+    const keeper = keeperOf(queuePath);
+    const isKept = !usesRecord || this.#known.has(keeper);
+    if (isKept && this.#known.has(queuePath)) return [];
+    const parents = ancestry(queuePath)
       .filter((path) => !this.#known.has(path))
-      .map((path) => create(path, this.mode));
+      .map((path) => create(path, 'container'));
+    return isKept ? parents : [...parents, create(keeper, 'persistent')];
   }
 
-  seen(queuePath: string): void {
-    if (this.#known.has(queuePath)) return;
+  seen(queuePath: string, usesRecord: boolean): void {
+    const keeper = keeperOf(queuePath);
+    if (this.#known.has(queuePath) && (!usesRecord || this.#known.has(keeper))) return;
     for (const path of ancestry(queuePath)) this.#known.add(path);
+    if (usesRecord) this.#known.add(keeper);
     // A `Set` keeps the order of insertion, so the oldest go first.
     for (const path of this.#known) {
       if (this.#known.size <= MAX_KNOWN) break;
@@ -47,8 +51,12 @@ export class Parents {
 
   /** Called when a create found no parent. Any of the parents may be gone. */
   vanished(queuePath: string): void {
-    for (const path of ancestry(queuePath)) this.#known.delete(path);
+    for (const path of [...ancestry(queuePath), keeperOf(queuePath)]) this.#known.delete(path);
   }
+}
+
+function keeperOf(queuePath: string): string {
+  return `${queuePath}/${RECORD_KEEPER}`;
 }
 
 /**

@@ -53,7 +53,7 @@ describe('with lock-delay, a close at whatever moment', () => {
     await engine.settle(one.locks.close(50));
     await engine.settle(lost);
     const { data } = await engine.settle(replyTo(other.session, get('/locks/ledger')));
-    expect(Buffer.from(data).toString()).toContain('lock-0000000000');
+    expect(Buffer.from(data).toString()).toContain('lock-0000000001');
     const before = engine.world.now();
     await engine.settle(other.locks.acquire('/locks/ledger'));
     expect(engine.world.now() - before).toBeGreaterThanOrEqual(DELAY_MS);

@@ -10,6 +10,7 @@ const CASES = [
   [errors.LockUnavailableError, 'LOCK_UNAVAILABLE', 503],
   [errors.LockClosedError, 'LOCK_CLOSED', 503],
   [errors.LockQueueFullError, 'LOCK_QUEUE_FULL', 429],
+  [errors.LockAbandonedError, 'LOCK_ABANDONED', 423],
   [errors.LockConfigurationError, 'LOCK_CONFIGURATION', 500],
   [errors.InvalidLockKeyError, 'INVALID_LOCK_KEY', 400],
   [errors.DeadlockError, 'DEADLOCK', 409],

@@ -80,7 +80,7 @@ describe('JSON', () => {
     ageMs: 1,
     client,
   });
-  const facts = { key: KEY, state: 'HELD', queueLength: 1, waitEstimateMs: undefined } as const;
+  const facts = { key: KEY, state: 'HELD', queueLength: 1, waitEstimateMs: undefined, abandoned: undefined } as const;
   const snapshot = lockSnapshot({ ...facts, holders: [contender], queue: [contender] });
 
   it('of a snapshot is all of it, the tokens in digits, the dates as ISO text', () => {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { LOCK_MODES } from '../../../lib/lock/mode.js';
-import { contenderId, isSpent, namePrefix, parseNodeName } from '../../../lib/queue/node-name.js';
+import { contenderId, recordUserId, isSpent, namePrefix, parseNodeName } from '../../../lib/queue/node-name.js';
 import { idOf, ours } from './names.js';
 
 const CURATOR_ID = 'a1b2c3d4-e5f6-4a7b-8c9d-0e1f2a3b4c5d';
@@ -18,13 +18,13 @@ describe('Among the names in a queue,', () => {
     ['zkCli, create -e -s /locks/x/lock-', 'lock-0000000000', 'exclusive', 0, undefined],
     ['a recipe with a name of its own', 'my-lock-2147483646', 'exclusive', 2_147_483_646, undefined],
   ] as const)('that of %s is understood: %s', (_client, name, mode, sequence, id) => {
-    expect(parseNodeName(name)).toEqual({ name, mode, sequence, id, ours: false });
+    expect(parseNodeName(name)).toEqual({ name, mode, sequence, id, ours: false, usesRecord: false });
   });
 
   it.each(LOCK_MODES)('ours in mode %s is found again with its id, and told from those of other clients', (mode) => {
     const id = contenderId(randomUUID());
     const name = `${namePrefix(mode, id)}0000000012`;
-    expect(parseNodeName(name)).toEqual({ name, mode, sequence: 12, id, ours: true });
+    expect(parseNodeName(name)).toEqual({ name, mode, sequence: 12, id, ours: true, usesRecord: false });
   });
 
   it('that of an upgradeable contender is a reader for Curator, which looks at the end of the name', () => {
@@ -74,12 +74,18 @@ describe('Among the names in a queue,', () => {
     expect([0, 1, 2_147_483_646].map(isSpent)).toEqual([false, false, false]);
   });
 
-  it('our ids are UUIDs of version 8 with the variant and all other digits left alone', () => {
+  it('our ids are UUIDs of version 8 that say by their variant whether the record is used; all other digits are left alone', () => {
     fc.assert(
       fc.property(fc.uuid({ version: 4 }), (random) => {
         const id = contenderId(random);
-        expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
-        expect(id.slice(0, 14) + id.slice(15)).toBe(random.slice(0, 14) + random.slice(15));
+        expect(id).toBe(`${random.slice(0, 14)}8${random.slice(15, 19)}8${random.slice(20)}`);
+        expect(recordUserId(id)).toBe(`${random.slice(0, 14)}8${random.slice(15, 19)}b${random.slice(20)}`);
+        for (const one of [id, recordUserId(id)])
+          expect(parseNodeName(`${namePrefix('read', one)}0000000012`)).toMatchObject({
+            id: one,
+            ours: true,
+            usesRecord: one !== id,
+          });
       }),
     );
   });

@@ -234,7 +234,7 @@ export const HAND_OVER_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'lib/engine/acquire/acquire.ts',
-        find: 'contender.lockDelay.onGiveUp, contender',
+        find: 'contender.record?.undo(), contender',
         replace: 'contender.releaseMarks, contender',
       },
     ],

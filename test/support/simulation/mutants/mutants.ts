@@ -33,8 +33,8 @@ export const MUTANTS: readonly Mutant[] = [
       },
       {
         file: 'lib/engine/acquire/enqueue.ts',
-        find: 'return contenderOf(parts, request, path, id, found.stat.czxid, identity);',
-        replace: 'return contenderOf(parts, request, path, id, found.stat.czxid, session.identity ?? identity);',
+        find: 'return contenderOf(parts, request, path, id, found.stat, identity);',
+        replace: 'return contenderOf(parts, request, path, id, found.stat, session.identity ?? identity);',
       },
     ],
     // The node goes with the session that it belongs to, and who has adopted it queues again.
@@ -64,7 +64,7 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'lib/engine/acquire/acquire.ts',
-        find: "void janitor.remove([contender.path], contender.lockDelay.onGiveUp, contender.leave('departed'));",
+        find: "void janitor.remove([contender.path], contender.record?.undo(), contender.leave('departed'));",
         replace: "contender.leave('departed');",
       },
     ],

@@ -9,11 +9,11 @@ const KEY = { key: '/locks/a', queuePath: '/locks/a' };
 
 function given(): KeyQueues {
   const session = new ScriptedSession().asSession;
-  return new KeyQueues(session, new LinkState(session), new Timers(session.clock), true);
+  return new KeyQueues(session, new LinkState(session), new Timers(session.clock));
 }
 
 function place(): Place {
-  const request = { ...KEY, mode: 'exclusive', owner: 'one', options: {}, askedAt: 0 } as const;
+  const request = { ...KEY, mode: 'exclusive', owner: 'one', options: {}, askedAt: 0, usesRecord: false } as const;
   return { request, id: 'one' };
 }
 

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { Contender, type LockRequest, OwnNode } from '../../../../lib/engine/contender.js';
-import { KnownOrder } from '../../../../lib/engine/acquire/known-queue.js';
+import { KnownOrder, KnownQueue } from '../../../../lib/engine/acquire/known-queue.js';
 import { SessionError } from '../../../../lib/session/errors.js';
 import type { Created, NodeData } from '../../../../lib/session/requests.js';
 import { ours } from '../../queue/names.js';
@@ -15,6 +15,7 @@ const REQUEST: LockRequest = {
   owner: 'the test',
   options: {},
   askedAt: 0,
+  usesRecord: false,
 };
 const LOST = new SessionError('CONNECTION_LOSS', 'scripted');
 
@@ -33,13 +34,13 @@ describe('The order of the contenders of one process', () => {
 
   beforeEach(() => {
     session = new ScriptedSession();
-    order = new KnownOrder(session.asSession, KEY);
+    order = new KnownOrder(session.asSession, KEY, new KnownQueue());
   });
 
   /** Created by a later transaction the greater its number, below the node that came with the tenth. */
   function contender(sequence: number, czxid = BigInt(100 + sequence)): Contender {
     const own = new OwnNode(session.asSession, `${KEY}/${ours('exclusive', sequence)}`);
-    return new Contender(REQUEST, `${sequence}`, own, czxid, session.identity);
+    return new Contender(REQUEST, `${sequence}`, own, { czxid, ctime: 0, at: 0 }, session.identity);
   }
 
   function watchAndSee(sequence: number): void {

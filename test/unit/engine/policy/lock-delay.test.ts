@@ -6,11 +6,16 @@ import { create, get, remove, set } from '../../../../lib/session/requests.js';
 import { rejection } from '../support/engine-world.js';
 import { replyTo } from '../../../support/sessions/reply-to.js';
 import { RefusingDialer, THROTTLED } from '../support/refusing-dialer.js';
-import { VanishedHolders } from '../../../../lib/engine/policy/lock-delay.js';
+import { VanishedHolders } from '../../../../lib/engine/policy/vanished-holders.js';
+import { RECORD_KEEPER } from '../../../../lib/engine/key.js';
 import { useEngineWith } from '../support/use-engine.js';
 
 const KEY = '/locks/ledger';
 const DELAY_MS = 2_000;
+
+function recordOf(name: string, delayMs: number): string {
+  return JSON.stringify({ inside: { name, token: '7', since: 0, policy: 'delay', delayMs } });
+}
 
 describe('a lock-delay', () => {
   const { engine, one, other } = useEngineWith({ lockDelayMs: DELAY_MS }, 'one', 'other');
@@ -99,7 +104,7 @@ describe('a lock-delay', () => {
 
   it('is not forgotten when the answer that told of it was lost', async () => {
     await vanish('exclusive');
-    engine.faults.loseReplyOfNext(other.process, 'set');
+    engine.faults.loseReplyOfNext(other.process, 'multi');
     expect(await waitOf('exclusive')).toBeGreaterThanOrEqual(DELAY_MS);
   });
 
@@ -149,7 +154,7 @@ describe('a lock-delay', () => {
       // An upgrade that failed, and nobody knows what became of the name that it left.
       const upgradeable = await engine.settle(one.locks.acquire(KEY, { mode: 'upgradeable' }));
       const nodeName = upgradeable.nodePath.slice(KEY.length + 1);
-      const record = JSON.stringify({ nodeName, lockDelayMs: DELAY_MS });
+      const record = recordOf(nodeName, DELAY_MS);
       await engine.settle(replyTo(one.session, set(KEY, Buffer.from(record))));
       expect(await tryIt('read')).toBeUndefined();
       await engine.runFor(DELAY_MS);
@@ -161,7 +166,7 @@ describe('a lock-delay', () => {
 
     it('leaves the name of the one that vanished when it does so between the look and the place in the queue', async () => {
       await engine.settle((await engine.settle(one.locks.acquire(KEY))).release());
-      const record = '{"nodeName":"one that vanished","lockDelayMs":7000}';
+      const record = recordOf('one that vanished', 7_000);
       const trying = other.locks.tryAcquire(KEY);
       await engine.runUntil(() => engine.queue(KEY).length === 1);
       await engine.settle(replyTo(one.session, set(KEY, Buffer.from(record))));
@@ -180,7 +185,7 @@ describe('a lock-delay', () => {
 
   it('survives it also where the key is a part of another one', async () => {
     await engine.settle((await engine.settle(one.locks.acquire(`${KEY}/page`))).release());
-    await engine.settle(replyTo(one.session, remove(`${KEY}/page`)));
+    await engine.settle(one.session.batch([remove(`${KEY}/page/${RECORD_KEEPER}`), remove(`${KEY}/page`)]));
     await vanish('exclusive');
     engine.faults.reapContainers();
     await engine.runFor(100);
@@ -230,10 +235,11 @@ describe('a lock-delay', () => {
     await engine.settle(upgradeable.release());
   });
 
-  it('is cleared by the release also when nobody knows what became of the name an upgrade has left', async () => {
+  it('is cleared by the release also when the answer was lost that told of the name an upgrade has left', async () => {
     const upgradeable = await engine.settle(one.locks.acquire(KEY, { mode: 'upgradeable' }));
-    engine.faults.loseReplyOfNext(one.process, 'set');
-    expect(await engine.failure(upgradeable.upgrade({ waitMs: 1_000 }))).toBeInstanceOf(LockTimeoutError);
+    engine.faults.loseReplyOfNext(one.process, 'multi');
+    await engine.settle(upgradeable.upgrade());
+    expect(await recorded()).toContain(upgradeable.nodePath.slice(KEY.length + 1));
     await engine.settle(upgradeable.release());
     expect(await recorded()).toBe('');
   });
@@ -258,7 +264,7 @@ describe('a lock-delay', () => {
     async (mode) => {
       const readCreateDelete = 1 | 4 | 8;
       const acl = [{ permissions: readCreateDelete, scheme: 'world', id: 'anyone' }];
-      const record = Buffer.from('{"nodeName":"one that vanished","lockDelayMs":10}');
+      const record = Buffer.from(recordOf('one that vanished', 10));
       await engine.settle(replyTo(one.session, create('/denied', 'persistent', record, acl)));
       expect(await engine.failure(one.locks.acquire('/denied', { mode }))).toBeInstanceOf(LockConfigurationError);
       await engine.runFor(50);

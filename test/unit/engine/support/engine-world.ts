@@ -1,4 +1,5 @@
 import type { SharedParts, EngineSettings } from '../../../../lib/engine/build-engine.js';
+import { RECORD_KEEPER } from '../../../../lib/engine/key.js';
 import { ZookeeperLockService } from '../../../../lib/engine/zookeeper-lock-service.js';
 import type { LockError } from '../../../../lib/lock/errors.js';
 import type { LockEvent } from '../../../../lib/lock/events.js';
@@ -111,7 +112,10 @@ export class EngineWorld {
 
   /** The nodes in a key's queue. */
   queue(key: string): string[] {
-    return this.world.children(key).sort();
+    return this.world
+      .children(key)
+      .filter((name) => name !== RECORD_KEEPER)
+      .sort();
   }
 
   /** Closes every service; what it must leave behind is nothing. */

@@ -5,39 +5,49 @@ import { create, type Request } from '../../../../lib/session/requests.js';
 import type { Session } from '../../../../lib/session/session.js';
 import { useEngineWith } from '../support/use-engine.js';
 
-const made = (parents: Parents, path: string): string[] =>
-  parents.missing(path).map((one) => `${one.mode} ${one.path}`);
+const made = (parents: Parents, path: string, usesRecord = false): string[] =>
+  parents.missing(path, usesRecord).map((one) => `${one.mode} ${one.path}`);
 
 describe('parents', () => {
   it('are all made for a cold key, the nearest to the root first', () => {
-    expect(made(new Parents('container'), '/locks/orders/42')).toEqual([
+    expect(made(new Parents(), '/locks/orders/42')).toEqual([
       'container /locks',
       'container /locks/orders',
       'container /locks/orders/42',
     ]);
   });
 
-  it('of a key with a lock-delay stay: each may be a key itself, whose queue remembers something', () => {
-    expect(made(new Parents('persistent'), '/locks/a')).toEqual(['persistent /locks', 'persistent /locks/a']);
+  it('of a key with a record stay, as one below them is made to stay, once', () => {
+    const parents = new Parents();
+    parents.seen('/locks/a', false);
+    expect(made(parents, '/locks/a', true)).toEqual(['persistent /locks/a/~record']);
+    parents.seen('/locks/a', true);
+    expect(made(parents, '/locks/a', true)).toEqual([]);
+    parents.vanished('/locks/a');
+    expect(made(parents, '/locks/a', true)).toEqual([
+      'container /locks',
+      'container /locks/a',
+      'persistent /locks/a/~record',
+    ]);
   });
 
   it('that were seen are not made again, for this key and its neighbours', () => {
-    const parents = new Parents('container');
-    parents.seen('/locks/orders/42');
+    const parents = new Parents();
+    parents.seen('/locks/orders/42', false);
     expect(made(parents, '/locks/orders/42')).toEqual([]);
     expect(made(parents, '/locks/orders/43')).toEqual(['container /locks/orders/43']);
   });
 
   it('that vanished are made again, all of the way', () => {
-    const parents = new Parents('container');
-    parents.seen('/locks/orders/42');
+    const parents = new Parents();
+    parents.seen('/locks/orders/42', false);
     parents.vanished('/locks/orders/42');
     expect(made(parents, '/locks/orders/42')).toHaveLength(3);
   });
 
   it('are remembered up to a bound; forgetting costs a create that finds them there', () => {
-    const parents = new Parents('container');
-    for (let index = 0; index < 30_000; index += 1) parents.seen(`/locks/${index}`);
+    const parents = new Parents();
+    for (let index = 0; index < 30_000; index += 1) parents.seen(`/locks/${index}`, false);
     const known = Array.from({ length: 30_000 }, (_, index) => made(parents, `/locks/${index}`).length === 0);
     expect(known.filter(Boolean).length).toBeLessThanOrEqual(10_000);
     expect(known.at(-1)).toBe(true);

@@ -13,6 +13,7 @@ class SuspendedLock extends LockHandle {
   override readonly nodePath = '/locks/a/x';
   override readonly scope = 'fleet';
   override readonly fencingToken = 7n;
+  override readonly abandoned = undefined;
   override readonly signal = new AbortController().signal;
   resume: () => void = () => undefined;
   lose: (reason: Error) => void = () => undefined;
@@ -33,6 +34,7 @@ class SuspendedLock extends LockHandle {
   }
   override extend(): void {}
   override async upgrade(): Promise<void> {}
+  override async checkpoint(): Promise<void> {}
   override async release(): Promise<void> {}
 }
 

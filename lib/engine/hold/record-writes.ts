@@ -1,0 +1,75 @@
+import { LockConfigurationError } from '../../lock/errors.js';
+import { failedWith, isAboutTheLink, SessionError } from '../../session/errors.js';
+import { check, multi } from '../../session/requests.js';
+import type { RecordEntry } from '../record-entry.js';
+import { refusal } from '../error-texts.js';
+import { Wait } from '../wait.js';
+import type { HoldParts } from './hold-parts.js';
+import type { Hold } from './hold.js';
+
+/** Writes of a holder into the record of its key, one after the other. Each is carried out only while the holder's node is there. */
+export class RecordWrites {
+  readonly #parts: HoldParts;
+  readonly #hold: Hold;
+  #last: Promise<unknown> | undefined;
+
+  constructor(parts: HoldParts, hold: Hold) {
+    this.#parts = parts;
+    this.#hold = hold;
+  }
+
+  checkpoint(checkpoint: unknown): Promise<void> {
+    const entry = this.#entry();
+    return this.#inTurn(() => this.#write(entry, { checkpoint }));
+  }
+
+  /** What the holder before this one has left is repaired. */
+  async recovered(): Promise<void> {
+    const entry = this.#entry();
+    await this.#inTurn(() => this.#write(entry, { abandoned: undefined }));
+    entry.recovered();
+  }
+
+  #entry(): RecordEntry {
+    const { record, request } = this.#hold.contender;
+    if (record !== undefined) return record;
+    const text = `The lock ${request.key} has no record for a checkpoint: acquire it with onAbandoned, and not as a reader`;
+    throw new LockConfigurationError(text, request.key);
+  }
+
+  #inTurn(write: () => Promise<void>): Promise<void> {
+    const written = this.#last === undefined ? write() : this.#last.then(write);
+    const last = written.catch(() => undefined);
+    this.#last = last;
+    void last.then(() => {
+      if (this.#last === last) this.#last = undefined;
+    });
+    return written;
+  }
+
+  async #write(entry: RecordEntry, changes: Parameters<RecordEntry['change']>[0]): Promise<void> {
+    const { session, link } = this.#parts;
+    const { contender, request } = this.#hold;
+    const lost = this.#hold.lossError();
+    if (lost !== undefined) throw lost;
+    const wait = new Wait();
+    const stopListening = this.#hold.onEnd((error) => wait.end(error));
+    try {
+      for (;;) {
+        await link.whenUp(wait);
+        // Nobody else writes there while this node is: so the same change may be sent again after a lost answer.
+        const [written] = await wait.guard(session.batch([multi([check(contender.path), entry.change(changes)])]));
+        if (!(written instanceof SessionError)) {
+          const { stat } = written.at(-1) as Extract<(typeof written)[number], { op: 'set' }>;
+          return entry.changed(stat);
+        }
+        if (failedWith(written, 'NO_NODE')) this.#hold.lose('removed');
+        const lostNow = this.#hold.lossError();
+        if (lostNow !== undefined) throw lostNow;
+        if (!isAboutTheLink(written)) throw refusal(written, request.key);
+      }
+    } finally {
+      stopListening();
+    }
+  }
+}

@@ -1,0 +1,103 @@
+import type {
+  AbandonedFacts,
+  AbandonedLock,
+  AbandonedLockJson,
+  VanishedHolder,
+  VanishedHolderJson,
+} from '../lock/abandoned.js';
+import { withJson } from '../lock/json.js';
+import { encodeRecord, type KeyRecord, type RecordedHolder, type Vanished } from '../queue/key-record.js';
+import { type MultiPart, type NodeData, set, type Stat } from '../session/requests.js';
+
+/** What a writing contender has written, or is writing, into the record of its key, and what becomes of that when it leaves. */
+export class RecordEntry {
+  readonly #queuePath: string;
+  readonly #before: NodeData;
+  #record: KeyRecord & { readonly inside: RecordedHolder };
+  /** The version of the node after the last change that was answered; undefined while one is under way. */
+  #version: number | undefined;
+
+  /**
+   * @param before the record as it was read
+   * @param vanished what the contender found in it
+   * @param isRecoveryOwed whether the contender takes on to recover what it found
+   */
+  constructor(
+    queuePath: string,
+    before: NodeData,
+    inside: RecordedHolder,
+    readonly vanished: Vanished | undefined,
+    private isRecoveryOwed: boolean,
+  ) {
+    this.#queuePath = queuePath;
+    // The bytes are a part of all that was received together, which must not be kept.
+    this.#before = { stat: before.stat, data: before.data.slice() };
+    this.#record = { inside, abandoned: vanished?.holder };
+  }
+
+  /** The data for the contender that enters. */
+  get data(): Uint8Array {
+    return encodeRecord(this.#record);
+  }
+
+  /** The servers have it: the hold begins at this time of theirs. */
+  began({ mtime, version }: Stat): void {
+    this.#version = version;
+    // Each later change of the node has a later time, so the first one is kept in the record.
+    this.#record = { ...this.#record, inside: { ...this.#record.inside, beganAt: mtime } };
+  }
+
+  /** A change while the lock is held. @returns the request; `changed` takes its answer */
+  change(changes: { readonly checkpoint?: unknown; readonly abandoned?: undefined }): MultiPart {
+    const { inside, abandoned } = this.#record;
+    this.#record = {
+      inside: 'checkpoint' in changes ? { ...inside, checkpoint: changes.checkpoint } : inside,
+      abandoned: 'abandoned' in changes ? undefined : abandoned,
+    };
+    this.#version = undefined;
+    return set(this.#queuePath, this.data);
+  }
+
+  changed({ version }: Stat): void {
+    this.#version = version;
+  }
+
+  /** What the holder that vanished has left is recovered: nobody need be told of it any more. */
+  recovered(): void {
+    this.isRecoveryOwed = false;
+  }
+
+  /**
+   * What removes a contender that never held from the record. It names the version that this contender wrote, so whatever came
+   * later stays.
+   */
+  undo(): readonly MultiPart[] {
+    return [set(this.#queuePath, this.#before.data, this.#before.stat.version + 1)];
+  }
+
+  /** What an orderly release does to the record. */
+  release(): readonly MultiPart[] {
+    const { busyMs, beganAt } = this.#record.inside;
+    const lastRun = busyMs === undefined || beganAt === undefined ? undefined : { at: beganAt, busyMs };
+    // Who gives up to recover leaves the record as it was found, and so the recovery to the next one.
+    const data = this.isRecoveryOwed ? this.#before.data : encodeRecord({ lastRun });
+    return [set(this.#queuePath, data, this.#version)];
+  }
+}
+
+/** What is told of the holders that vanished. */
+export function toldOf({ holder, recoverer }: Vanished): AbandonedLock {
+  const facts = { ...described(holder), recoverer: recoverer && described(recoverer) };
+  return withJson<AbandonedFacts, AbandonedLockJson>(facts, () => ({
+    ...inJson(described(holder)),
+    recoverer: recoverer && inJson(described(recoverer)),
+  }));
+}
+
+function described({ host, pid, label, token, since, checkpoint }: RecordedHolder): VanishedHolder {
+  return { host, pid, label, token, since: new Date(since), checkpoint };
+}
+
+function inJson({ token, since, ...rest }: VanishedHolder): VanishedHolderJson {
+  return { ...rest, token: String(token), since: since.toJSON() };
+}
