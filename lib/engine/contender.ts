@@ -67,8 +67,16 @@ export class Contender {
   abandoned: AbandonedLock | undefined;
   /** What it has written, or is writing, into the record of its key. */
   record: RecordEntry | undefined;
-  /** What the servers' clock showed, and when this process knew of it. */
-  #serverClock: { readonly ms: number; readonly at: number };
+  /** Why it was kept out, as one that only tries, though nobody is ahead: a sentence. */
+  keptOut: string | undefined;
+  /** The transaction that created its node. */
+  readonly czxid: bigint;
+  /** When that was, by the servers' clock. */
+  readonly ctime: number;
+  /** What the servers' clock showed at some moment since the node was created, */
+  #serverMs: number;
+  /** and when this process knew of it. */
+  #serverMsKnownAt: number;
   /** Whether it has waited for a contender of another process: most likely one of those waits for it now. */
   hasWaited = false;
   /** Its node, as lists of the queue show it. */
@@ -80,36 +88,31 @@ export class Contender {
     /** The id in the name of its node, and in that of an upgrade's intent. */
     readonly id: string,
     readonly node: OwnNode,
-    /** The transaction that created its node, when that was by the servers' clock, and when this process knew of it. */
-    readonly created: Pick<Stat, 'czxid' | 'ctime'> & { readonly at: number },
+    { czxid, ctime }: Pick<Stat, 'czxid' | 'ctime'>,
     readonly session: SessionIdentity,
   ) {
+    this.czxid = czxid;
+    this.ctime = ctime;
+    this.#serverMs = ctime;
+    this.#serverMsKnownAt = request.askedAt;
+
     const name = node.path.slice(node.path.lastIndexOf('/') + 1);
     const { mode } = request;
     this.queueNode = parseNodeName(name) ?? { name, mode, sequence: -1, id, ours: true, usesRecord: false };
-    this.#serverClock = { ms: created.ctime, at: created.at };
   }
 
-  get czxid(): bigint {
-    return this.created.czxid;
-  }
-
-  get ctime(): number {
-    return this.created.ctime;
-  }
-
-  /** What the servers' clock showed at some moment since the node was created. */
   get serverMs(): number {
-    return this.#serverClock.ms;
+    return this.#serverMs;
   }
 
-  /** How long it has been that, at the least. */
+  /** How long ago that was, about. */
   sinceServerMs(now: number): number {
-    return now - this.#serverClock.at;
+    return now - this.#serverMsKnownAt;
   }
 
-  sawServerClock(ms: number, at: number): void {
-    this.#serverClock = { ms, at };
+  sawServerClock(ms: number, now: number): void {
+    this.#serverMs = ms;
+    this.#serverMsKnownAt = now;
   }
 
   get name(): string {

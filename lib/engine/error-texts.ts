@@ -1,12 +1,19 @@
-import { LockConfigurationError, LockLostError, LockUnavailableError, type LossEvidence } from '../lock/errors.js';
+import {
+  LockAbandonedError,
+  LockConfigurationError,
+  LockLostError,
+  LockUnavailableError,
+  type LossEvidence,
+} from '../lock/errors.js';
 import type { LockEventFacts, LossReason } from '../lock/events.js';
-import type { RecordedHolder } from '../queue/key-record.js';
+import type { RecordedHolder, RecordVerdict, Vanished } from '../queue/key-record.js';
 import { decodeContender } from '../queue/node-data.js';
 import { parseNodeName } from '../queue/node-name.js';
 import { describeDenial, type SessionError, TooLargeAnswerError } from '../session/errors.js';
 import type { NodeData } from '../session/requests.js';
 import type { Session } from '../session/session.js';
 import type { LockRequest } from './contender.js';
+import { toldOf } from './record-entry.js';
 
 /** So much of a checkpoint is shown. */
 const MAX_SHOWN = 200;
@@ -145,11 +152,37 @@ export function describeRefusedHeartbeat({ message }: SessionError): string {
 }
 
 /** Names a holder that vanished inside, by what it wrote down itself. */
-export function describeVanished({ host = 'an unknown host', pid, label, since, checkpoint }: RecordedHolder): string {
+function describeVanished({ host = 'an unknown host', pid, label, since, checkpoint }: RecordedHolder): string {
   const process = pid === undefined ? host : `${host} (pid ${pid})`;
   const who = label === undefined ? process : `${label} on ${process}`;
   const how = checkpoint === undefined ? '' : `, its last checkpoint ${JSON.stringify(checkpoint).slice(0, MAX_SHOWN)}`;
   return `${who}, in the queue since ${new Date(since).toISOString()}${how},`;
+}
+
+/** Says why a contender that nobody is ahead of is kept out for some time. */
+export function describeKeptOut(by: Extract<RecordVerdict, { readonly forMs: number }>): string {
+  return by.kind === 'busy'
+    ? `Its last run began so short a time ago that it stays busy for ${by.forMs} ms (atLeastMs)`
+    : `${describeVanished(by.holder)} vanished inside, and the lock-delay after it is not over`;
+}
+
+/** The error of a call that may not enter before what a holder has left is repaired. */
+export function vanishedInside(
+  key: string,
+  vanished: Vanished,
+  because: 'hold' | 'cannot recover',
+): LockAbandonedError {
+  const { holder, recoverer } = vanished;
+  const whom = describeVanished(holder);
+  const then = recoverer === undefined ? '' : `; then ${describeVanished(recoverer)} entered, and vanished as well`;
+  const clear = `clear('${key}', { token: ${(recoverer ?? holder).token}n, reason, by }) of the lock doctor opens it`;
+  const what =
+    because === 'hold'
+      ? `With onAbandoned: 'hold' it stays closed until what was left is repaired: ${clear}`
+      : `It is to be recovered first: acquire it with onAbandoned: 'recover' and a recover function (a method has @Recover), or ${clear}`;
+  return new LockAbandonedError(`The lock ${key} is closed: ${whom} vanished inside${then}. ${what}`, key, {
+    abandoned: toldOf(vanished),
+  });
 }
 
 /** Names the process behind a contender at the head of the queue. Nobody is ahead of that contender, so it holds the lock. */

@@ -108,7 +108,8 @@ export class Acquire {
         end = turn.kind === 'holds' ? began(turn.hold, scope) : await this.#onTurn(turn, contender, scope, patience);
         if (end === undefined) queue.lookAgain(member);
       }
-      if (end === 'busy') return new Busy(holderInFront.describeBlocking(request, queue.inFrontOf(member)));
+      if (end === 'busy')
+        return new Busy(contender.keptOut ?? holderInFront.describeBlocking(request, queue.inFrontOf(member)));
       return end;
     } finally {
       readsHead?.cancel();

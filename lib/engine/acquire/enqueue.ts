@@ -195,10 +195,10 @@ function contenderOf(
   request: LockRequest,
   path: string,
   id: string,
-  { czxid, ctime }: Stat,
+  stat: Stat,
   identity: SessionIdentity,
 ): Contender {
-  return new Contender(request, id, new OwnNode(session, path), { czxid, ctime, at: session.clock.now() }, identity);
+  return new Contender(request, id, new OwnNode(session, path), stat, identity);
 }
 
 /** The error where not even the topmost node can be made. */

@@ -5,23 +5,15 @@ import type { LockHandle } from '../../lock/handle.js';
 import { nativeRefusal } from '../../session/native-limits.js';
 import type { Session } from '../../session/session.js';
 import { busyError, type CallScope, type CallScopes } from '../bounds/call-scope.js';
-import {
-  callerOf,
-  findReentry,
-  frameFor,
-  type Identifiers,
-  type LockEvents,
-  type OwnedLock,
-  runInFrame,
-} from '../bounds/owner-context.js';
+import { callerOf, findReentry, type Identifiers, type LockEvents, type OwnedLock } from '../bounds/owner-context.js';
 import type { LockRequest } from '../contender.js';
-import { untilDoneOrLost } from '../hold/held-lock.js';
 import type { Hold } from '../hold/hold.js';
 import { checkKey } from '../key.js';
 import type { Janitor } from '../upkeep/janitor.js';
 import type { LinkState } from '../upkeep/link-state.js';
 import type { Acquire } from './acquire.js';
 import { Busy } from './obstacles.js';
+import { recover, type RecordRules } from './recover.js';
 
 export type AcquiredLock = OwnedLock<Hold>;
 
@@ -44,13 +36,6 @@ export interface StandIn {
   limit(scope: CallScope): void;
   /** Tells the application of it. @returns the calls for the lock that stands in */
   degrade(key: string, options: AcquireOptions): LockCalls;
-}
-
-/** What the options of a call mean for the record of its key. */
-export interface RecordRules {
-  isUsedBy(options: AcquireOptions): boolean;
-  /** @throws LockConfigurationError */
-  checkOptions(options: AcquireOptions, key: string): void;
 }
 
 export interface LockCallsParts {
@@ -95,7 +80,9 @@ export class LockCalls {
     if (connected !== undefined) await connected;
     try {
       const hold = await this.#inScope(key, options, call, (scope) => acquire.acquire(request, scope));
-      return await this.#begin(hold, options, call);
+      const lock = { hold, handle: hold.newHandle() };
+      if (hold.abandoned !== undefined) await recover(lock, options, call.service, this.#parts);
+      return lock;
     } catch (error) {
       await this.#failed(key, options, error as Error, call);
       // Nothing stands in where the record of the key is to be heard before anybody enters.
@@ -112,30 +99,17 @@ export class LockCalls {
     const request = this.#build(key, options, call);
     try {
       const hold = await this.#inScope(key, options, call, (scope) => acquire.tryAcquire(request, scope));
-      if (!(hold instanceof Busy)) return await this.#begin(hold, options, call);
-      await janitor.removalsSent();
-      return hold;
+      if (hold instanceof Busy) {
+        await janitor.removalsSent();
+        return hold;
+      }
+      const lock = { hold, handle: hold.newHandle() };
+      if (hold.abandoned !== undefined) await recover(lock, options, call.service, this.#parts);
+      return lock;
     } catch (error) {
       await this.#failed(key, options, error as Error, call);
       if (standIn === undefined || request.usesRecord || !(error instanceof LockUnavailableError)) throw error;
       return standIn.degrade(key, options).tryAcquire(key, options, call);
-    }
-  }
-
-  /** Makes the first handle on a hold. Where a holder before it vanished inside, the call's own function recovers first. */
-  async #begin(hold: Hold, { recover }: AcquireOptions, { service }: Call): Promise<AcquiredLock> {
-    const lock = { hold, handle: hold.newHandle() };
-    if (recover === undefined || hold.abandoned === undefined) return lock;
-    const { identifiers, events } = this.#parts;
-    try {
-      const recovering = runInFrame(frameFor(service, identifiers, [lock]), () => recover(lock.handle));
-      await untilDoneOrLost(recovering, hold, events);
-      await hold.recordWrites.recovered();
-      return lock;
-    } catch (error) {
-      // The record is left as it was found, so that the next one recovers.
-      void lock.handle.release();
-      throw error;
     }
   }
 

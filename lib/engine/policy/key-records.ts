@@ -1,6 +1,5 @@
 import type { AbandonedPolicy } from '../../lock/abandoned.js';
 import type { AcquireOptions } from '../../lock/acquire-options.js';
-import { LockAbandonedError } from '../../lock/errors.js';
 import { refuse } from '../../lock/option-rules.js';
 import { fencingToken } from '../../lock/token.js';
 import {
@@ -19,7 +18,7 @@ import { check, get, type GetRequest, multi, type NodeData, type Outcome, set } 
 import type { Session } from '../../session/session.js';
 import type { CallScope } from '../bounds/call-scope.js';
 import type { Contender, LockRequest } from '../contender.js';
-import { describeVanished, refusal } from '../error-texts.js';
+import { describeKeptOut, refusal, vanishedInside } from '../error-texts.js';
 import { RecordEntry, toldOf } from '../record-entry.js';
 import type { Timers } from '../timers.js';
 import type { Patience } from '../wait.js';
@@ -83,11 +82,11 @@ export class KeyRecords {
     const verdict = decideByRecord(record, read.stat.mtime, this.#newcomer(contender));
     switch (verdict.kind) {
       case 'closed':
-        throw closedError(key, verdict.vanished, verdict.because);
+        throw vanishedInside(key, verdict.vanished, verdict.because);
       case 'delayed':
-        if (patience === 'tries' && !this.#isDelayOver(queuePath, verdict)) return 'kept out';
+        if (patience === 'tries' && !this.#isDelayOver(queuePath, verdict)) return keptOut(contender, verdict);
         if (patience === 'waits') {
-          scope.standsBehind();
+          scope.standsBehind(() => describeKeptOut(verdict));
           await this.#sleep(verdict.forMs, scope);
         }
         contender.waitedFor = verdict.holder.name;
@@ -96,8 +95,8 @@ export class KeyRecords {
       case 'clock set back':
         return this.#change(contender, read, withLastRun(record, verdict.lastRun), scope);
       case 'busy':
-        if (patience === 'tries') return 'kept out';
-        scope.standsBehind();
+        if (patience === 'tries') return keptOut(contender, verdict);
+        scope.standsBehind(() => describeKeptOut(verdict));
         await this.#sleep(verdict.forMs - contender.sinceServerMs(this.#parts.session.clock.now()), scope);
         await this.#readServerClock(contender, scope);
         return undefined;
@@ -125,7 +124,7 @@ export class KeyRecords {
     // Whether the last run began long enough ago is for the servers' clock to say, which shows when a node is made.
     const anyTime = { name: '', waitedFor: undefined, serverMs: Infinity, ...this.#wishes(request) };
     const verdict = decideByRecord(record, parent.stat.mtime, anyTime);
-    if (verdict.kind === 'closed') throw closedError(key, verdict.vanished, verdict.because);
+    if (verdict.kind === 'closed') throw vanishedInside(key, verdict.vanished, verdict.because);
     if (verdict.kind !== 'delayed') return false;
     this.#vanished.sawGone(queuePath, verdict.holder.name);
     return !this.#isDelayOver(queuePath, verdict);
@@ -230,18 +229,9 @@ function withLastRun(record: KeyRecord, lastRun: NonNullable<KeyRecord['lastRun'
   return { ...record, inside: inside && { ...inside, beganAt: lastRun.at }, lastRun };
 }
 
-function closedError(key: string, vanished: Vanished, because: 'hold' | 'cannot recover'): LockAbandonedError {
-  const { holder, recoverer } = vanished;
-  const whom = describeVanished(holder);
-  const then = recoverer === undefined ? '' : `; then ${describeVanished(recoverer)} entered, and vanished as well`;
-  const clear = `clear('${key}', { token: ${(recoverer ?? holder).token}n, reason, by }) of the lock doctor opens it`;
-  const what =
-    because === 'hold'
-      ? `With onAbandoned: 'hold' it stays closed until what was left is repaired: ${clear}`
-      : `It is to be recovered first: acquire it with onAbandoned: 'recover' and a recover function (a method has @Recover), or ${clear}`;
-  return new LockAbandonedError(`The lock ${key} is closed: ${whom} vanished inside${then}. ${what}`, key, {
-    abandoned: toldOf(vanished),
-  });
+function keptOut(contender: Contender, by: Parameters<typeof describeKeptOut>[0]): 'kept out' {
+  contender.keptOut = describeKeptOut(by);
+  return 'kept out';
 }
 
 function throwRefusal(refused: SessionError, key: string): void {

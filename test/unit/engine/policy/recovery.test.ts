@@ -319,7 +319,11 @@ describe('For atLeastMs after a run began', () => {
     for (const options of [{ atLeastMs: BUSY_MS }, {}, { mode: 'read' }] as const)
       expect([options, await tryIt(other, options)]).toEqual([options, undefined]);
     expect(await tryIt(one)).toBeUndefined();
-    expect(await engine.failure(other.locks.acquire(KEY, { waitMs: 0 }))).toBeInstanceOf(LockTimeoutError);
+    for (const waitMs of [0, 50]) {
+      const error = await engine.failure(other.locks.acquire(KEY, { waitMs }));
+      expect(error).toBeInstanceOf(LockTimeoutError);
+      expect(error.details).toContain('(atLeastMs)');
+    }
     await engine.runFor(600);
     const lock = await tryIt();
     expect(lock!.abandoned).toBeUndefined();

@@ -1,0 +1,33 @@
+import type { AcquireOptions } from '../../lock/acquire-options.js';
+import { frameFor, type Identifiers, type LockEvents, runInFrame } from '../bounds/owner-context.js';
+import { untilDoneOrLost } from '../hold/held-lock.js';
+import type { AcquiredLock } from './lock-calls.js';
+
+/** What the options of a call mean for the record of its key. */
+export interface RecordRules {
+  isUsedBy(options: AcquireOptions): boolean;
+  /** @throws LockConfigurationError */
+  checkOptions(options: AcquireOptions, key: string): void;
+}
+
+/**
+ * Repairs what a holder that vanished inside has left, by the function of the call that has the lock now. Calls in the function share
+ * the lock. If it fails, the lock is released with the record as it was found, so that the next one recovers.
+ */
+export async function recover(
+  lock: AcquiredLock,
+  { recover: repair }: AcquireOptions,
+  service: object,
+  { identifiers, events }: { readonly identifiers: Identifiers; readonly events: LockEvents },
+): Promise<void> {
+  if (repair === undefined) return;
+  const { hold, handle } = lock;
+  try {
+    const repairing = runInFrame(frameFor(service, identifiers, [lock]), () => repair(handle));
+    await untilDoneOrLost(repairing, hold, events);
+    await hold.recordWrites.recovered();
+  } catch (error) {
+    void handle.release();
+    throw error;
+  }
+}
