@@ -15,6 +15,7 @@ import {
   type WatchEvent,
 } from '../session/requests.js';
 import type { Session, SessionIdentity } from '../session/session.js';
+import type { KeptOut } from '../queue/key-record.js';
 import type { RecordEntry } from './record-entry.js';
 
 const NOTHING: readonly MultiPart[] = [];
@@ -67,8 +68,8 @@ export class Contender {
   abandoned: AbandonedLock | undefined;
   /** What it has written, or is writing, into the record of its key. */
   record: RecordEntry | undefined;
-  /** Why it was kept out, as one that only tries, though nobody is ahead: a sentence. */
-  keptOut: string | undefined;
+  /** Why it was kept out, as one that only tries, though nobody is ahead. */
+  keptOutBy: KeptOut | undefined;
   /** The transaction that created its node. */
   readonly czxid: bigint;
   /** When that was, by the servers' clock. */

@@ -6,7 +6,7 @@ import {
   type LossEvidence,
 } from '../lock/errors.js';
 import type { LockEventFacts, LossReason } from '../lock/events.js';
-import type { RecordedHolder, RecordVerdict, Vanished } from '../queue/key-record.js';
+import type { KeptOut, RecordedHolder, Vanished } from '../queue/key-record.js';
 import { decodeContender } from '../queue/node-data.js';
 import { parseNodeName } from '../queue/node-name.js';
 import { describeDenial, type SessionError, TooLargeAnswerError } from '../session/errors.js';
@@ -160,7 +160,7 @@ function describeVanished({ host = 'an unknown host', pid, label, since, checkpo
 }
 
 /** Says why a contender that nobody is ahead of is kept out for some time. */
-export function describeKeptOut(by: Extract<RecordVerdict, { readonly forMs: number }>): string {
+export function describeKeptOut(by: KeptOut): string {
   return by.kind === 'busy'
     ? `Its last run began so short a time ago that it stays busy for ${by.forMs} ms (atLeastMs)`
     : `${describeVanished(by.holder)} vanished inside, and the lock-delay after it is not over`;

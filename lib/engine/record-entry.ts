@@ -7,7 +7,7 @@ import type {
 } from '../lock/abandoned.js';
 import { withJson } from '../lock/json.js';
 import { encodeRecord, type KeyRecord, type RecordedHolder, type Vanished } from '../queue/key-record.js';
-import { type MultiPart, type NodeData, set, type Stat } from '../session/requests.js';
+import { check, type MultiPart, type NodeData, set, type Stat } from '../session/requests.js';
 
 /** What a writing contender has written, or is writing, into the record of its key, and what becomes of that when it leaves. */
 export class RecordEntry {
@@ -67,12 +67,13 @@ export class RecordEntry {
     this.isRecoveryOwed = false;
   }
 
-  /**
-   * What removes a contender that never held from the record. It names the version that this contender wrote, so whatever came
-   * later stays.
-   */
+  /** What removes a contender that never held from the record, in the transaction that removes its node. */
   undo(): readonly MultiPart[] {
-    return [set(this.#queuePath, this.#before.data, this.#before.stat.version + 1)];
+    const { data, stat } = this.#before;
+    if (this.#version !== undefined) return [set(this.#queuePath, data, this.#version)];
+    // Whether the record was written is not known. As long as the node is there, nobody else can have written that version; once it is
+    // gone, the next contender can. So here the change names no version, and is made with the removal or not at all.
+    return [check(this.#queuePath, stat.version + 1), set(this.#queuePath, data)];
   }
 
   /** What an orderly release does to the record. */

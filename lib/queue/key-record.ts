@@ -123,10 +123,13 @@ export type RecordVerdict =
   | { readonly kind: 'enters'; readonly vanished: Vanished | undefined }
   /** The last run began so short a time ago that the key is still busy, for so long. */
   | { readonly kind: 'busy'; readonly forMs: number }
-  /** The servers' clock was set back behind the begin of the last run: the time counts from now on. */
-  | { readonly kind: 'clock set back'; readonly lastRun: { readonly at: number; readonly busyMs: number } }
+  /** The last run began after the contender saw the servers' clock, or that was set back: the contender must look at it again. */
+  | { readonly kind: 'clock is old'; readonly lastRun: { readonly at: number; readonly busyMs: number } }
   | { readonly kind: 'delayed'; readonly holder: RecordedHolder; readonly forMs: number }
   | { readonly kind: 'closed'; readonly vanished: Vanished; readonly because: 'hold' | 'cannot recover' };
+
+/** What keeps a contender out for some time though nobody is ahead. */
+export type KeptOut = Extract<RecordVerdict, { readonly forMs: number }>;
 
 /**
  * Applies the record to a contender that nobody is ahead of. Every other name that stands in the record is of a holder that vanished.
@@ -147,8 +150,7 @@ export function decideByRecord(record: KeyRecord, changedAt: number, newcomer: N
   }
   const lastRun = lastRunIn(record, changedAt, newcomer.name);
   if (lastRun !== undefined) {
-    if (newcomer.serverMs < lastRun.at)
-      return { kind: 'clock set back', lastRun: { at: newcomer.serverMs, busyMs: lastRun.busyMs } };
+    if (newcomer.serverMs < lastRun.at) return { kind: 'clock is old', lastRun };
     const forMs = lastRun.at + lastRun.busyMs - newcomer.serverMs;
     if (forMs > 0) return { kind: 'busy', forMs };
   }

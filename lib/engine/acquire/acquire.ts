@@ -6,7 +6,7 @@ import { failedWith, isAboutAccess, SessionError } from '../../session/errors.js
 import { type Children, get, type GetRequest, type Outcome, sync } from '../../session/requests.js';
 import type { CallScope } from '../bounds/call-scope.js';
 import type { Contender, LockRequest } from '../contender.js';
-import { describeRefusedHeartbeat, refusal } from '../error-texts.js';
+import { describeKeptOut, describeRefusedHeartbeat, refusal } from '../error-texts.js';
 import type { Hold } from '../hold/hold.js';
 import { namesReader } from '../hold/upgrade.js';
 import type { PendingTimer, Timers } from '../timers.js';
@@ -108,8 +108,11 @@ export class Acquire {
         end = turn.kind === 'holds' ? began(turn.hold, scope) : await this.#onTurn(turn, contender, scope, patience);
         if (end === undefined) queue.lookAgain(member);
       }
-      if (end === 'busy')
-        return new Busy(contender.keptOut ?? holderInFront.describeBlocking(request, queue.inFrontOf(member)));
+      if (end === 'busy') {
+        const { keptOutBy } = contender;
+        if (keptOutBy !== undefined) return new Busy(describeKeptOut(keptOutBy));
+        return new Busy(holderInFront.describeBlocking(request, queue.inFrontOf(member)));
+      }
       return end;
     } finally {
       readsHead?.cancel();
@@ -221,7 +224,7 @@ export class Acquire {
   }
 
   /** @returns undefined when a try would find nobody in its way */
-  async #busyNow(request: LockRequest, scope: CallScope): Promise<Busy | undefined> {
+  async #busyNow(request: LockRequest, scope: CallScope, hasRecord = false): Promise<Busy | undefined> {
     const { session, keyQueues, rules, holderInFront } = this.#parts;
     const { queuePath, mode } = request;
     if (rules.inTheWay(request) !== undefined) return new Busy(holderInFront.describeBlocking(request, []));
@@ -229,7 +232,7 @@ export class Acquire {
     const known = keyQueues.find(queuePath);
     const inside = known?.inTheWayOf(mode);
     if (inside !== undefined) return new Busy(holderInFront.describeBlocking(request, [inside.node]));
-    const readsRecord = rules.readsRecord(request, known);
+    const readsRecord = hasRecord || rules.readsRecord(request, known);
     const reads = readsRecord ? [get(queuePath)] : [];
     const outcomes = await scope.guard(session.batch([sync(queuePath), ...reads, listQueue(queuePath)]));
     const [synced, parent] = outcomes;
@@ -242,10 +245,10 @@ export class Acquire {
     if (reason !== undefined) throw explainRefusal(reason, request);
     const blocking = inTheWayOf(queue, mode);
     if (blocking.length > 0) return new Busy(holderInFront.describeBlocking(request, blocking));
-    // The record was read before the list, so a holder that is named in it and is not in the list has vanished.
-    return readsRecord && rules.keepsOut(request, parent as Outcome<GetRequest>, queue)
-      ? new Busy(undefined)
-      : undefined;
+    // The record is read before the list, so a holder that is named in it and is not in the list has vanished.
+    if (!readsRecord && listed.stat.dataLength > 0) return this.#busyNow(request, scope, true);
+    const keptOut = readsRecord ? rules.keepsOut(request, parent as Outcome<GetRequest>, queue) : undefined;
+    return keptOut && new Busy(describeKeptOut(keptOut));
   }
 }
 

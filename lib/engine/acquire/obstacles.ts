@@ -1,6 +1,7 @@
 import type { Clock } from '../../lock/clock.js';
 import { LockConfigurationError } from '../../lock/errors.js';
 import type { Refusal } from '../../queue/decide.js';
+import type { KeptOut } from '../../queue/key-record.js';
 import type { QueueNode } from '../../queue/node-name.js';
 import type { GetRequest, Outcome } from '../../session/requests.js';
 import type { CallScope } from '../bounds/call-scope.js';
@@ -29,8 +30,8 @@ export interface EntryRules extends ExclusionRules {
   readsRecord(request: LockRequest, queue: Pick<KeyQueue, 'hasRecord'> | undefined): boolean;
   /** @returns 'passed'; undefined when the queue must be looked at again; 'kept out' to one that only tries */
   pass(contender: Contender, scope: CallScope, patience: Patience): Promise<'passed' | 'kept out' | undefined>;
-  /** Whether a try that finds nobody in the queue would be kept out. `parent`: the key's node as it was read. */
-  keepsOut(request: LockRequest, parent: Outcome<GetRequest>, queue: readonly QueueNode[]): boolean;
+  /** What keeps out a try that finds nobody in the queue. `parent`: the key's node as it was read. */
+  keepsOut(request: LockRequest, parent: Outcome<GetRequest>, queue: readonly QueueNode[]): KeptOut | undefined;
 }
 
 /** A bound on how many may be ahead of a call that joins a queue. */

@@ -1,6 +1,7 @@
 import type { AcquireOptions } from '../../lock/acquire-options.js';
 import type { LockMode } from '../../lock/mode.js';
 import { blocks } from '../../queue/decide.js';
+import type { KeptOut } from '../../queue/key-record.js';
 import type { QueueNode } from '../../queue/node-name.js';
 import type { GetRequest, Outcome } from '../../session/requests.js';
 import type { LockCalls, StandIn } from '../acquire/lock-calls.js';
@@ -55,7 +56,7 @@ export class Entry implements EntryRules, UpgradeRules {
     return this.records.pass(contender, mode === 'exclusive' || mode === 'write', scope, patience);
   }
 
-  keepsOut(request: LockRequest, parent: Outcome<GetRequest>, queue: readonly QueueNode[]): boolean {
+  keepsOut(request: LockRequest, parent: Outcome<GetRequest>, queue: readonly QueueNode[]): KeptOut | undefined {
     return this.records.keepsOut(request, parent, queue);
   }
 

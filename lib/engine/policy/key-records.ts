@@ -6,6 +6,7 @@ import {
   decideByRecord,
   encodeRecord,
   isEmptyRecord,
+  type KeptOut,
   type KeyRecord,
   type Newcomer,
   parseRecord,
@@ -22,7 +23,7 @@ import { describeKeptOut, refusal, vanishedInside } from '../error-texts.js';
 import { RecordEntry, toldOf } from '../record-entry.js';
 import type { Timers } from '../timers.js';
 import type { Patience } from '../wait.js';
-import { VanishedHolders } from './vanished-holders.js';
+import { RecentRuns, VanishedHolders } from './seen-before.js';
 
 export interface KeyRecordsParts {
   readonly session: Session;
@@ -42,10 +43,12 @@ export interface KeyRecordsParts {
 export class KeyRecords {
   readonly #parts: KeyRecordsParts;
   readonly #vanished: VanishedHolders;
+  readonly #runs: RecentRuns;
 
   constructor(parts: KeyRecordsParts) {
     this.#parts = parts;
     this.#vanished = new VanishedHolders(parts.session.clock);
+    this.#runs = new RecentRuns(parts.session.clock);
   }
 
   /** Whether a call writes into the record of its key. */
@@ -84,7 +87,10 @@ export class KeyRecords {
       case 'closed':
         throw vanishedInside(key, verdict.vanished, verdict.because);
       case 'delayed':
-        if (patience === 'tries' && !this.#isDelayOver(queuePath, verdict)) return keptOut(contender, verdict);
+        if (patience === 'tries' && !this.#isDelayOver(queuePath, verdict)) {
+          contender.keptOutBy = verdict;
+          return 'kept out';
+        }
         if (patience === 'waits') {
           scope.standsBehind(() => describeKeptOut(verdict));
           await this.#sleep(verdict.forMs, scope);
@@ -92,10 +98,19 @@ export class KeyRecords {
         contender.waitedFor = verdict.holder.name;
         // A reader leaves no name of its own, so it says for the next one that the delay is over.
         return writes ? undefined : this.#change(contender, read, withoutDelay(record), scope);
-      case 'clock set back':
-        return this.#change(contender, read, withLastRun(record, verdict.lastRun), scope);
+      case 'clock is old': {
+        const { at, busyMs } = verdict.lastRun;
+        await this.#readServerClock(contender, scope);
+        if (contender.serverMs >= at) return undefined;
+        // The servers' clock was set back, perhaps by years: the time counts from now on.
+        return this.#change(contender, read, withLastRun(record, { at: contender.serverMs, busyMs }), scope);
+      }
       case 'busy':
-        if (patience === 'tries') return keptOut(contender, verdict);
+        if (patience === 'tries') {
+          this.#runs.isBusy(queuePath, read.stat.mzxid, contender.request.askedAt + verdict.forMs);
+          contender.keptOutBy = verdict;
+          return 'kept out';
+        }
         scope.standsBehind(() => describeKeptOut(verdict));
         await this.#sleep(verdict.forMs - contender.sinceServerMs(this.#parts.session.clock.now()), scope);
         await this.#readServerClock(contender, scope);
@@ -109,25 +124,27 @@ export class KeyRecords {
   }
 
   /**
-   * Whether a call that only tries, and finds nobody in the queue, would be kept out.
+   * What keeps out a call that only tries, and finds nobody in the queue.
    * @throws LockAbandonedError
    */
-  keepsOut(request: LockRequest, parent: Outcome<GetRequest>, queue: readonly QueueNode[]): boolean {
+  keepsOut(request: LockRequest, parent: Outcome<GetRequest>, queue: readonly QueueNode[]): KeptOut | undefined {
     const { key, queuePath } = request;
     if (parent instanceof SessionError) throwRefusal(parent, key);
-    if (parent instanceof SessionError) return false;
+    if (parent instanceof SessionError) return undefined;
+    const forMs = this.#runs.busyForMs(queuePath, parent.stat.mzxid);
+    if (forMs > 0) return { kind: 'busy', forMs };
     const record = parseRecord(parent.data);
     const { inside } = record;
     if (inside === undefined) this.#vanished.forget(queuePath);
     // The record was read before the list, so a holder that is named in it and is not in the list has vanished.
-    if (inside === undefined || queue.some(({ name }) => name === inside.name)) return false;
+    if (inside === undefined || queue.some(({ name }) => name === inside.name)) return undefined;
     // Whether the last run began long enough ago is for the servers' clock to say, which shows when a node is made.
     const anyTime = { name: '', waitedFor: undefined, serverMs: Infinity, ...this.#wishes(request) };
     const verdict = decideByRecord(record, parent.stat.mtime, anyTime);
     if (verdict.kind === 'closed') throw vanishedInside(key, verdict.vanished, verdict.because);
-    if (verdict.kind !== 'delayed') return false;
+    if (verdict.kind !== 'delayed') return undefined;
     this.#vanished.sawGone(queuePath, verdict.holder.name);
-    return !this.#isDelayOver(queuePath, verdict);
+    return this.#isDelayOver(queuePath, verdict) ? undefined : verdict;
   }
 
   #newcomer(contender: Contender): Newcomer {
@@ -148,10 +165,7 @@ export class KeyRecords {
     return onAbandoned ?? (this.#parts.lockDelayMs > 0 ? 'delay' : undefined);
   }
 
-  #isDelayOver(
-    queuePath: string,
-    { holder, forMs }: { readonly holder: RecordedHolder; readonly forMs: number },
-  ): boolean {
+  #isDelayOver(queuePath: string, { holder, forMs }: Extract<KeptOut, { kind: 'delayed' }>): boolean {
     return this.#vanished.ageMs(queuePath, holder.name) >= forMs;
   }
 
@@ -227,11 +241,6 @@ function withLastRun(record: KeyRecord, lastRun: NonNullable<KeyRecord['lastRun'
   const { inside } = record;
   // The time of a holder that vanished is its own, and comes first.
   return { ...record, inside: inside && { ...inside, beganAt: lastRun.at }, lastRun };
-}
-
-function keptOut(contender: Contender, by: Parameters<typeof describeKeptOut>[0]): 'kept out' {
-  contender.keptOut = describeKeptOut(by);
-  return 'kept out';
 }
 
 function throwRefusal(refused: SessionError, key: string): void {

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect } from '@jest/globals';
+import { RECORD_KEEPER } from '../../../lib/engine/key.js';
 import type { LockHandle } from '../../../lib/lock/handle.js';
 import type { DistributedLockOptions } from '../../../lib/options.js';
 import { failedWith, SessionError } from '../../../lib/session/errors.js';
@@ -109,7 +110,8 @@ export class LockStage {
     if (failedWith(listed, 'NO_NODE')) return [];
     if (synced instanceof SessionError) throw synced;
     if (listed instanceof SessionError) throw listed;
-    return [...listed.children].sort((one, other) => Number(one.slice(-10)) - Number(other.slice(-10)));
+    const names = listed.children.filter((name) => name !== RECORD_KEEPER);
+    return names.sort((one, other) => Number(one.slice(-10)) - Number(other.slice(-10)));
   }
 
   async untilQueueHas(key: string, length: number, withinMs = 10_000): Promise<string[]> {

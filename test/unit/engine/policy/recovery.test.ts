@@ -9,7 +9,7 @@ import {
 } from '../../../../lib/lock/errors.js';
 import type { LockHandle } from '../../../../lib/lock/handle.js';
 import { RECORD_KEEPER } from '../../../../lib/engine/key.js';
-import { get } from '../../../../lib/session/requests.js';
+import { get, set } from '../../../../lib/session/requests.js';
 import { replyTo } from '../../../support/sessions/reply-to.js';
 import { type Client, rejection, typesOf } from '../support/engine-world.js';
 import { useEngineWith } from '../support/use-engine.js';
@@ -223,6 +223,24 @@ describe('After a holder that vanished inside,', () => {
     expect(named).not.toEqual([]);
   });
 
+  it('is told of also where one before gave up whose write had never been sent, and came too late to take it back', async () => {
+    const doomed = await acquire(one, { onAbandoned: 'enter' });
+    const late = rejection(other.locks.acquire(KEY, { onAbandoned: 'enter', waitMs: 3_000 }));
+    await engine.runUntil(() => engine.queue(KEY).length === 2);
+    // Its turn comes, it reads the record, and its write never leaves.
+    engine.faults.loseNextRequest(other.process, 'multi');
+    void doomed.release();
+    await engine.runUntil(() => other.session.state === 'suspended');
+    engine.faults.refuse(other.process);
+    engine.faults.expire(other.session.identity!.id);
+    const next = await acquire(one, { onAbandoned: 'enter', label: 'the next' });
+    expect(next.abandoned).toBeUndefined();
+    engine.faults.accept(other.process);
+    await engine.settle(late);
+    await engine.runFor(500);
+    expect(await recorded()).toContain('the next');
+  });
+
   it('inspect shows it until it is dealt with', async () => {
     await vanish({ onAbandoned: 'enter', label: 'the first' });
     expect(await engine.settle(other.locks.inspect(KEY))).toMatchObject({
@@ -348,6 +366,40 @@ describe('For atLeastMs after a run began', () => {
     await engine.settle(running);
     await engine.runFor(BUSY_MS / 2);
     expect(await tryIt()).toBeUndefined();
+  });
+
+  it('a run that began while the next one waited counts in full for that one', async () => {
+    const holder = await engine.settle(other.locks.acquire(KEY));
+    const running = one.locks.withLock(KEY, () => undefined, { atLeastMs: BUSY_MS });
+    await engine.runUntil(() => engine.queue(KEY).length === 2);
+    const waiting = other.locks.acquire(KEY);
+    await engine.runFor(1_500);
+    await engine.settle(holder.release());
+    await engine.settle(running);
+    const began = engine.world.now();
+    await engine.settle(waiting);
+    expect(engine.world.now() - began).toBeGreaterThan(BUSY_MS - 50);
+  });
+
+  it('costs a try no write, once it was found busy', async () => {
+    await run();
+    expect(await tryIt()).toBeUndefined();
+    await engine.runFor(50);
+    const { cversion } = engine.world.stat(KEY)!;
+    expect([await tryIt(), await tryIt(other, {})]).toEqual([undefined, undefined]);
+    expect(engine.world.stat(KEY)!.cversion).toBe(cversion);
+    await engine.runFor(BUSY_MS);
+    expect(await tryIt()).toBeDefined();
+  });
+
+  it("counts anew, once, where the servers' clock was set back", async () => {
+    await run();
+    const record = JSON.stringify({ lastRun: { at: 4_000_000_000_000, busyMs: BUSY_MS } });
+    await engine.settle(replyTo(one.session, set(KEY, Buffer.from(record))));
+    expect(await tryIt()).toBeUndefined();
+    const before = engine.world.now();
+    await engine.settle(other.locks.acquire(KEY));
+    expect(engine.world.now() - before).toBeLessThan(BUSY_MS + 100);
   });
 
   it('also where the holder vanished, its session changed, and containers were reaped', async () => {

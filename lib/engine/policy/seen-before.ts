@@ -1,7 +1,7 @@
 import type { Clock } from '../../lock/clock.js';
 import { RecentMap } from '../collections.js';
 
-/** So many keys are remembered; the delay of a key that was forgotten counts from anew. */
+/** So many keys are remembered. The delay of a key that was forgotten counts from anew; a run that was is asked for again. */
 const MAX_KNOWN = 10_000;
 
 /**
@@ -27,5 +27,26 @@ export class VanishedHolders {
 
   forget(queuePath: string): void {
     this.#first.delete(queuePath);
+  }
+}
+
+/**
+ * Remembers until when keys are busy after their last run, so that a call that only tries costs no write in that time: what time it is
+ * at the servers shows only when a node is made.
+ */
+export class RecentRuns {
+  readonly #busy = new RecentMap<string, { readonly change: bigint; readonly until: number }>(MAX_KNOWN);
+
+  constructor(private readonly clock: Clock) {}
+
+  /** @param change the last change of the record, which tells of the run */
+  isBusy(queuePath: string, change: bigint, until: number): void {
+    this.#busy.set(queuePath, { change, until });
+  }
+
+  /** @returns for how long the key stays busy, as far as is known; 0 where nothing is known */
+  busyForMs(queuePath: string, change: bigint): number {
+    const run = this.#busy.get(queuePath);
+    return run?.change === change ? Math.max(0, run.until - this.clock.now()) : 0;
   }
 }
