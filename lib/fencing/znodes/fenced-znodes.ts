@@ -8,7 +8,7 @@ import { checkRoot, dataBytes, dataPath, refuseBelowRoot } from './data-path.js'
 import { type ExpectedVersion, GuardedNode } from './guarded-node.js';
 import { CallsAround, InTurn } from '../in-turn.js';
 import { type MakeContent, readMakeWrite, type Updatable } from '../update-loop.js';
-import { Link } from './link.js';
+import { PatientLink } from '../../session/patient-link.js';
 import { type LockTicket, rightOf } from './ticket.js';
 import { ZnodeConflictError } from '../errors.js';
 
@@ -147,8 +147,8 @@ export class FencedZnodes {
     return { access, fullPath: dataPath(`${access.namespace}${this.#root}`, path) };
   }
 
-  #link({ session, waitMs }: SessionAccess, path: string): Link {
-    return new Link(session, path, waitMs || ANSWER_WITHIN_MS);
+  #link({ session, waitMs }: SessionAccess, path: string): PatientLink {
+    return new PatientLink(session, path, waitMs || ANSWER_WITHIN_MS);
   }
 }
 

@@ -14,7 +14,7 @@ import {
 } from '../../session/requests.js';
 import { ZnodeConflictError } from '../errors.js';
 import { lockIsOver } from '../refusals.js';
-import { type Link, refusal } from './link.js';
+import { type PatientLink, refusal } from '../../session/patient-link.js';
 import { type Right, verifyTicket } from './ticket.js';
 
 /** The version that the node must have; 'absent': there must be none; undefined: any, or none. */
@@ -34,7 +34,7 @@ export class GuardedNode {
 
   /** @param fullPath the node as the session knows it */
   constructor(
-    private readonly link: Link,
+    private readonly link: PatientLink,
     private readonly fullPath: string,
     private readonly right: Right,
     private readonly standingOf: SessionAccess['standingOf'],

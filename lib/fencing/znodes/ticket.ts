@@ -11,7 +11,7 @@ import {
   ticketOfReader,
   ticketOfWaiter,
 } from '../refusals.js';
-import type { Link } from './link.js';
+import type { PatientLink } from '../../session/patient-link.js';
 
 /** What another process needs to write under a lock: plain data, for a message, a job, a header. */
 export interface LockTicket {
@@ -76,7 +76,11 @@ export async function rightOf(
  * held. A token without a signature may be that of any contender, so its node must be the one that holds, as a writer.
  * @throws InvalidFencingTokenError, StaleFencingTokenError, LockUnavailableError
  */
-export async function verifyTicket(link: Link, right: Right, standingOf: SessionAccess['standingOf']): Promise<void> {
+export async function verifyTicket(
+  link: PatientLink,
+  right: Right,
+  standingOf: SessionAccess['standingOf'],
+): Promise<void> {
   const { nodePath, token, shownAs } = right;
   const queuePath = nodePath.slice(0, nodePath.lastIndexOf('/'));
   const name = nodePath.slice(queuePath.length + 1);
@@ -102,7 +106,7 @@ export async function verifyTicket(link: Link, right: Right, standingOf: Session
 }
 
 async function look(
-  link: Link,
+  link: PatientLink,
   right: Right,
   queuePath: string,
 ): Promise<{ readonly stat: Stat; readonly names: readonly string[] }> {
@@ -114,7 +118,7 @@ async function look(
 }
 
 /** Whether a node is of this session. A node that is gone by now counts as such: then there is something new to see. */
-async function isOfSession(link: Link, path: string, session: bigint): Promise<boolean> {
+async function isOfSession(link: PatientLink, path: string, session: bigint): Promise<boolean> {
   const [stat] = await link.ask([exists(path)]);
   return stat === undefined || stat.ephemeralOwner === session;
 }

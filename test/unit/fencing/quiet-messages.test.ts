@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { FencedFileStore, PostgresFence } from '../../../lib/fencing/index.js';
-import { refusal } from '../../../lib/fencing/znodes/link.js';
+import { refusal } from '../../../lib/session/patient-link.js';
 import { type LockError, LockConfigurationError } from '../../../lib/lock/errors.js';
 import { SessionError } from '../../../lib/session/errors.js';
 import { temporaryRoot } from './file-store/support/temporary-root.js';

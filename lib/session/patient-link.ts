@@ -1,18 +1,12 @@
 import { filter, firstValueFrom, Subject, takeUntil } from 'rxjs';
-import { LockClosedError, LockConfigurationError, LockUnavailableError } from '../../lock/errors.js';
-import { isUp } from '../../session/connection-state.js';
-import {
-  describeDenial,
-  failedWith,
-  isAboutTheLink,
-  SessionError,
-  type SessionErrorCode,
-} from '../../session/errors.js';
-import { get, type NodeData, type Outcome, type ReplyTo, type Request, sync } from '../../session/requests.js';
-import type { Session } from '../../session/session.js';
+import { LockClosedError, LockConfigurationError, LockUnavailableError } from '../lock/errors.js';
+import { isUp } from './connection-state.js';
+import { describeDenial, failedWith, isAboutTheLink, SessionError, type SessionErrorCode } from './errors.js';
+import { get, type NodeData, type Outcome, type ReplyTo, type Request, sync } from './requests.js';
+import type { Session } from './session.js';
 
 /** One call over a session that may go down and come back, until its time is up. */
-export class Link {
+export class PatientLink {
   readonly #endsAt: number;
   /** A write was sent, and its answer was lost, or is still to come. */
   isInDoubt = false;
