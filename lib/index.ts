@@ -28,6 +28,7 @@ export {
   type LossEvidence,
   StaleFencingTokenError,
 } from './lock/errors.js';
+export { LockBrokenError, LockDrainedError } from './lock/intervention-errors.js';
 export type { LockEvent, LockEventJson, LossReason } from './lock/events.js';
 export { LockHandle, type LockScope, MultiLockHandle, type UpgradeOptions } from './lock/handle.js';
 export type { LockMode } from './lock/mode.js';

@@ -11,6 +11,7 @@ import { CallScopes } from './bounds/call-scope.js';
 import { Identifiers, LockEvents } from './bounds/owner-context.js';
 import type { LockRequest } from './contender.js';
 import { notRemoved } from './error-texts.js';
+import { BrokenHolds } from './hold/broken-holds.js';
 import { HoldHistory } from './hold/hold-parts.js';
 import { Hold } from './hold/hold.js';
 import { Holders } from './hold/holders.js';
@@ -76,13 +77,14 @@ export function buildEngine(
     events.next(notRemoved(namespace, path, error)),
   );
   const holders = new Holders(session, timers, link, settings.onSuspended);
+  const brokenHolds = new BrokenHolds(session, link);
   const records = new KeyRecords({ session, timers, machine, lockDelayMs });
   const rules = new Entry(link, records, exclusion);
   const keyQueues = new KeyQueues(session, link, timers);
 
   const upkeep = { session, clock, link, timers, janitor, lists };
   const calls = { scopes, identifiers, events, waitMs };
-  const holdParts = { ...upkeep, ...calls, holders, history, rules, scope };
+  const holdParts = { ...upkeep, ...calls, holders, brokenHolds, history, rules, scope };
   const acquire = new Acquire({
     ...upkeep,
     identifiers,
@@ -107,5 +109,5 @@ export function buildEngine(
   });
   const standIn = local && new LocalStandIn(local, link, timers, events);
   const lockCalls = new LockCalls({ ...upkeep, ...calls, acquire, records, standIn, namespace, connectTimeoutMs });
-  return { ...upkeep, ...calls, holders, history, lockCalls, random };
+  return { ...upkeep, ...calls, holders, brokenHolds, history, lockCalls, random };
 }

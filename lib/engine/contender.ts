@@ -1,6 +1,7 @@
 import type { AbandonedLock } from '../lock/abandoned.js';
 import type { AcquireOptions } from '../lock/acquire-options.js';
 import type { LockMode } from '../lock/mode.js';
+import { breakingIn, type Intervention } from '../queue/intervention.js';
 import { parseNodeName, type QueueNode, releaseMark } from '../queue/node-name.js';
 import { failedWith, SessionError } from '../session/errors.js';
 import {
@@ -150,11 +151,16 @@ export class Contender {
   }
 }
 
-/** A node of this process, with the watch on it, which tells when an operator removes the node. */
+/** A node of this process, with the watch on it, which tells when an operator removes the node, or breaks the lock. */
 export class OwnNode implements Watcher {
   readonly path: string;
   readonly #goneListeners: (() => void)[] = [];
+  readonly #brokenListeners: ((breaking: Intervention) => void)[] = [];
   #isGone = false;
+  #onChanged: (() => void) | undefined;
+  /** The last change of its data that was seen. */
+  #seenUpTo: bigint | undefined;
+  #breaking: Intervention | undefined;
   #isWatched = false;
   #isKept = false;
   /** How often the watch was asked for, how many of these were answered, and how many an event has used up, perhaps before the answer. */
@@ -184,6 +190,17 @@ export class OwnNode implements Watcher {
     this.#goneListeners.push(listener);
   }
 
+  /** Called each time that somebody else has written to the node. */
+  onChanged(listener: () => void): void {
+    this.#onChanged = listener;
+  }
+
+  /** Called once, at once or later, when somebody has written into the node that the lock is broken. */
+  onBroken(listener: (breaking: Intervention) => void): void {
+    if (this.#breaking === undefined) this.#brokenListeners.push(listener);
+    else listener(this.#breaking);
+  }
+
   /** A read that sets the watch, to be sent with others; `answered` takes what came of it. */
   askToWatch(): GetRequest {
     this.#asked += 1;
@@ -193,7 +210,21 @@ export class OwnNode implements Watcher {
   answered(outcome: Outcome<GetRequest>): void {
     this.#answered += 1;
     if (failedWith(outcome, 'NO_NODE')) this.gone();
-    else if (!(outcome instanceof SessionError)) this.#isWatched = !this.#isGone && this.#answered > this.#usedUp;
+    if (outcome instanceof SessionError) return;
+    this.#isWatched = !this.#isGone && this.#answered > this.#usedUp;
+    // What its own process wrote when it was created need not be parsed.
+    const { czxid, mzxid } = outcome.stat;
+    if (mzxid === (this.#seenUpTo ?? czxid)) return;
+    this.#seenUpTo = mzxid;
+    this.#changed(outcome.data);
+  }
+
+  #changed(data: Uint8Array): void {
+    this.#onChanged?.();
+    const breaking = this.#breaking === undefined ? breakingIn(data) : undefined;
+    if (breaking === undefined) return;
+    this.#breaking = breaking;
+    for (const listener of this.#brokenListeners.splice(0)) listener(breaking);
   }
 
   /** From now on the watch is set, and set again whenever it was used up. Called after a reconnect, it sets what is missing. */
@@ -227,6 +258,8 @@ export class OwnNode implements Watcher {
   forget(): void {
     this.#isKept = false;
     this.#goneListeners.length = 0;
+    this.#brokenListeners.length = 0;
+    this.#onChanged = undefined;
     if (this.#asked > 0 && !this.#isGone) this.session.unwatch(this.path, this);
     this.#isWatched = false;
   }

@@ -6,6 +6,8 @@ import {
   type LossEvidence,
 } from '../lock/errors.js';
 import type { LockEventFacts, LossReason } from '../lock/events.js';
+import { LockBrokenError } from '../lock/intervention-errors.js';
+import type { Intervention } from '../queue/intervention.js';
 import type { KeptOut, RecordedHolder, Vanished } from '../queue/key-record.js';
 import { decodeContender } from '../queue/node-data.js';
 import { parseNodeName } from '../queue/node-name.js';
@@ -98,7 +100,10 @@ export function lossEvidence(session: Session, linkDownMs: number, sessionTimeou
   };
 }
 
-const WHY_LOST: Readonly<Record<LossReason, string>> = {
+/** Why a lock was lost by which nobody outside has told the holder. */
+export type UntoldLoss = Exclude<LossReason, 'broken'>;
+
+const WHY_LOST: Readonly<Record<UntoldLoss, string>> = {
   'session-ended': 'the servers ended the session (they heard nothing from this process for a whole session time-out)',
   uncertain:
     'the servers have not confirmed for too long that the session is alive, so another process may be about to get it',
@@ -114,7 +119,7 @@ const WHY_LOST: Readonly<Record<LossReason, string>> = {
  * @param heartbeat what the servers last answered to the session's heartbeat, if they refused it
  */
 export function lossError(
-  reason: LossReason,
+  reason: UntoldLoss,
   key: string,
   heldMs: number,
   evidence: LossEvidence,
@@ -124,6 +129,19 @@ export function lossError(
   // A refused heartbeat explains why certainty ended, and nothing else.
   if (reason !== 'uncertain' || heartbeat === undefined) return new LockLostError(text, key, { evidence });
   return new LockLostError(`${text}; ${describeRefusedHeartbeat(heartbeat)}`, key, { cause: heartbeat, evidence });
+}
+
+/** Makes the error of a lock that somebody has broken. */
+export function brokenError(
+  key: string,
+  heldMs: number,
+  evidence: LossEvidence,
+  { by, reason }: Intervention,
+): LockBrokenError {
+  const text =
+    `The lock ${key} was broken after ${heldMs} ms by ${by}: ${reason}. Others are kept out until the work under it has ended, ` +
+    'or the grace is over: put right what is half done, and end';
+  return new LockBrokenError(text, key, { by, reason, evidence });
 }
 
 /** One clause on whether the process, the link or the servers were the cause; '' where the reason says it all. */

@@ -1,4 +1,5 @@
 import { InvalidLockKeyError } from '../lock/errors.js';
+import { DRAIN_MARKER } from '../queue/intervention.js';
 import { parseNodeName } from '../queue/node-name.js';
 import { checkPath } from '../session/paths.js';
 
@@ -11,7 +12,7 @@ const MAX_LENGTH = 4_096;
  */
 export const RECORD_KEEPER = '~record';
 /** The nodes of the sessions' heartbeats are below a node of the first name. */
-const RESERVED: readonly string[] = ['.sessions', RECORD_KEEPER];
+const RESERVED: readonly string[] = ['.sessions', RECORD_KEEPER, DRAIN_MARKER];
 
 /** Keys that have been found right: most are used again and again. */
 const checked = new Set<string>();

@@ -32,6 +32,11 @@ export interface SessionAccess {
   readonly namespace: string;
   /** The lock service's bound on any wait. */
   readonly waitMs: number;
+  /**
+   * Where the contenders of a key queue.
+   * @throws InvalidLockKeyError for what is no key
+   */
+  readonly queuePathOf: (key: string) => string;
   /** Says of one child of a key whether it holds as a writer, by the names of all. */
   readonly standingOf: (names: readonly string[], name: string) => WriterStanding;
 }

@@ -15,7 +15,7 @@ import type { Call, AcquiredLock } from './acquire/lock-calls.js';
 import { Busy } from './acquire/obstacles.js';
 import { callerOf, frameFor, LockEvents, runInFrame } from './bounds/owner-context.js';
 import { buildEngine, type Engine, type EngineSettings, type SharedParts } from './build-engine.js';
-import { untilDoneOrLost } from './hold/held-lock.js';
+import { releaseBehind, untilDoneOrLost } from './hold/held-lock.js';
 import { type Freshness, inspectKey } from './insight/inspect.js';
 import { watchKey } from './insight/watch-key.js';
 import {
@@ -95,13 +95,14 @@ export class ZookeeperLockService extends LockService implements AsyncDisposable
   ): Promise<T> {
     checkFunction('work', work, WITH_LOCK, key);
     const lock = await this.#engine.lockCalls.acquire(key, options, this.#call(options, key));
+    let running: Promise<T> | undefined;
     try {
       const held = lastLook(lock);
-      const running = runInFrame(frameFor(this, this.#engine.identifiers, [lock]), () => work(held));
+      running = runInFrame(frameFor(this, this.#engine.identifiers, [lock]), () => work(held));
       return await untilDoneOrLost(running, lock.hold, this.#engine.events);
     } finally {
       // The caller waits until the removal has left the process, which may end now, and not for the servers' answer.
-      void lock.handle.release();
+      void releaseBehind(running, lock);
       await this.#engine.janitor.removalsSent();
     }
   }
@@ -157,23 +158,26 @@ export class ZookeeperLockService extends LockService implements AsyncDisposable
   }
 
   async #endHolders(graceMs: number): Promise<void> {
-    const { holders, timers, scopes, clock } = this.#engine;
+    const { holders, brokenHolds, timers, scopes, clock } = this.#engine;
     this.#graceEndsAt = clock.now() + graceMs;
     this.refuseNewRequests();
     const ofThisProcess = this.#standIn?.endHolders(graceMs);
     // The calls that wait have been ended, which takes a few turns of promises. One of them may turn out to hold, and others
     // leave nodes to remove (with a lock-delay also a name in a record, which outlives the session).
     if (!scopes.isEmpty) await timers.atMost(CLOSE_WITHIN_MS, scopes.whenEmpty());
-    if (!holders.isEmpty) await timers.atMost(graceMs, holders.whenEmpty());
+    const areHeld = !holders.isEmpty || !brokenHolds.isEmpty;
+    if (areHeld) await timers.atMost(graceMs, Promise.all([holders.whenEmpty(), brokenHolds.whenEmpty()]));
     for (const hold of holders.all()) hold.lose('closed');
+    brokenHolds.endAll();
     await ofThisProcess;
   }
 
   async #close(graceMs: number): Promise<void> {
-    const { holders, session, janitor, timers, events, link } = this.#engine;
+    const { holders, brokenHolds, session, janitor, timers, events, link } = this.#engine;
     await this.endHolders(graceMs);
     // A call that was slow to end may have entered since.
     for (const hold of holders.all()) hold.lose('closed');
+    brokenHolds.endAll();
     // Locks that were released while the link was down still have nodes. If the link comes back within the grace, the next
     // holders can enter; otherwise they wait for the end of the session.
     const leftMs = this.#graceEndsAt - session.clock.now();
@@ -194,7 +198,8 @@ export class ZookeeperLockService extends LockService implements AsyncDisposable
   /** @internal */
   override [sessionAccess](): SessionAccess {
     const { namespace, waitMs } = this.#settings;
-    return { session: this.#engine.session, namespace, waitMs, standingOf: writerStanding };
+    const queuePathOf = (key: string): string => this.#engine.lockCalls.check(key, {});
+    return { session: this.#engine.session, namespace, waitMs, queuePathOf, standingOf: writerStanding };
   }
 
   /** Checks the options, and makes the deadline of the call, before anything else is done with them. */
@@ -208,8 +213,10 @@ export class ZookeeperLockService extends LockService implements AsyncDisposable
 function lastLook({ hold, handle }: AcquiredLock): LockHandle {
   // Turns of promises lie between the begin of the hold and its caller, in which other code may have blocked the event loop.
   const loss = hold.lossError();
-  if (loss !== undefined) throw loss;
-  return handle;
+  if (loss === undefined) return handle;
+  // The caller gets no handle that it could release.
+  void handle.release();
+  throw loss;
 }
 
 /**

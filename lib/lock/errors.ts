@@ -7,6 +7,8 @@ export type LockErrorCode =
   | 'LOCK_TIMEOUT'
   | 'LOCK_ABORTED'
   | 'LOCK_LOST'
+  | 'LOCK_BROKEN'
+  | 'LOCK_DRAINED'
   | 'LOCK_UNAVAILABLE'
   | 'LOCK_CLOSED'
   | 'LOCK_QUEUE_FULL'
@@ -179,7 +181,7 @@ export interface LossEvidence {
 
 /** The lock was held and can no longer be trusted. Somebody else may hold it now or soon. */
 export class LockLostError extends LockError {
-  readonly code = 'LOCK_LOST';
+  readonly code: 'LOCK_LOST' | 'LOCK_BROKEN' = 'LOCK_LOST';
   readonly status = 503;
 
   static override readonly outward: string = 'The lock was lost';

@@ -18,7 +18,9 @@ export type LossReason =
   /** The lock service was closed before the holder was done. */
   | 'closed'
   /** Another lock of the same `acquireAll` was lost. */
-  | 'sibling-lost';
+  | 'sibling-lost'
+  /** An operator broke the lock (`doctor.break`): the error is a LockBrokenError. */
+  | 'broken';
 
 interface OfLock {
   readonly key: string;

@@ -16,6 +16,7 @@ export const NATIVE_LIMITS = {
   atLeastMs: `${NO_TRANSACTIONS}, and what is written down of a run counts only while its node is there`,
   upgradeable: `${NO_TRANSACTIONS}, and a writer that was upgraded leaves the queue with two nodes at once`,
   FencedZnodes: `${NO_TRANSACTIONS}, and each write is one, with the check that the lock is still held`,
+  createLockDoctor: `${NO_TRANSACTIONS}, and a waiter is removed only while it certainly waits`,
   'memory:': 'it connects to servers only',
 } as const;
 

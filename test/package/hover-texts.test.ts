@@ -9,6 +9,7 @@ const FILE = join(REPOSITORY, 'snippets', 'hover.ts');
 /** A cursor stands behind each `/*name*\/`, on what is hovered over. */
 const SOURCE = `
 import { type AcquireOptions, createLockService, DistributedLockModule, Locked, type LockedOptions, LockService } from 'nestjs-zookeeper-lock';
+import { type BreakOptions, type DrainOptions, type LockDoctor, type LockDoctorOptions } from 'nestjs-zookeeper-lock/doctor';
 import { type LockRecipe, LockSimulator, type LockSimulatorOptions, type SimulatedClient, type SimulatorFaults } from 'nestjs-zookeeper-lock/simulator';
 export const one = DistributedLockModule./*forRoot*/forRoot({ /*connect*/connect: 'zk:2181', /*name*/name: 'one' });
 export const two = DistributedLockModule./*forRootAsync*/forRootAsync({ /*useFactory*/useFactory: () => ({ connect: 'zk:2181' }) });
@@ -27,6 +28,10 @@ export type OfSimulator = LockSimulatorOptions;
 export type Faults = SimulatorFaults;
 export type Client = SimulatedClient;
 export type Recipe = LockRecipe;
+export type Doctor = LockDoctor;
+export type OfDoctor = LockDoctorOptions;
+export type OfBreak = BreakOptions;
+export type OfDrain = DrainOptions;
 new LockSimulator()./*plan*/plan([{ atMs: 1, fault: 'lagServer', /*with*/with: [1, 5] }]);
 `;
 
@@ -67,6 +72,10 @@ describe('an editor shows a text for', () => {
     ['Faults', 32],
     ['Client', 6],
     ['Recipe', 3],
+    ['Doctor', 3],
+    ['OfDoctor', 11],
+    ['OfBreak', 4],
+    ['OfDrain', 3],
   ])('each member of %s', (name, least) => {
     const texts = textsOf(name.charAt(0).toUpperCase() + name.slice(1));
 

@@ -274,7 +274,7 @@ describe('the packed package', () => {
       if (name !== '.') expect(typesVersions['*'][name.slice('./'.length)]).toEqual([entry.types]);
     }
     expect(entries().map(([name]) => name)).toEqual(
-      expect.arrayContaining(['.', './fencing', './grpc', './simulator', './terminus', './testing']),
+      expect.arrayContaining(['.', './doctor', './fencing', './grpc', './simulator', './terminus', './testing']),
     );
   });
 

@@ -12,6 +12,7 @@ import { namesReader } from '../hold/upgrade.js';
 import type { PendingTimer, Timers } from '../timers.js';
 import { listQueue } from '../upkeep/key-nodes.js';
 import { Latch, type Patience } from '../wait.js';
+import { refuseWhileDrained } from './drained.js';
 import { enqueue, type Enqueued, type EnqueueParts } from './enqueue.js';
 import { Busy, type EntryRules, explainRefusal, type HolderInFront, type QueueBound } from './obstacles.js';
 import type { QueueMember, Turn } from './queue-member.js';
@@ -70,6 +71,7 @@ export class Acquire {
         if (end !== 'session ended') return this.tryAcquire(request, scope);
         throw new LockUnavailableError(`The session ended while the lock ${request.key} was being tried`, request.key);
       }
+      if (end === 'removed') await refuseWhileDrained(this.#parts, request, scope);
       this.#parts.onRequeued(request, WHY_AGAIN[end]);
     }
   }

@@ -158,6 +158,10 @@ export class KeyQueue {
       this.known.removed(contender.name);
       if (member.waits) member.tell({ kind: 'removed' });
     });
+    // Who stands behind a contender of its own process watches nothing. Whoever removes such waiters writes to the node ahead.
+    contender.node.onChanged(() => {
+      if (this.#members.some(({ waits }) => waits)) this.#look();
+    });
     if (!this.#isCurrent) member.tell({ kind: 'session ended' });
     else if (listed !== undefined) this.#listed(listed, [member]);
     else if (this.#handsOver && this.#order.isFollowedBy(contender)) this.#joinsKnown(member);

@@ -141,6 +141,20 @@ export class HeldLock extends LockHandle {
   }
 }
 
+/**
+ * Gives a lock back. One that somebody has broken keeps others out until the work under it has ended, which puts right what is half
+ * done.
+ * @param work undefined where none has begun
+ */
+export function releaseBehind(
+  work: Promise<unknown> | undefined,
+  { hold, handle }: { readonly hold: Hold; readonly handle: LockHandle },
+): Promise<void> {
+  if (work === undefined || !hold.isBroken) return handle.release();
+  const release = (): Promise<void> => handle.release();
+  return work.then(release, release);
+}
+
 /** The locks that a piece of work depends on: one hold, or all those of a transaction. */
 export interface Footing {
   /** @returns how to stop listening */

@@ -8,6 +8,7 @@ import type { PendingTimer, Timers } from '../timers.js';
 import type { Janitor } from '../upkeep/janitor.js';
 import type { ListsBehindWrites } from '../upkeep/key-nodes.js';
 import type { LinkState } from '../upkeep/link-state.js';
+import type { BrokenHolds } from './broken-holds.js';
 import type { Hold } from './hold.js';
 import type { Holders } from './holders.js';
 
@@ -20,6 +21,7 @@ export interface HoldParts {
   readonly lists: ListsBehindWrites;
   readonly scopes: CallScopes;
   readonly holders: Holders;
+  readonly brokenHolds: BrokenHolds;
   readonly history: HoldHistory;
   readonly events: LockEvents;
   readonly rules: UpgradeRules;

@@ -1,18 +1,18 @@
 import type { AbandonedLock } from '../../lock/abandoned.js';
 import { answerWithinMs } from '../../lock/deadline.js';
 import { LockConfigurationError, LockLostError } from '../../lock/errors.js';
-import type { LossReason } from '../../lock/events.js';
 import type { LockHandle } from '../../lock/handle.js';
+import { LockBrokenError } from '../../lock/intervention-errors.js';
 import type { LockMode } from '../../lock/mode.js';
 import { fencingToken } from '../../lock/token.js';
 import type { MultiPart } from '../../session/requests.js';
 import { detached, type OwnedHold } from '../bounds/owner-context.js';
 import type { Member } from '../collections.js';
 import { type Contender, type Leaving, type LockRequest, OwnNode } from '../contender.js';
-import { lossError, lossEvidence } from '../error-texts.js';
 import type { PendingTimer } from '../timers.js';
 import { type Footing, HeldLock } from './held-lock.js';
 import { type HoldParts, Leases } from './hold-parts.js';
+import { doubtOf, lossOf, type WhyLost } from './loss.js';
 import { RecordWrites } from './record-writes.js';
 import { UpgradeTurns } from './upgrade.js';
 
@@ -43,7 +43,7 @@ export class Hold implements Member, Footing, OwnedHold {
     private readonly parts: HoldParts,
     readonly contender: Contender,
   ) {
-    contender.node.onGone(() => this.lose('removed'));
+    contender.node.onGone(() => this.#gone());
     this.token = fencingToken(contender.czxid);
     this.heldSince = parts.session.clock.now();
     this.#mode = this.request.mode;
@@ -54,8 +54,9 @@ export class Hold implements Member, Footing, OwnedHold {
     if (parts.events.observed) parts.events.next({ ...this.facts(), type: 'acquired', waitedMs });
     const { abandoned } = contender;
     if (abandoned !== undefined) parts.events.next({ ...this.facts(), type: 'abandoned', abandoned });
-    // An operator may have removed the node before this hold listened to it.
+    // An operator may have removed the node, or broken the lock, before this hold listened to it.
     if (contender.node.isGone) this.lose('removed');
+    contender.node.onBroken((breaking) => this.lose(breaking));
   }
 
   get request(): LockRequest {
@@ -93,6 +94,11 @@ export class Hold implements Member, Footing, OwnedHold {
     return this.contender.abandoned;
   }
 
+  /** Whether somebody has broken it, and the work under it goes on, to put right what is half done. */
+  get isBroken(): boolean {
+    return this.parts.brokenHolds.has(this);
+  }
+
   get isReleased(): boolean {
     return this.#state.name === 'released';
   }
@@ -109,7 +115,7 @@ export class Hold implements Member, Footing, OwnedHold {
   isHeld(): boolean {
     if (this.#state.name !== 'held') return false;
     // A blocked event loop delays the timers that announce a loss, so each caller that asks looks at the clock.
-    const doubt = this.#doubt();
+    const doubt = doubtOf(this.parts.session, this, this.#leases?.earliest);
     if (doubt !== undefined) this.lose(doubt);
     return doubt === undefined;
   }
@@ -146,25 +152,31 @@ export class Hold implements Member, Footing, OwnedHold {
     return new HeldLock(this.parts, this);
   }
 
-  /** Called when a lock that was acquired together with this one is lost. */
-  loseWithSiblings(): void {
+  /** Called when a lock that was acquired together with this one is lost, with the error of that. */
+  loseWithSiblings(cause: LockLostError): void {
     // A second handle belongs to a caller that knows nothing of the other locks, and keeps its own.
-    if (this.#handles === 1) this.lose('sibling-lost');
+    if (this.#handles === 1) this.lose('sibling-lost', cause instanceof LockBrokenError);
   }
 
   /** The last handle that is removed releases the lock. Resolves when the node is gone, or when waiting for that makes no sense. */
   removeHandle(handle: LockHandle): Promise<void> {
     this.#handles -= 1;
     this.#leases?.delete(handle);
+    if (this.#handles === 0 && this.isBroken) return this.endBroken('departed');
     if (this.#handles > 0 || !this.isHeld()) return Promise.resolve();
     const { history, events } = this.parts;
-    const { releaseMarks, record } = this.contender;
     const heldMs = this.ageMs;
     this.#end({ name: 'released' });
     for (const listener of [...this.#listeners]) listener(this.#releasedError());
     history.record(this.request.key, heldMs);
     if (events.observed) events.next({ ...this.facts(), type: 'released', heldMs: Math.round(heldMs) });
-    return this.#removeNodes('departed', [...releaseMarks, ...(record?.release() ?? [])]);
+    return this.#removeNodes('departed', this.#orderlyRelease());
+  }
+
+  /** What an orderly release does besides removing the node. */
+  #orderlyRelease(): readonly MultiPart[] {
+    const { releaseMarks, record } = this.contender;
+    return record === undefined ? releaseMarks : [...releaseMarks, ...record.release()];
   }
 
   /** Sets the lease of a handle, or of the call that acquired the lock, which the hold itself stands for. */
@@ -188,8 +200,13 @@ export class Hold implements Member, Footing, OwnedHold {
   upgraded(intentPath: string): void {
     this.#mode = 'write';
     this.#intent = new OwnNode(this.parts.session, intentPath);
-    this.#intent.onGone(() => this.lose('removed'));
+    this.#intent.onGone(() => this.#gone());
     this.watchOwn();
+  }
+
+  #gone(): void {
+    this.lose('removed');
+    void this.endBroken('lost');
   }
 
   /** Watches the hold's nodes for removal by others. Called again after a reconnect, it sets only the watches that are missing. */
@@ -205,22 +222,34 @@ export class Hold implements Member, Footing, OwnedHold {
     return { key, mode: this.#mode, label: options.label, token };
   }
 
-  /** Ends the hold, tells everybody who listens, then removes the node. */
-  lose(reason: LossReason): void {
+  /** The work under a lock that was broken has ended, or its node is gone, so the node keeps nobody out any more. */
+  endBroken(leaving: Leaving): Promise<void> {
+    if (!this.parts.brokenHolds.delete(this)) return Promise.resolve();
+    return this.#removeNodes(leaving, leaving === 'departed' ? this.#orderlyRelease() : []);
+  }
+
+  /**
+   * Ends the hold, tells everybody who listens, then removes the node.
+   * @param isPutRight whether the node keeps others out until the work under the lock has ended
+   */
+  lose(why: WhyLost, isPutRight = typeof why === 'object'): void {
     if (this.#state.name !== 'held') return;
-    const { session, link, events } = this.parts;
-    const heldMs = Math.round(this.ageMs);
-    const evidence = lossEvidence(session, link.downMs, this.contender.session.timeoutMs);
-    const error = lossError(reason, this.request.key, heldMs, evidence, session.heartbeatRefusal);
+    const { events, brokenHolds } = this.parts;
+    const loss = lossOf(this.parts, this, why);
+    const { error } = loss;
     this.#end({ name: 'lost', error });
+    // Without a handle nobody has begun to work.
+    const stays = isPutRight && this.#handles > 0;
+    if (stays) brokenHolds.add(this);
     // The loss may be found in a call of a stranger, who has locks of its own that these listeners must not see.
     detached(() => {
       this.#controller?.abort(error);
       for (const listener of [...this.#listeners]) listener(error);
     });
-    events.next({ ...this.facts(), type: 'lost', reason, heldMs, error, evidence });
+    events.next({ ...this.facts(), type: 'lost', ...loss });
     // The session may live on, and its node would block the key.
-    void this.#removeNodes('lost', []);
+    if (!stays) void this.#removeNodes('lost', []);
+    else if (this.isBroken) this.watchOwn();
   }
 
   /**
@@ -236,15 +265,6 @@ export class Hold implements Member, Footing, OwnedHold {
     const { done, forget } = janitor.remove(paths, also, this.contender.leave(leaving));
     // Only the wait is bounded. The janitor goes on with the removal for as long as it takes.
     return timers.atMost(answerWithinMs(waitMs), link.whileUp(done)).finally(forget);
-  }
-
-  #doubt(): LossReason | undefined {
-    const { session } = this.parts;
-    if (session.identity !== this.contender.session) return 'session-ended';
-    const now = session.clock.now();
-    // Certainty that began after the hold had a gap before it. The gap was a loss, even if the session has survived it.
-    if (now >= session.certainUntil() || session.certainSince() > this.heldSince) return 'uncertain';
-    return now >= (this.#leases?.earliest ?? Infinity) ? 'lease-ended' : undefined;
   }
 
   #end(state: State): void {

@@ -7,6 +7,7 @@ import {
   LockLostError,
 } from '../../lock/errors.js';
 import { type LockHandle, MultiLockHandle } from '../../lock/handle.js';
+import { LockBrokenError } from '../../lock/intervention-errors.js';
 import { type LockMode, strongest } from '../../lock/mode.js';
 import { shown } from '../../lock/shown.js';
 import type { Call, LockCalls, AcquiredLock } from '../acquire/lock-calls.js';
@@ -149,11 +150,18 @@ export class HeldLocks extends MultiLockHandle {
   #lose(cause: LockLostError): void {
     if (this.#released !== undefined || this.#controller.signal.aborted) return;
     const [first] = this.locks;
-    const { evidence } = cause;
-    const text = `Locks held together are lost. ${cause.details}`;
-    this.#controller.abort(new LockLostError(text, first?.key, { cause, evidence }));
-    for (const { hold } of this.#owned) hold.loseWithSiblings();
+    this.#controller.abort(lostTogether(cause, first?.key));
+    for (const { hold } of this.#owned) hold.loseWithSiblings(cause);
+    // What was broken keeps others out until the caller has put right what is half done, and releases these locks.
+    if (cause instanceof LockBrokenError) return;
     // Locks that other callers share are not lost with these. Only this handle on them is released.
     void this.release();
   }
+}
+
+function lostTogether(cause: LockLostError, key: string | undefined): LockLostError {
+  const { evidence } = cause;
+  const text = `Locks held together are lost. ${cause.details}`;
+  if (!(cause instanceof LockBrokenError)) return new LockLostError(text, key, { cause, evidence });
+  return new LockBrokenError(text, key, { cause, evidence, by: cause.by, reason: cause.reason });
 }

@@ -5,7 +5,7 @@ import { covers, type LockMode } from '../../lock/mode.js';
 import type { AcquiredLock, Call, LockCalls } from '../acquire/lock-calls.js';
 import { type CallScope, onAbort } from '../bounds/call-scope.js';
 import { frameFor, type Identifiers, type LockEvents, runInFrame } from '../bounds/owner-context.js';
-import { type Footing, untilDoneOrLost } from '../hold/held-lock.js';
+import { type Footing, releaseBehind, untilDoneOrLost } from '../hold/held-lock.js';
 import type { Hold } from '../hold/hold.js';
 import type { LockTransaction } from '../lock-service.js';
 import type { PendingTimer, Timers } from '../timers.js';
@@ -67,15 +67,16 @@ async function runOnce<T>(parts: TransactionParts, work: TransactionWork<T>, { s
     },
     parts.random,
   );
+  let running: Promise<T> | undefined;
   try {
-    const running = runInFrame(frame, () => work(tx));
+    running = runInFrame(frame, () => work(tx));
     const result = await untilDoneOrLost(running, tx, events);
     // The work counts as done only under all its locks, so one that it released itself is an error, too.
     for (const { handle } of locks) handle.assertHeld();
     return result;
   } finally {
     tx.end();
-    const released = Promise.all(locks.map(({ handle }) => handle.release()));
+    const released = Promise.all(locks.map((lock) => releaseBehind(running, lock)));
     // After a loss there may be no link, and the caller should know of the loss at once.
     await (tx.signal.aborted ? janitor.removalsSent() : released);
   }
@@ -218,7 +219,7 @@ export class GrowingTransaction implements LockTransaction, Footing {
     this.#controller.abort(error);
     this.#over.abort(error);
     // Locks that other callers share stay. The transaction's own handles on them are released at its end.
-    for (const { hold } of this.#locks) hold.loseWithSiblings();
+    for (const { hold } of this.#locks) hold.loseWithSiblings(error);
   }
 
   #suspicion(key: string): Suspicion | undefined {

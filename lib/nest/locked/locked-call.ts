@@ -39,7 +39,7 @@ export async function runLocked<T>(
 ): Promise<T | BusyInstead> {
   const { options, by } = plan;
   let isInside = false;
-  let stopListening: (() => void) | undefined;
+  let hook: LossHook | undefined;
   try {
     const key = plan.keyOf(instance, args);
     const service = serviceFor(instance, options.name, by);
@@ -47,8 +47,10 @@ export async function runLocked<T>(
       key,
       (lock) => {
         isInside = true;
-        if (options.onLost !== undefined) stopListening = listenForLoss(service, lock, plan, options.onLost);
-        return body(fill(args, plan.filled, lock), lock);
+        const inside = (): T | PromiseLike<T> => body(fill(args, plan.filled, lock), lock);
+        if (options.onLost === undefined) return inside();
+        hook = listenForLoss(service, lock, plan, options.onLost);
+        return withCompensation(inside, hook);
       },
       signal === undefined ? options.acquire : { ...options.acquire, signal },
     );
@@ -64,7 +66,23 @@ export async function runLocked<T>(
     }
     return new BusyInstead(options.onBusy === 'skip' ? undefined : await options.onBusy(error));
   } finally {
-    stopListening?.();
+    hook?.stopListening();
+  }
+}
+
+/** The `onLost` hook of one call. */
+interface LossHook {
+  readonly stopListening: () => void;
+  /** What the hook does about a lock that somebody has broken; undefined until then. */
+  compensation: Promise<void> | undefined;
+}
+
+/** The work under a broken lock has ended when its hook has: until then the lock's node keeps others out. */
+async function withCompensation<T>(inside: () => T | PromiseLike<T>, hook: LossHook): Promise<T> {
+  try {
+    return await inside();
+  } finally {
+    await hook.compensation;
   }
 }
 
@@ -93,7 +111,7 @@ function listenForLoss(
   lock: LockHandle,
   plan: LockedPlan,
   onLost: NonNullable<ResolvedLockedOptions['onLost']>,
-): () => void {
+): LossHook {
   const { by } = plan;
   const tell = async (loss: Parameters<typeof onLost>[0]): Promise<void> => {
     try {
@@ -117,9 +135,11 @@ function listenForLoss(
     const plans = plansTold.get(event) ?? new Set();
     if (plans.has(plan)) return;
     plansTold.set(event, plans.add(plan));
-    void tell(withJson({ key: event.key, token: event.token, reason: event.reason, by }));
+    const told = tell(withJson({ key: event.key, token: event.token, reason: event.reason, by }));
+    if (event.reason === 'broken') hook.compensation = told;
   });
-  return () => subscription.unsubscribe();
+  const hook: LossHook = { stopListening: () => subscription.unsubscribe(), compensation: undefined };
+  return hook;
 }
 
 /** The lock was acquired, and released because the stream or iteration under it was not begun in time. Nobody aborted the wait. */

@@ -67,11 +67,24 @@ class IterationLock {
     });
   }
 
-  /** Ends the hold with an error. If a step goes on behind the loss of the lock, the iteration ends when the step does. */
+  /** Ends the hold with an error. */
   fail(error: unknown): void {
-    this.#isGoingOn = this.#step !== undefined;
-    if (this.#step === undefined) this.#fail(error);
-    else this.#step.then(() => this.#end(), this.#fail);
+    this.#fail(error);
+  }
+
+  /**
+   * The lock is lost: the iteration ends when the step that goes on does, and the method has closed. Where somebody has broken the
+   * lock, its node keeps others out until then.
+   * @param error what the step failed with where none goes on
+   */
+  endBehind(closing: Promise<void>, error?: unknown): void {
+    this.#isGoingOn = true;
+    const step = this.#step;
+    const ended = closing.then(async () => {
+      if (step === undefined && error !== undefined) throw error as Error;
+      await step;
+    });
+    ended.then(() => this.#end(), this.#fail);
   }
 
   /** Gives the lock back. Rejects when the lock was lost before, or with the error of `fail`. */
@@ -185,6 +198,7 @@ function iteration(
     }
     const { enter } = inside;
     let iterator: AsyncIterator<unknown> | undefined;
+    const close = (): Promise<unknown> | undefined => enter(() => iterator?.return?.());
     let isOver = false;
     try {
       const iterable = enter(() => plan.original.apply(this, inside.args)) as AsyncIterable<unknown>;
@@ -206,15 +220,15 @@ function iteration(
         }
       }
     } catch (error) {
-      isOver = !lock.isLost;
-      lock.fail(error);
+      isOver = true;
+      // The caller is told of the loss, and does not wait for the method, which may be stuck.
+      if (lock.isLost) lock.endBehind(quietly(close, plan.by), error);
+      else lock.fail(error);
       throw error;
     } finally {
       // The consumer left in the middle. What the method does at its end still belongs under the lock, if it is held.
-      const close = (): Promise<unknown> | undefined => enter(() => iterator?.return?.());
       try {
-        // The caller has been told of the loss, and does not wait for the method, which may be stuck.
-        if (!isOver && lock.isLost) void quietly(close, plan.by);
+        if (!isOver && lock.isLost) lock.endBehind(quietly(close, plan.by));
         else if (!isOver) await lock.untilDoneOrLost(close);
       } finally {
         await lock.end();

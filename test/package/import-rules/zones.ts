@@ -52,7 +52,8 @@ const MAY_IMPORT: Partial<Record<Zone, readonly Zone[]>> = {
   simulator: ['port', 'core', 'lock'],
   nest: ['open', 'engine', 'lock'],
   fencing: ['port'],
-  'extras/doctor': ['port'],
+  // It reads and writes what contenders do.
+  'extras/doctor': ['port', 'queue', 'lock'],
   'extras/shards': ['port'],
   'extras/cli': ['extras/doctor', 'extras/grpc', 'extras/shards'],
   'extras/dashboard': ['extras/doctor'],

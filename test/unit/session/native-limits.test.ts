@@ -128,8 +128,7 @@ describe("The client 'native'", () => {
 
     const plain = (why: string): string => why.replace(/^it (is|makes|has|connects)/, '$1');
     expect(rows).toEqual(Object.entries(NATIVE_LIMITS).map(([feature, why]) => [feature, plain(why)]));
-    expect([...Object.keys(REFUSED_OPTIONS), 'upgradeable', 'FencedZnodes'].sort()).toEqual(
-      Object.keys(NATIVE_LIMITS).sort(),
-    );
+    const elsewhere = ['upgradeable', 'FencedZnodes', 'createLockDoctor'];
+    expect([...Object.keys(REFUSED_OPTIONS), ...elsewhere].sort()).toEqual(Object.keys(NATIVE_LIMITS).sort());
   });
 });

@@ -7,6 +7,7 @@ import {
   LockUnavailableError,
 } from '../../../../lib/lock/errors.js';
 import type { LockEvent } from '../../../../lib/lock/events.js';
+import { DRAIN_MARKER } from '../../../../lib/queue/intervention.js';
 import { SessionError } from '../../../../lib/session/errors.js';
 import {
   type Children,
@@ -30,7 +31,9 @@ const KEY = '/locks/a';
 function serve(session: ScriptedSession): void {
   let node = '';
   let sequence = 0;
-  session.answer = (request: Request): Reply => {
+  session.answer = (request: Request): Reply | 'NO_NODE' => {
+    if (request.op === 'get')
+      return request.path.endsWith(DRAIN_MARKER) ? 'NO_NODE' : { data: new Uint8Array(0), stat: stat() };
     if (request.op === 'create' && request.mode === 'ephemeral-sequential')
       node = `${request.path}${String((sequence += 1)).padStart(10, '0')}`;
     if (request.op === 'create') return { path: node, stat: stat({ czxid: 7n, ephemeralOwner: 1n }) };
@@ -52,10 +55,7 @@ async function waitingBehindOne() {
   const watchers: Watcher[] = [];
   let lists = 0;
   session.answer = (request) => {
-    if (request.op === 'get') {
-      if (request.watch !== undefined) watchers.push(request.watch);
-      return { data: new Uint8Array(0), stat: stat() };
-    }
+    if (request.op === 'get' && request.watch !== undefined) watchers.push(request.watch);
     const reply = serveAlone(request);
     if (request.op !== 'list') return reply;
     lists += 1;

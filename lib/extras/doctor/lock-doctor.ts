@@ -1,0 +1,124 @@
+import type { Observable } from 'rxjs';
+import { type LockService, sessionAccess } from '../../engine/lock-service.js';
+import { wallNow } from '../../lock/clock.js';
+import { withJson } from '../../lock/json.js';
+import { type ClosableLockService, createLockService } from '../../open.js';
+import type { Intervention } from '../../queue/intervention.js';
+import { PatientLink } from '../../session/patient-link.js';
+import type { Session } from '../../session/session.js';
+import { Audit, type DoctorEvent, type DoctorLogger } from './audit.js';
+import { type BreakOptions, type BreakResult, BrokenLock } from './break-lock.js';
+import {
+  checkDoctorOptions,
+  checkStepOptions,
+  type LockDoctorOptions,
+  MUST_BE_TOKEN,
+  STEP_RULES,
+} from './doctor-options.js';
+import { DrainedQueue, type DrainOptions, type DrainResult } from './drain-queue.js';
+import { findHolder } from './queue-look.js';
+
+const BREAK_GRACE_MS = 10_000;
+const DRAIN_GRACE_MS = 5_000;
+/** The time for an answer where the connection was given none (`waitMs: 0`). */
+const ANSWER_WITHIN_MS = 15_000;
+
+/**
+ * For people, and tools in their hands, who must end what does not end by itself. It has a session of its own. Whoever may write to the
+ * nodes of the locks may do what it does.
+ */
+export class LockDoctor implements AsyncDisposable {
+  readonly #service: LockService & Pick<ClosableLockService, 'close'>;
+  readonly #audit: Audit;
+
+  /** @internal Use `createLockDoctor`. */
+  constructor(service: LockService & Pick<ClosableLockService, 'close'>, logger?: DoctorLogger) {
+    this.#service = service;
+    this.#audit = new Audit(logger);
+  }
+
+  /** What this doctor has done, for an audit trail. Completes when it is closed. */
+  get events$(): Observable<DoctorEvent> {
+    return this.#audit.events$.asObservable();
+  }
+
+  /**
+   * Takes the lock away from one holder. It is told at once (LOCK_BROKEN: `signal` aborts, `isHeld()` is false, `onLost` runs), and its
+   * node goes on keeping others out until its work has ended, for `graceMs` at the most. Then exactly that node is removed. A
+   * holder that cannot be told (a paused process, a client of another make) keeps others out for the whole grace.
+   * @throws StaleFencingTokenError where nobody holds the lock with this token: nothing is written
+   */
+  async break(key: string, options: BreakOptions): Promise<BreakResult> {
+    const queuePath = this.#queuePathOf(key);
+    checkStepOptions('break', options, { ...STEP_RULES, token: MUST_BE_TOKEN }, ['token', 'by', 'reason'], key);
+    const { token, by, reason, graceMs = BREAK_GRACE_MS } = options;
+    const { clock } = this.#session;
+    const startedAt = clock.now();
+    const act = async (): Promise<BreakResult> => {
+      const link = this.#link(key, graceMs);
+      const holder = await findHolder(link, key, queuePath, token);
+      const ended = await new BrokenLock(link, queuePath, holder).end(this.#intervention(options), graceMs);
+      const tookMs = Math.round(clock.now() - startedAt);
+      return withJson({ key, token, nodePath: holder.path, ended, tookMs });
+    };
+    return this.#audit.of(`Break of ${key} (token ${token})`, options, act, ({ ended, tookMs }) => ({
+      line: `the holder is gone, ${ended}, after ${tookMs} ms`,
+      event: { type: 'broken', key, by, reason, token, outcome: ended, at: new Date(wallNow(clock)) },
+    }));
+  }
+
+  /**
+   * Ends all waits for the lock: these calls fail with LOCK_DRAINED. Those who hold it go on, and whoever asks afterwards queues as
+   * usual. Waiters of other makes find their nodes removed, and do then what they do.
+   */
+  async drain(key: string, options: DrainOptions): Promise<DrainResult> {
+    const queuePath = this.#queuePathOf(key);
+    checkStepOptions('drain', options, STEP_RULES, ['by', 'reason'], key);
+    const { by, reason, graceMs = DRAIN_GRACE_MS } = options;
+    const act = async (): Promise<DrainResult> => {
+      const queue = new DrainedQueue(this.#link(key, graceMs), key, queuePath);
+      return withJson({ key, removed: await queue.end(this.#intervention(options), graceMs) });
+    };
+    return this.#audit.of(`Drain of ${key}`, options, act, ({ removed }) => ({
+      line: `${removed} waits were ended`,
+      event: { type: 'drained', key, by, reason, removed, at: new Date(wallNow(this.#session.clock)) },
+    }));
+  }
+
+  /** Ends the doctor's session. A step that is under way fails, and has done what it has done by then. */
+  async close(): Promise<void> {
+    await this.#service.close(0);
+    this.#audit.events$.complete();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  get #session(): Session {
+    return this.#service[sessionAccess]().session;
+  }
+
+  #queuePathOf(key: string): string {
+    return this.#service[sessionAccess]().queuePathOf(key);
+  }
+
+  #link(key: string, graceMs: number): PatientLink {
+    const { session, waitMs } = this.#service[sessionAccess]();
+    return new PatientLink(session, key, graceMs + (waitMs || ANSWER_WITHIN_MS));
+  }
+
+  #intervention({ by, reason }: { readonly by: string; readonly reason: string }): Intervention {
+    return { by, reason, at: wallNow(this.#session.clock) };
+  }
+}
+
+/**
+ * Opens a doctor, with the options of the application's own connection. Close it when done (`await using`, or `close()`).
+ * @throws LockConfigurationError for options that make no sense, LockUnavailableError when no ZooKeeper answers in time
+ */
+export async function createLockDoctor(options: LockDoctorOptions): Promise<LockDoctor> {
+  checkDoctorOptions(options);
+  const { logger, ...connection } = options;
+  return new LockDoctor(await createLockService(connection), logger);
+}
