@@ -72,7 +72,9 @@ export class Acquire {
         throw new LockUnavailableError(`The session ended while the lock ${request.key} was being tried`, request.key);
       }
       if (end === 'removed') await refuseWhileDrained(this.#parts, request, scope);
-      this.#parts.onRequeued(request, WHY_AGAIN[end]);
+      // A node may have gone with its session, whose end is known only now.
+      const isSessionOver = this.#parts.session.identity !== enqueued.contender.session;
+      this.#parts.onRequeued(request, isSessionOver ? 'session-ended' : WHY_AGAIN[end]);
     }
   }
 

@@ -209,7 +209,9 @@ export class KeyQueue {
     return members.filter((member) => here.has(member));
   }
 
-  #leave(member: QueueMember, leaving: Leaving): Guard | undefined {
+  #leave(member: QueueMember, how: Leaving): Guard | undefined {
+    // A node that somebody has removed keeps nobody out, and those behind it may have been removed as well.
+    const leaving = member.contender.node.isGone ? 'lost' : how;
     const index = this.#members.indexOf(member);
     if (index === -1) return undefined;
     this.#members.splice(index, 1);
