@@ -2,19 +2,13 @@ import type { Observable } from 'rxjs';
 import { type LockService, sessionAccess } from '../../engine/lock-service.js';
 import { wallNow } from '../../lock/clock.js';
 import { withJson } from '../../lock/json.js';
-import { type ClosableLockService, createLockService } from '../../open.js';
+import type { ClosableLockService } from '../../open.js';
 import type { Intervention } from '../../queue/intervention.js';
 import { PatientLink } from '../../session/patient-link.js';
 import type { Session } from '../../session/session.js';
 import { Audit, type DoctorEvent, type DoctorLogger } from './audit.js';
 import { type BreakOptions, type BreakResult, BrokenLock } from './break-lock.js';
-import {
-  checkDoctorOptions,
-  checkStepOptions,
-  type LockDoctorOptions,
-  MUST_BE_TOKEN,
-  STEP_RULES,
-} from './doctor-options.js';
+import { checkStepOptions, MUST_BE_TOKEN, STEP_RULES } from './doctor-options.js';
 import { DrainedQueue, type DrainOptions, type DrainResult } from './drain-queue.js';
 import { findHolder } from './queue-look.js';
 
@@ -111,14 +105,4 @@ export class LockDoctor implements AsyncDisposable {
   #intervention({ by, reason }: { readonly by: string; readonly reason: string }): Intervention {
     return { by, reason, at: wallNow(this.#session.clock) };
   }
-}
-
-/**
- * Opens a doctor, with the options of the application's own connection. Close it when done (`await using`, or `close()`).
- * @throws LockConfigurationError for options that make no sense, LockUnavailableError when no ZooKeeper answers in time
- */
-export async function createLockDoctor(options: LockDoctorOptions): Promise<LockDoctor> {
-  checkDoctorOptions(options);
-  const { logger, ...connection } = options;
-  return new LockDoctor(await createLockService(connection), logger);
 }

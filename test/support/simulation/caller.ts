@@ -7,6 +7,7 @@ import { type AppProcess, codeOf } from './app-process.js';
 import type { Grant } from './grants.js';
 import { chance, pick } from './scenario.js';
 import type { Schedule } from './schedule.js';
+import { withoutSurgery } from './surgery.js';
 
 /** What may come of a request of a lock, whatever happens. */
 const USUAL = ['LOCK_TIMEOUT', 'LOCK_UNAVAILABLE', 'LOCK_ABORTED', 'LOCK_CLOSED'];
@@ -117,7 +118,7 @@ export class Caller {
     const { judge, scenario } = this.schedule;
     this.schedule.note(`${this.app.name} ${what}: ${code}`);
     if (this.app.isKilled) return;
-    const isKnown = codes.includes(code);
+    const isKnown = codes.includes(this.schedule.surgeon === undefined ? code : withoutSurgery(code));
     if (!isKnown)
       judge.blame(
         'honest errors',

@@ -48,6 +48,7 @@ export class CommitTap {
     if (removed.length > 0) this.#expectTelling(transaction, removed);
     this.#book.truth.commit(transaction);
     for (const change of transaction.changes) {
+      if (change.op === 'set') this.#book.surgery.written(change.path, change.data);
       const subject = 'path' in change ? change.path : change.sessionId.toString(16);
       this.#journal.note(this.#world.now(), `commit ${zxid.toString(16)} ${change.op} ${subject}`);
     }

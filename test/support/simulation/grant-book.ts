@@ -6,6 +6,7 @@ import { HandOvers } from './hand-overs.js';
 import type { Judge } from './judge.js';
 import { compatible, mayWrite, readName } from './queue-rules.js';
 import type { Scenario } from './scenario.js';
+import { Surgery } from './surgery.js';
 import { type Entry, type Removal, Truth, type TruthListener } from './truth.js';
 
 /** How a caller learns of the end of its lock. */
@@ -14,6 +15,7 @@ export interface Ways {
   readonly isCurious: boolean;
 }
 
+const MOST_RECENT = 3;
 /** An operator's deletion of a held node is noticed within a second. */
 const OPERATOR_NOTICED_MS = 1_000;
 
@@ -25,6 +27,7 @@ export class GrantBook implements TruthListener {
   readonly #truth: Truth;
   readonly #noteOutsideCall: () => void;
   readonly firstInLine: FirstInLine;
+  readonly surgery: Surgery;
   readonly #live = new Set<Grant>();
   readonly #known = new Map<string, Grant>();
   readonly #lost: Grant[] = [];
@@ -44,6 +47,7 @@ export class GrantBook implements TruthListener {
     this.#truth = new Truth(now, this);
     this.#handOvers = new HandOvers(scenario, judge, this.#truth);
     this.firstInLine = new FirstInLine(scenario, judge);
+    this.surgery = new Surgery(scenario, now, judge, this.#truth);
   }
 
   get truth(): Truth {
@@ -53,6 +57,16 @@ export class GrantBook implements TruthListener {
   /** How many holds there were. */
   get grants(): number {
     return this.#known.size;
+  }
+
+  /** Those who hold, or held a while ago. */
+  get recent(): Grant[] {
+    return [...this.#live, ...[...this.#known.values()].slice(-MOST_RECENT)];
+  }
+
+  /** A process was told that it lost a lock because its node was removed, and no operator was there. */
+  lostByRemoval(token: bigint | undefined): void {
+    for (const grant of this.#known.values()) if (grant.token === token) this.surgery.checkUntouched(grant.path);
   }
 
   /** An operator removes a contender, or the intent of an upgrade: nobody can know of that in time. */
@@ -91,7 +105,7 @@ export class GrantBook implements TruthListener {
 
   /** To be called right before the lock is given back. */
   over(grant: Grant): void {
-    if (grant.isHeldNow()) {
+    if (grant.isHeldNow() || this.surgery.keepsOut(grant)) {
       grant.isReleasedInOrder = true;
       grant.releasedAtMs = this.#now();
     }
@@ -130,6 +144,7 @@ export class GrantBook implements TruthListener {
       }
       if (grant.path !== path) continue;
       grant.isNodeGone = true;
+      this.surgery.checkRemoval(removal, grant, this.isExcused(path));
       if (this.isExcused(path) || !grant.app.isAwake) continue;
       this.#noteOutsideCall();
       const how = removal.bySession ? 'its session was ended' : 'its node was deleted';
@@ -159,6 +174,7 @@ export class GrantBook implements TruthListener {
 
   #lookAtTime(grant: Grant): void {
     const { session, isRunning } = grant.app;
+    this.surgery.checkTold(grant);
     if (!grant.isPast && (session.identity !== grant.identity || this.#now() >= session.certainUntil())) {
       grant.isPast = true;
       grant.pastSinceMs = this.#now();
@@ -168,7 +184,8 @@ export class GrantBook implements TruthListener {
       if (!grant.isCurious && this.#now() < grant.pastSinceMs + this.#scenario.sessionTimeoutMs) return;
       if (grant.isHeldNow())
         this.#judge.blame('no resurrection', `${grant.name} is held although its certainty has ended`);
-      this.#retire(grant);
+      // Who was broken is looked at until its work has ended.
+      if (!this.surgery.keepsOut(grant)) this.#retire(grant);
     } else if (grant.isNodeGone && grant.isHeldNow()) this.#checkGone(grant);
     else if (grant.app.stopsOnSuspension && session.state === 'suspended' && grant.isHeldNow()) {
       this.#judge.blame(

@@ -14,6 +14,9 @@ export type Promised =
   | 'honest errors'
   | 'no herd'
   | 'lock-delay'
+  | 'kept out meanwhile'
+  | 'exactly that contender'
+  | 'waits are ended'
   | 'no false loss';
 
 export interface Violation {

@@ -1,3 +1,4 @@
+import { DRAIN_MARKER } from '../../../lib/queue/intervention.js';
 import { sessionIdText } from '../../../lib/session/session-id.js';
 import { CONTAINER_OWNER } from '../../../lib/session/simulator/tree/znode.js';
 import type { AppProcess } from './app-process.js';
@@ -10,6 +11,7 @@ export async function checkRest(schedule: Schedule): Promise<void> {
   const { scenario, judge, world } = schedule;
   const { sessionTimeoutMs, tickMs } = scenario;
   void schedule.operator?.close();
+  await schedule.closeSurgeon();
   await schedule.runFor(sessionTimeoutMs + 4 * tickMs + 1_000);
   schedule.promises.checkAll();
   if (judge.violations.length > 0) return;
@@ -29,6 +31,7 @@ function checkNodes({ judge, world, scenario, apps, liveApps }: Schedule): void 
   // Of a process that was killed nobody knows that it has begun to make one.
   const mayBeUnused = apps.some(({ isKilled }) => isKilled);
   for (const [path, node] of nodes) {
+    if (path.endsWith(`/${DRAIN_MARKER}`)) judge.blame('no litter', `${path} is left`);
     if (readName(path.slice(path.lastIndexOf('/') + 1)) !== undefined) judge.blame('no litter', `${path} is left`);
     if (mayBeUnused || node.ephemeralOwner !== CONTAINER_OWNER || node.creates > 0) continue;
     // That of the heartbeats is no request's: whichever session holds something next uses it.

@@ -1,9 +1,12 @@
 import { SessionClient } from '../../../lib/session/core/session-client.js';
+import { SeededRandom } from '../../../lib/session/simulator/time/random.js';
 import { Caller } from './caller.js';
+import { hasUpgrades } from './client-under-test.js';
 import { endAllFaults, planFaults } from './faults.js';
 import { checkRest } from './rest.js';
 import { chance, drawScenario, type Scenario } from './scenario.js';
 import { Schedule } from './schedule.js';
+import { Surgeon } from './surgeon.js';
 import type { Violation } from './judge.js';
 import { takeLocks } from './ways-to-lock.js';
 
@@ -35,10 +38,14 @@ async function play(schedule: Schedule): Promise<void> {
     schedule.start(`p${index}`, index < scenario.stopOnSuspension ? 'stop' : 'continue');
   }
   schedule.operator = startOperator(schedule);
-  await schedule.runUntil(() => schedule.apps.every(({ session }) => session.state === 'connected'));
+  schedule.surgeon = startSurgeon(schedule);
+  await schedule.runUntil(
+    () => schedule.apps.every(({ session }) => session.state === 'connected') && schedule.surgeon?.isReady !== false,
+  );
   for (const app of schedule.apps) startCallers(schedule, app);
   planFaults(schedule);
   planRestarts(schedule);
+  schedule.surgeon?.plan();
   await schedule.runFor(scenario.activeMs);
   schedule.note('quiet');
   schedule.isQuiet = true;
@@ -88,4 +95,11 @@ function startOperator({ world, scenario }: Schedule): SessionClient | undefined
     acl: [],
   };
   return new SessionClient(settings, world.process('operator').dialer());
+}
+
+/** Draws apart from all else, so that the schedules without one are what they would be if there were none at all. */
+function startSurgeon(schedule: Schedule): Surgeon | undefined {
+  const random = new SeededRandom(schedule.scenario.seed).fork('surgeon');
+  // It needs transactions, whatever the client of the fleet.
+  return chance(random, 0.35) && hasUpgrades ? new Surgeon(schedule, random) : undefined;
 }

@@ -11,6 +11,8 @@ import { Journal } from './journal.js';
 import { Judge } from './judge.js';
 import { PendingPromises } from './pending-promises.js';
 import type { Scenario } from './scenario.js';
+import type { Surgeon } from './surgeon.js';
+import { drainMarker } from './surgery.js';
 
 /** More than any run takes: a schedule that stands still ends here. */
 const ENOUGH_MS = 10_000_000;
@@ -30,6 +32,8 @@ export class Schedule {
   isQuiet = false;
   /** Somebody with a client of his own, who deletes what he thinks is in the way. */
   operator: SessionClient | undefined;
+  /** Somebody who breaks locks and drains queues, by the lock doctor. */
+  surgeon: Surgeon | undefined;
   readonly endFaults = new Set<() => void>();
   #busyCallers = 0;
   readonly #endings: { readonly app: AppProcess; readonly end: () => void }[] = [];
@@ -76,21 +80,29 @@ export class Schedule {
       this.note(`${name} ${event.type} ${event.key} ${'reason' in event ? event.reason : ''}`);
       if (event.type === 'acquired') this.#entered(app, event);
       if (event.type === 'requeued' && event.reason === 'removed' && !this.#mayBeRemoved(app))
-        this.judge.blame(
-          'first come, first served',
-          `${name} gave up its place at ${event.key}: nobody had removed it`,
-        );
-      if (event.type !== 'lost' || this.scenario.profile !== 'calm') return;
+        this.#checkRequeue(name, this.queuePath(event.key));
+      if (event.type !== 'lost') return;
+      this.book.surgery.lost(app, event.token, event.reason);
+      if (event.reason === 'removed' && !this.#mayBeRemoved(app)) this.book.lostByRemoval(event.token);
+      if (this.scenario.profile !== 'calm') return;
       if (
         event.reason !== 'lease-ended' &&
         event.reason !== 'removed' &&
         event.reason !== 'closed' &&
+        (event.reason !== 'broken' || this.surgeon === undefined) &&
         event.reason !== 'sibling-lost'
       ) {
         this.judge.blame('no false loss', `${name} lost ${event.key} (${event.reason}) and nothing had happened`);
       }
     });
     return app;
+  }
+
+  #checkRequeue(name: string, queuePath: string): void {
+    if (!this.book.surgery.hasDrained(queuePath))
+      this.judge.blame('first come, first served', `${name} gave up its place at ${queuePath}: nobody had removed it`);
+    else if (this.world.leaderId !== undefined && this.world.stat(drainMarker(queuePath)) !== undefined)
+      this.judge.blame('waits are ended', `${name} queues again at ${queuePath}, which is being drained`);
   }
 
   /** A contender begins to hold. Its caller hears of that a little later, when the link may have gone down again. */
@@ -110,6 +122,16 @@ export class Schedule {
   kill(app: AppProcess): void {
     app.kill();
     this.book.killed(app);
+  }
+
+  /** Waits for what the surgeon has begun, and lets it leave. */
+  async closeSurgeon(): Promise<void> {
+    const { surgeon } = this;
+    if (surgeon === undefined) return;
+    await this.runUntil(() => !surgeon.isAtWork);
+    let isClosed = false;
+    void surgeon.close().then(() => (isClosed = true));
+    await this.runUntil(() => isClosed);
   }
 
   /** Runs a caller; `areCallersDone` when all have ended or their processes are gone. */

@@ -4,6 +4,7 @@ import { KNOWN_ORDER_MUTANTS } from './known-order-mutants.js';
 import { MORE_MUTANTS, SLOW_MUTANTS } from './more-mutants.js';
 import type { Mutant } from './mutant.js';
 import { MUTANTS } from './mutants.js';
+import { SURGERY_MUTANTS } from './surgery-mutants.js';
 
 /** All but those that it takes many seeds to catch. */
 export const QUICK_MUTANTS: readonly Mutant[] = [
@@ -12,6 +13,7 @@ export const QUICK_MUTANTS: readonly Mutant[] = [
   ...CONTAINER_MUTANTS,
   ...HAND_OVER_MUTANTS,
   ...KNOWN_ORDER_MUTANTS,
+  ...SURGERY_MUTANTS,
 ];
 
 export const ALL_MUTANTS: readonly Mutant[] = [...QUICK_MUTANTS, ...SLOW_MUTANTS];

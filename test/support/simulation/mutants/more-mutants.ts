@@ -84,7 +84,7 @@ export const MORE_MUTANTS: readonly Mutant[] = [
   {
     name: 'a hold that comes back with the link',
     edits: [
-      { file: 'lib/engine/hold/hold.ts', find: ' || session.certainSince() > this.heldSince', replace: '' },
+      { file: 'lib/engine/hold/loss.ts', find: ' || session.certainSince() > heldSince', replace: '' },
       {
         file: 'lib/engine/hold/holders.ts',
         find: "for (const hold of this.all()) hold.lose('uncertain');",
@@ -153,8 +153,9 @@ export const MORE_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'lib/engine/contender.ts',
-        find: 'else if (!(outcome instanceof SessionError)) this.#isWatched',
-        replace: 'else this.#isWatched',
+        find: 'if (outcome instanceof SessionError) return;',
+        replace:
+          'if (outcome instanceof SessionError) return void (this.#isWatched = !this.#isGone && this.#answered > this.#usedUp);',
       },
     ],
     breaks: ['loss is told first'],

@@ -12,6 +12,7 @@ const SOURCES = [
   'lib/queue',
   'lib/engine',
   'lib/session',
+  'lib/extras/doctor',
   'test/support/simulation',
   'test/support/command-line',
 ];
