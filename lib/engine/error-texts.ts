@@ -8,14 +8,13 @@ import {
 import type { LockEventFacts, LossReason } from '../lock/events.js';
 import { LockBrokenError } from '../lock/intervention-errors.js';
 import type { Intervention } from '../queue/intervention.js';
-import type { KeptOut, RecordedHolder, Vanished } from '../queue/key-record.js';
+import { type KeptOut, type RecordedHolder, toldOf, type Vanished } from '../queue/key-record.js';
 import { decodeContender } from '../queue/node-data.js';
 import { parseNodeName } from '../queue/node-name.js';
 import { describeDenial, type SessionError, TooLargeAnswerError } from '../session/errors.js';
 import type { NodeData } from '../session/requests.js';
 import type { Session } from '../session/session.js';
 import type { LockRequest } from './contender.js';
-import { toldOf } from './record-entry.js';
 
 /** So much of a checkpoint is shown. */
 const MAX_SHOWN = 200;

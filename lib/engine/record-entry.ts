@@ -1,11 +1,3 @@
-import type {
-  AbandonedFacts,
-  AbandonedLock,
-  AbandonedLockJson,
-  VanishedHolder,
-  VanishedHolderJson,
-} from '../lock/abandoned.js';
-import { withJson } from '../lock/json.js';
 import { encodeRecord, type KeyRecord, type RecordedHolder, type Vanished } from '../queue/key-record.js';
 import { check, type MultiPart, type NodeData, set, type Stat } from '../session/requests.js';
 
@@ -84,21 +76,4 @@ export class RecordEntry {
     const data = this.isRecoveryOwed ? this.#before.data : encodeRecord({ lastRun });
     return [set(this.#queuePath, data, this.#version)];
   }
-}
-
-/** What is told of the holders that vanished. */
-export function toldOf({ holder, recoverer }: Vanished): AbandonedLock {
-  const facts = { ...described(holder), recoverer: recoverer && described(recoverer) };
-  return withJson<AbandonedFacts, AbandonedLockJson>(facts, () => ({
-    ...inJson(described(holder)),
-    recoverer: recoverer && inJson(described(recoverer)),
-  }));
-}
-
-function described({ host, pid, label, token, since, checkpoint }: RecordedHolder): VanishedHolder {
-  return { host, pid, label, token, since: new Date(since), checkpoint };
-}
-
-function inJson({ token, since, ...rest }: VanishedHolder): VanishedHolderJson {
-  return { ...rest, token: String(token), since: since.toJSON() };
 }

@@ -1,4 +1,14 @@
-import { ABANDONED_POLICIES, type AbandonedPolicy, stricter } from '../lock/abandoned.js';
+import {
+  ABANDONED_POLICIES,
+  type AbandonedFacts,
+  type AbandonedLock,
+  type AbandonedLockJson,
+  type AbandonedPolicy,
+  stricter,
+  type VanishedHolder,
+  type VanishedHolderJson,
+} from '../lock/abandoned.js';
+import { withJson } from '../lock/json.js';
 import { number, parseObject, text } from './node-data.js';
 
 /** Two checkpoints of the largest size, of the holder and of the one before it, and the rest. */
@@ -169,4 +179,26 @@ function lastRunIn({ inside, lastRun }: KeyRecord, changedAt: number, ownName: s
   if (inside?.busyMs !== undefined && inside.name !== ownName)
     return { at: inside.beganAt ?? changedAt, busyMs: inside.busyMs };
   return lastRun;
+}
+
+/** The record without the holders that vanished. When the last run began stays. */
+export function clearedRecord(record: KeyRecord, changedAt: number): KeyRecord {
+  return { lastRun: lastRunIn(record, changedAt, '') };
+}
+
+/** What is told of the holders that vanished. */
+export function toldOf({ holder, recoverer }: Vanished): AbandonedLock {
+  const facts = { ...described(holder), recoverer: recoverer && described(recoverer) };
+  return withJson<AbandonedFacts, AbandonedLockJson>(facts, () => ({
+    ...inJson(described(holder)),
+    recoverer: recoverer && inJson(described(recoverer)),
+  }));
+}
+
+function described({ host, pid, label, token, since, checkpoint }: RecordedHolder): VanishedHolder {
+  return { host, pid, label, token, since: new Date(since), checkpoint };
+}
+
+function inJson({ token, since, ...rest }: VanishedHolder): VanishedHolderJson {
+  return { ...rest, token: String(token), since: since.toJSON() };
 }

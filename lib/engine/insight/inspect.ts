@@ -3,7 +3,7 @@ import type { LockMode } from '../../lock/mode.js';
 import { type ContenderSnapshot, contenderSnapshot, type LockSnapshot, lockSnapshot } from '../../lock/snapshot.js';
 import { fencingToken } from '../../lock/token.js';
 import { blocks, readQueue } from '../../queue/decide.js';
-import { parseRecord, type Vanished, vanishedIn } from '../../queue/key-record.js';
+import { parseRecord, toldOf, type Vanished, vanishedIn } from '../../queue/key-record.js';
 import { decodeContender } from '../../queue/node-data.js';
 import type { QueueNode } from '../../queue/node-name.js';
 import { failedWith, isAboutTheLink, SessionError } from '../../session/errors.js';
@@ -15,7 +15,6 @@ import type { Identifiers } from '../bounds/owner-context.js';
 import type { HoldHistory } from '../hold/hold-parts.js';
 import { namesReader } from '../hold/upgrade.js';
 import { refusal } from '../error-texts.js';
-import { toldOf } from '../record-entry.js';
 import type { LinkState } from '../upkeep/link-state.js';
 import { listQueue } from '../upkeep/key-nodes.js';
 

@@ -11,6 +11,7 @@ import {
   type Newcomer,
   parseRecord,
   type RecordedHolder,
+  toldOf,
   type Vanished,
 } from '../../queue/key-record.js';
 import type { QueueNode } from '../../queue/node-name.js';
@@ -20,7 +21,7 @@ import type { Session } from '../../session/session.js';
 import type { CallScope } from '../bounds/call-scope.js';
 import type { Contender, LockRequest } from '../contender.js';
 import { describeKeptOut, refusal, vanishedInside } from '../error-texts.js';
-import { RecordEntry, toldOf } from '../record-entry.js';
+import { RecordEntry } from '../record-entry.js';
 import type { Timers } from '../timers.js';
 import type { Patience } from '../wait.js';
 import { RecentRuns, VanishedHolders } from './seen-before.js';

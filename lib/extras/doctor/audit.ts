@@ -20,6 +20,7 @@ interface OfStep {
 
 export type DoctorEventFacts =
   | (OfStep & { readonly type: 'broken'; readonly token: bigint; readonly outcome: BreakOutcome })
+  | (OfStep & { readonly type: 'cleared'; readonly token: bigint })
   /** `removed`: how many waits were ended. */
   | (OfStep & { readonly type: 'drained'; readonly removed: number });
 

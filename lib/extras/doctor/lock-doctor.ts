@@ -6,6 +6,13 @@ import type { ClosableLockService } from '../../open.js';
 import type { Intervention } from '../../queue/intervention.js';
 import { PatientLink } from '../../session/patient-link.js';
 import type { Session } from '../../session/session.js';
+import {
+  type ClearFacts,
+  type ClearOptions,
+  clearRecord,
+  type ClearResult,
+  type ClearResultJson,
+} from './clear-record.js';
 import { Audit, type DoctorEvent, type DoctorLogger } from './audit.js';
 import { type BreakOptions, type BreakResult, BrokenLock } from './break-lock.js';
 import { checkStepOptions, MUST_BE_TOKEN, STEP_RULES } from './doctor-options.js';
@@ -76,6 +83,30 @@ export class LockDoctor implements AsyncDisposable {
     return this.#audit.of(`Drain of ${key}`, options, act, ({ removed }) => ({
       line: `${removed} waits were ended`,
       event: { type: 'drained', key, by, reason, removed, at: new Date(wallNow(this.#session.clock)) },
+    }));
+  }
+
+  /**
+   * Opens a key that is closed, because a holder vanished inside (LOCK_ABANDONED): once what it left is repaired by hand. The next one
+   * enters as after an orderly release, and is told of nothing.
+   * @throws StaleFencingTokenError where that holder is not in the record, or somebody is inside: nothing is written
+   */
+  async clear(key: string, options: ClearOptions): Promise<ClearResult> {
+    const queuePath = this.#queuePathOf(key);
+    const rules = { by: STEP_RULES.by, reason: STEP_RULES.reason, token: MUST_BE_TOKEN };
+    checkStepOptions('clear', options, rules, ['token', 'by', 'reason'], key);
+    const { token, by, reason } = options;
+    const act = async (): Promise<ClearResult> => {
+      const abandoned = await clearRecord(this.#link(key, 0), key, queuePath, token);
+      return withJson<ClearFacts, ClearResultJson>({ key, token, abandoned }, () => ({
+        key,
+        token: String(token),
+        abandoned: abandoned.toJSON(),
+      }));
+    };
+    return this.#audit.of(`Clear of ${key} (token ${token})`, options, act, () => ({
+      line: 'the holder that vanished is forgotten, and the key is open',
+      event: { type: 'cleared', key, by, reason, token, at: new Date(wallNow(this.#session.clock)) },
     }));
   }
 
