@@ -77,6 +77,8 @@ export class Contender {
   readonly ctime: number;
   /** What the servers' clock showed at some moment since the node was created, */
   #serverMs: number;
+  /** the transaction that showed it, */
+  #serverMsZxid: bigint;
   /** and when this process knew of it. */
   #serverMsKnownAt: number;
   /** Whether it has waited for a contender of another process: most likely one of those waits for it now. */
@@ -96,6 +98,7 @@ export class Contender {
     this.czxid = czxid;
     this.ctime = ctime;
     this.#serverMs = ctime;
+    this.#serverMsZxid = czxid;
     this.#serverMsKnownAt = request.askedAt;
 
     const name = node.path.slice(node.path.lastIndexOf('/') + 1);
@@ -112,8 +115,14 @@ export class Contender {
     return now - this.#serverMsKnownAt;
   }
 
-  sawServerClock(ms: number, now: number): void {
-    this.#serverMs = ms;
+  /** Whether that was after this transaction. */
+  isServerMsAfter(zxid: bigint): boolean {
+    return this.#serverMsZxid > zxid;
+  }
+
+  sawServerClock({ mtime, mzxid }: Pick<Stat, 'mtime' | 'mzxid'>, now: number): void {
+    this.#serverMs = mtime;
+    this.#serverMsZxid = mzxid;
     this.#serverMsKnownAt = now;
   }
 

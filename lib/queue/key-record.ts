@@ -118,8 +118,10 @@ export interface Newcomer {
   readonly delayMs: number;
   /** The holder that vanished, and whose delay it has waited for. */
   readonly waitedFor: string | undefined;
-  /** What the servers' clock showed at some moment since its node was created. */
+  /** What the servers' clock showed at some moment since its node was created, */
   readonly serverMs: number;
+  /** and whether that was after the record was last changed. */
+  readonly isClockNewer: boolean;
 }
 
 /** The holder that vanished, and the one that entered after it and vanished before it had recovered. */
@@ -133,8 +135,8 @@ export type RecordVerdict =
   | { readonly kind: 'enters'; readonly vanished: Vanished | undefined }
   /** The last run began so short a time ago that the key is still busy, for so long. */
   | { readonly kind: 'busy'; readonly forMs: number }
-  /** The last run began after the contender saw the servers' clock, or that was set back: the contender must look at it again. */
-  | { readonly kind: 'clock is old'; readonly lastRun: { readonly at: number; readonly busyMs: number } }
+  /** The servers' clock was set back behind the begin of the last run: the time counts from now on. */
+  | { readonly kind: 'clock set back'; readonly lastRun: { readonly at: number; readonly busyMs: number } }
   | { readonly kind: 'delayed'; readonly holder: RecordedHolder; readonly forMs: number }
   | { readonly kind: 'closed'; readonly vanished: Vanished; readonly because: 'hold' | 'cannot recover' };
 
@@ -160,8 +162,10 @@ export function decideByRecord(record: KeyRecord, changedAt: number, newcomer: N
   }
   const lastRun = lastRunIn(record, changedAt, newcomer.name);
   if (lastRun !== undefined) {
-    if (newcomer.serverMs < lastRun.at) return { kind: 'clock is old', lastRun };
-    const forMs = lastRun.at + lastRun.busyMs - newcomer.serverMs;
+    // A contender that waited is older than a run that began meanwhile: only a later look at the clock shows that it was set back.
+    if (newcomer.serverMs < lastRun.at && newcomer.isClockNewer)
+      return { kind: 'clock set back', lastRun: { at: newcomer.serverMs, busyMs: lastRun.busyMs } };
+    const forMs = Math.min(lastRun.busyMs, lastRun.at + lastRun.busyMs - newcomer.serverMs);
     if (forMs > 0) return { kind: 'busy', forMs };
   }
   return { kind: 'enters', vanished };

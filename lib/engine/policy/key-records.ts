@@ -83,7 +83,7 @@ export class KeyRecords {
     }
     const record = parseRecord(read.data);
     if (isEmptyRecord(record)) contender.plainDataSince = read.stat.mzxid;
-    const verdict = decideByRecord(record, read.stat.mtime, this.#newcomer(contender));
+    const verdict = decideByRecord(record, read.stat.mtime, this.#newcomer(contender, read));
     switch (verdict.kind) {
       case 'closed':
         throw vanishedInside(key, verdict.vanished, verdict.because);
@@ -99,13 +99,8 @@ export class KeyRecords {
         contender.waitedFor = verdict.holder.name;
         // A reader leaves no name of its own, so it says for the next one that the delay is over.
         return writes ? undefined : this.#change(contender, read, withoutDelay(record), scope);
-      case 'clock is old': {
-        const { at, busyMs } = verdict.lastRun;
-        await this.#readServerClock(contender, scope);
-        if (contender.serverMs >= at) return undefined;
-        // The servers' clock was set back, perhaps by years: the time counts from now on.
-        return this.#change(contender, read, withLastRun(record, { at: contender.serverMs, busyMs }), scope);
-      }
+      case 'clock set back':
+        return this.#change(contender, read, withLastRun(record, verdict.lastRun), scope);
       case 'busy':
         if (patience === 'tries') {
           this.#runs.isBusy(queuePath, read.stat.mzxid, contender.request.askedAt + verdict.forMs);
@@ -140,7 +135,13 @@ export class KeyRecords {
     // The record was read before the list, so a holder that is named in it and is not in the list has vanished.
     if (inside === undefined || queue.some(({ name }) => name === inside.name)) return undefined;
     // Whether the last run began long enough ago is for the servers' clock to say, which shows when a node is made.
-    const anyTime = { name: '', waitedFor: undefined, serverMs: Infinity, ...this.#wishes(request) };
+    const anyTime = {
+      name: '',
+      waitedFor: undefined,
+      serverMs: Infinity,
+      isClockNewer: false,
+      ...this.#wishes(request),
+    };
     const verdict = decideByRecord(record, parent.stat.mtime, anyTime);
     if (verdict.kind === 'closed') throw vanishedInside(key, verdict.vanished, verdict.because);
     if (verdict.kind !== 'delayed') return undefined;
@@ -148,9 +149,10 @@ export class KeyRecords {
     return this.#isDelayOver(queuePath, verdict) ? undefined : verdict;
   }
 
-  #newcomer(contender: Contender): Newcomer {
+  #newcomer(contender: Contender, { stat }: NodeData): Newcomer {
     const { name, waitedFor, serverMs, request } = contender;
-    return { name, waitedFor, serverMs, ...this.#wishes(request) };
+    const isClockNewer = contender.isServerMsAfter(stat.mzxid);
+    return { name, waitedFor, serverMs, isClockNewer, ...this.#wishes(request) };
   }
 
   #wishes({ options }: LockRequest): Pick<Newcomer, 'policy' | 'canRecover' | 'delayMs'> {
@@ -184,7 +186,8 @@ export class KeyRecords {
     const { key, queuePath, usesRecord, options } = request;
     // Who finds a name there takes its place, whether it asked for anything or not: it is the one that was told.
     if (!writes || !session.hasMultis || (!usesRecord && record.inside === undefined)) return true;
-    const entry = new RecordEntry(queuePath, read, this.#inside(contender), vanished, options.recover !== undefined);
+    const owesRecovery = vanished !== undefined && options.recover !== undefined;
+    const entry = new RecordEntry(queuePath, read, this.#inside(contender), vanished, owesRecovery);
     contender.record = entry;
     const written = multi([check(path), set(queuePath, entry.data, read.stat.version)]);
     const [answer] = await scope.guard(session.batch([written]));
@@ -222,7 +225,7 @@ export class KeyRecords {
     const [own] = await scope.guard(session.batch([get(path)]));
     if (own instanceof SessionError) return;
     const [written] = await scope.guard(session.batch([set(path, own.data, own.stat.version)]));
-    if (!(written instanceof SessionError)) contender.sawServerClock(written.mtime, session.clock.now());
+    if (!(written instanceof SessionError)) contender.sawServerClock(written, session.clock.now());
   }
 
   async #sleep(durationMs: number, scope: CallScope): Promise<void> {

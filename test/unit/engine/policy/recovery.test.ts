@@ -402,6 +402,26 @@ describe('For atLeastMs after a run began', () => {
     expect(engine.world.now() - before).toBeLessThan(BUSY_MS + 100);
   });
 
+  it('also where the run could have recovered, and there was nothing to recover', async () => {
+    const options: AcquireOptions = { atLeastMs: BUSY_MS, onAbandoned: 'recover', recover: () => undefined };
+    await engine.settle(one.locks.withLock(KEY, () => undefined, options));
+    await engine.runFor(20);
+    expect(await tryIt()).toBeUndefined();
+  });
+
+  it('also for one that had waited since before the run began, and those behind it', async () => {
+    const holder = await engine.settle(one.locks.acquire(KEY));
+    const running = one.locks.withLock(KEY, () => undefined, { atLeastMs: BUSY_MS });
+    await engine.runUntil(() => engine.queue(KEY).length === 2);
+    const behind = Promise.all([1, 2].map(() => other.locks.withLock(KEY, () => engine.world.now())));
+    await engine.runUntil(() => engine.queue(KEY).length === 4);
+    await engine.runFor(2_000);
+    const before = engine.world.now();
+    await engine.settle(holder.release());
+    await engine.settle(running);
+    for (const enteredAt of await engine.settle(behind)) expect(enteredAt - before).toBeGreaterThanOrEqual(BUSY_MS);
+  });
+
   it('also where the holder vanished, its session changed, and containers were reaped', async () => {
     await engine.settle(one.locks.acquire(KEY, { atLeastMs: BUSY_MS }));
     engine.faults.expire(one.session.identity!.id);
