@@ -175,6 +175,8 @@ export class Hold implements Member, Footing, OwnedHold {
 
   /** What an orderly release does besides removing the node. */
   #orderlyRelease(): readonly MultiPart[] {
+    // Without transactions no mark can go with the removal, and a refused one would only hold the removal up.
+    if (!this.parts.session.hasMultis) return [];
     const { releaseMarks, record } = this.contender;
     return record === undefined ? releaseMarks : [...releaseMarks, ...record.release()];
   }

@@ -28,6 +28,29 @@ describe('what is sent leaves before', () => {
     expect(await engine.settle(failed)).toBe(2);
   });
 
+  it('withLock resolves, also behind a wait where the session has no transactions to leave a mark in', async () => {
+    const held = await engine.settle(one.locks.acquire(KEY));
+    const plain = await engine.client('plain', {}, { isPlain: true });
+    const { session } = plain;
+    const batch = session.batch.bind(session);
+    const flush = session.flush.bind(session);
+    const asked: string[] = [];
+    let askedByFlush: readonly string[] = [];
+    session.batch = (requests) => {
+      asked.push(...requests.map(({ op }) => op));
+      return batch(requests);
+    };
+    session.flush = () => {
+      askedByFlush = [...asked];
+      return flush();
+    };
+    const done = plain.locks.withLock(KEY, () => void asked.splice(0)).then(() => askedByFlush);
+    await engine.runUntil(() => engine.queue(KEY).length === 2);
+    await engine.runFor(100);
+    await engine.settle(held.release());
+    expect(await engine.settle(done)).toEqual(['delete']);
+  });
+
   it.each([
     ['was aborted', (abort: AbortController) => abort.abort()],
     ['timed out', () => undefined],
