@@ -36,6 +36,8 @@ export type ToThread =
 export type FromThread =
   /** The package cannot be loaded. */
   | { readonly type: 'unusable'; readonly reason: string }
+  /** Its event loop spins. Only another thread has one that does not. */
+  | { readonly type: 'spoiled' }
   | { readonly type: 'up'; readonly client: number; readonly session: NativeSession; readonly timeoutMs: number }
   | {
       readonly type: 'answer';

@@ -1,21 +1,7 @@
 import type * as threads from 'node:worker_threads';
+import type { judgeLoop as JudgeLoop, LoopFigures } from './loop-verdict.js';
+import type { Package, PackageClient } from './package-client.js';
 import type { FromThread, NativeCall, NativeSession, ThreadData, ToThread } from './protocol.js';
-
-/** The part of the package's client that is used. Its `a_` methods return 0, or call nobody back. */
-interface PackageClient {
-  readonly native: Readonly<
-    Record<NativeCall['method'], (...args: unknown[]) => number> & { set_servers(servers: string): number }
-  >;
-  readonly state: number;
-  readonly client_id: string;
-  readonly client_password: string;
-  /** The time-out that the server granted. */
-  readonly timeout: number;
-  on(event: string, listener: (client: unknown, value: string | number) => void): void;
-  init(config: object): void;
-  close(): void;
-}
-type Package = new (config: object) => PackageClient;
 
 interface Client {
   readonly zookeeper: PackageClient;
@@ -35,6 +21,7 @@ interface Client {
 export function threadMain(
   { parentPort, workerData }: Pick<typeof threads, 'parentPort' | 'workerData'>,
   load: (path: string) => unknown,
+  judgeLoop: typeof JudgeLoop,
 ): void {
   const port = parentPort!;
   const { packagePath, ended } = workerData as ThreadData;
@@ -43,6 +30,8 @@ export function threadMain(
    * the time-out, in which this look notices.
    */
   const LOOK_EVERY_MS = 5;
+  /** A session whose handshake does not leave has come up again long before its time is over. */
+  const LOOK_AT_LOOP_EVERY_MS = 250;
   const MAX_INT = 0x7fff_ffff;
   const CONNECTION_LOSS = -4;
   const SESSION_EXPIRED = -112;
@@ -53,8 +42,28 @@ export function threadMain(
 
   const clients = new Map<number, Client>();
   let outbox: FromThread[] = [];
+  /** What was done or told since the last look at the event loop, and how often a timer fired that did nothing. */
+  let calls = 0;
+  let timers = 0;
+  let figures = loopFigures();
+
+  setInterval(() => {
+    const now = loopFigures();
+    const verdict = judgeLoop(figures, now, calls);
+    if (verdict === 'unclear') return;
+    figures = now;
+    calls = 0;
+    if (verdict === 'spins') tell({ type: 'spoiled' });
+  }, LOOK_AT_LOOP_EVERY_MS).unref();
+
+  function loopFigures(): LoopFigures {
+    const { idle, active } = performance.eventLoopUtilization();
+    const { loopCount } = performance.nodeTiming.uvMetricsInfo;
+    return { turns: loopCount - timers, idleMs: idle, activeMs: active };
+  }
 
   function tell(news: FromThread): void {
+    calls += 1;
     // What is told in one turn leaves together. It also means that nothing is done from within the package's callbacks:
     // a client that is opened or closed there brings the process down.
     if (outbox.length === 0) {
@@ -113,6 +122,7 @@ export function threadMain(
     );
     zookeeper.init({});
     client.timer = setInterval(() => {
+      timers += 1;
       if (zookeeper.state < CONNECTING || zookeeper.state > READ_ONLY)
         over(number, client, 'the handshake was refused');
     }, LOOK_EVERY_MS);
@@ -204,6 +214,7 @@ export function threadMain(
   }
 
   function take(letter: ToThread): void {
+    calls += 1;
     switch (letter.type) {
       case 'open':
         return open(letter.client, letter.connect, letter.timeoutMs, letter.session);

@@ -1,5 +1,6 @@
 import { clearTimeout, setTimeout } from 'node:timers';
 import { Worker } from 'node:worker_threads';
+import { judgeLoop } from './loop-verdict.js';
 import { unusable } from './package.js';
 import type { FromThread, NativeCall, NativeSession, ThreadData, ToThread } from './protocol.js';
 import { threadMain } from './thread-main.js';
@@ -133,7 +134,7 @@ class Thread {
 
   #start(): void {
     const workerData: ThreadData = { packagePath: this.#packagePath, ended: this.#ended };
-    const program = `(${threadMain.toString()})(require('node:worker_threads'), require)`;
+    const program = `(${threadMain.toString()})(require('node:worker_threads'), require, ${judgeLoop.toString()})`;
     // Flags of this process, such as loaders, are not for that thread.
     const worker = new Worker(program, { eval: true, workerData, execArgv: [], name: 'zookeeper' });
     this.#worker = worker;
@@ -147,10 +148,11 @@ class Thread {
 
   #take(letter: FromThread): void {
     if (letter.type === 'unusable') this.#fail(unusable(`it cannot be loaded: ${letter.reason}`));
+    else if (letter.type === 'spoiled') this.#spoiled();
     else this.#takeFor(this.#clients.get(letter.client), letter);
   }
 
-  #takeFor(client: ThreadClient | undefined, letter: Exclude<FromThread, { type: 'unusable' }>): void {
+  #takeFor(client: ThreadClient | undefined, letter: Exclude<FromThread, { type: 'unusable' | 'spoiled' }>): void {
     if (client === undefined) return;
     const { listener } = client;
     switch (letter.type) {
@@ -173,6 +175,11 @@ class Thread {
 
   #fail(cause: Error): void {
     for (const { listener } of [...this.#clients.values()]) listener.onDown(cause);
+  }
+
+  #spoiled(): void {
+    this.#end();
+    this.#fail(new Error('its thread spun, as when a child process has inherited a socket of it, and begins anew'));
   }
 
   /** Ends the thread. A client that comes now gets another one, which begins when this one has ended. */

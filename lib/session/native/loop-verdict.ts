@@ -1,0 +1,31 @@
+/** What the event loop of a thread has done since it began. */
+export interface LoopFigures {
+  /** How often it turned, but for timers that did nothing. */
+  readonly turns: number;
+  /** For how long it waited for something to happen, and for how long it did not. Of a loop that spins it is about half of each. */
+  readonly idleMs: number;
+  readonly activeMs: number;
+}
+
+/**
+ * What an event loop did since it was looked at: it rested or did its work, it spun, or there were too few turns to tell.
+ *
+ * The package's sockets are inherited by each child process that the application starts. One that is closed here while a
+ * child still has it stays in what the loop waits for, under its number, and can be taken out no more. As soon as there
+ * is something to read from it, the loop does not rest again, and the next socket with that number is never told that it
+ * may write: its handshake does not leave. (Linux only. The package opens its sockets without SOCK_CLOEXEC.)
+ *
+ * A loop with much to do rests as little, and its turns lead to something. A long answer takes many turns, with a rest
+ * between the parts that come over a network. This function's source text is part of the thread's program, so it refers to
+ * nothing outside of itself.
+ *
+ * @param calls how often something was done or told in that time
+ */
+export function judgeLoop(before: LoopFigures, now: LoopFigures, calls: number): 'works' | 'spins' | 'unclear' {
+  const MIN_TURNS = 200;
+  // Of the turns for one request, about one in three leads to nothing more: it hands over what another has told.
+  const inVain = now.turns - before.turns - calls;
+  const rests = now.idleMs - before.idleMs > 4 * (now.activeMs - before.activeMs);
+  if (rests || inVain <= 2 * calls) return 'works';
+  return inVain < MIN_TURNS ? 'unclear' : 'spins';
+}
