@@ -165,7 +165,7 @@ export class NativeLink implements Link, ThreadClientListener {
   onDown(cause: Error): void {
     if (this.#state.name === 'closed') return;
     this.destroy();
-    this.#listener.onClosed(cause);
+    this.#listener.onClosed(this.#failure ?? cause);
   }
 
   #onReached(): void {

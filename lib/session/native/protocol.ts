@@ -35,9 +35,9 @@ export type ToThread =
 /** What the thread tells. */
 export type FromThread =
   /** The package cannot be loaded. */
-  | { readonly type: 'unusable'; readonly reason: string }
-  /** Its event loop spins. Only another thread has one that does not. */
-  | { readonly type: 'spoiled' }
+  | { readonly type: 'unusable'; readonly client: number; readonly reason: string }
+  /** Only another thread can go on. */
+  | { readonly type: 'spoiled'; readonly reason: string }
   | { readonly type: 'up'; readonly client: number; readonly session: NativeSession; readonly timeoutMs: number }
   | {
       readonly type: 'answer';
@@ -54,6 +54,7 @@ export type FromThread =
       readonly path: string;
     }
   | { readonly type: 'flushed'; readonly client: number; readonly number: number }
+  /** The session was closed, and the server has answered that. */
   | { readonly type: 'closed'; readonly client: number }
   /** The connection is over, and no request is sent over it any more. */
   | { readonly type: 'down'; readonly client: number; readonly reason: string }

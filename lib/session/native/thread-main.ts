@@ -1,5 +1,5 @@
 import type * as threads from 'node:worker_threads';
-import type { judgeLoop as JudgeLoop, LoopFigures } from './loop-verdict.js';
+import type { LoopWatch } from './loop-watch.js';
 import type { Package, PackageClient } from './package-client.js';
 import type { FromThread, NativeCall, NativeSession, ThreadData, ToThread } from './protocol.js';
 
@@ -21,7 +21,7 @@ interface Client {
 export function threadMain(
   { parentPort, workerData }: Pick<typeof threads, 'parentPort' | 'workerData'>,
   load: (path: string) => unknown,
-  judgeLoop: typeof JudgeLoop,
+  watchLoop: (onSpinning: () => void) => LoopWatch,
 ): void {
   const port = parentPort!;
   const { packagePath, ended } = workerData as ThreadData;
@@ -30,9 +30,10 @@ export function threadMain(
    * the time-out, in which this look notices.
    */
   const LOOK_EVERY_MS = 5;
-  /** A session whose handshake does not leave has come up again long before its time is over. */
-  const LOOK_AT_LOOP_EVERY_MS = 250;
   const MAX_INT = 0x7fff_ffff;
+  /** How long the package waits for the answer to the close of a session. */
+  const CLOSE_WAITS_MS = 1_500;
+  const LOST_BEFORE_CLOSE = 'the connection was lost before the session was closed';
   const CONNECTION_LOSS = -4;
   const SESSION_EXPIRED = -112;
   /** The states in which the package still tries, or has a connection: connecting, associating, connected. */
@@ -41,29 +42,18 @@ export function threadMain(
   const NOWHERE = '240.0.0.1:1';
 
   const clients = new Map<number, Client>();
+  let loaded: Package | Error | undefined;
   let outbox: FromThread[] = [];
-  /** What was done or told since the last look at the event loop, and how often a timer fired that did nothing. */
-  let calls = 0;
-  let timers = 0;
-  let figures = loopFigures();
+  const loop = watchLoop(() =>
+    tell({ type: 'spoiled', reason: 'its thread spun, as when a child process has inherited a socket of it' }),
+  );
 
-  setInterval(() => {
-    const now = loopFigures();
-    const verdict = judgeLoop(figures, now, calls);
-    if (verdict === 'unclear') return;
-    figures = now;
-    calls = 0;
-    if (verdict === 'spins') tell({ type: 'spoiled' });
-  }, LOOK_AT_LOOP_EVERY_MS).unref();
-
-  function loopFigures(): LoopFigures {
-    const { idle, active } = performance.eventLoopUtilization();
-    const { loopCount } = performance.nodeTiming.uvMetricsInfo;
-    return { turns: loopCount - timers, idleMs: idle, activeMs: active };
-  }
+  // An exception that ended this thread would end the process: Node cannot close a thread in which the package still has
+  // sockets.
+  process.on('uncaughtException', (error) => tell({ type: 'spoiled', reason: `its thread failed: ${String(error)}` }));
 
   function tell(news: FromThread): void {
-    calls += 1;
+    loop.called();
     // What is told in one turn leaves together. It also means that nothing is done from within the package's callbacks:
     // a client that is opened or closed there brings the process down.
     if (outbox.length === 0) {
@@ -76,20 +66,18 @@ export function threadMain(
     outbox.push(news);
   }
 
-  const Zookeeper = loadPackage();
-
-  function loadPackage(): Package | undefined {
+  function loadPackage(): Package | Error {
     try {
       const found = load(packagePath) as Package & { readonly default?: Package };
       return found.default ?? found;
     } catch (error) {
-      tell({ type: 'unusable', reason: String(error) });
-      return undefined;
+      return new Error(String(error));
     }
   }
 
   function open(number: number, connect: string, timeoutMs: number, session: NativeSession | undefined): void {
-    if (Zookeeper === undefined) return;
+    const Zookeeper = (loaded ??= loadPackage());
+    if (Zookeeper instanceof Error) return tell({ type: 'unusable', client: number, reason: Zookeeper.message });
     const config = {
       connect,
       timeout: timeoutMs,
@@ -122,7 +110,7 @@ export function threadMain(
     );
     zookeeper.init({});
     client.timer = setInterval(() => {
-      timers += 1;
+      loop.timerFired();
       if (zookeeper.state < CONNECTING || zookeeper.state > READ_ONLY)
         over(number, client, 'the handshake was refused');
     }, LOOK_EVERY_MS);
@@ -188,13 +176,17 @@ export function threadMain(
 
   function close(number: number): void {
     const client = clients.get(number);
-    if (client !== undefined) {
-      client.state = 'over';
-      clearInterval(client.timer);
-      clients.delete(number);
-      client.zookeeper.close();
-    }
-    tell({ type: 'closed', client: number });
+    // How it ended was told.
+    if (client === undefined) return;
+    if (!isConnected(client.zookeeper)) return over(number, client, LOST_BEFORE_CLOSE);
+    client.state = 'over';
+    clearInterval(client.timer);
+    clients.delete(number);
+    const startedAt = performance.now();
+    client.zookeeper.close();
+    // The package says neither whether the request has left nor whether an answer has come, but it waits that long.
+    if (performance.now() - startedAt < CLOSE_WAITS_MS) tell({ type: 'closed', client: number });
+    else tell({ type: 'down', client: number, reason: 'the server did not answer when the session was closed' });
   }
 
   function end(): void {
@@ -214,7 +206,7 @@ export function threadMain(
   }
 
   function take(letter: ToThread): void {
-    calls += 1;
+    loop.called();
     switch (letter.type) {
       case 'open':
         return open(letter.client, letter.connect, letter.timeoutMs, letter.session);
@@ -238,8 +230,6 @@ export function threadMain(
       try {
         take(letter);
       } catch (error) {
-        // An exception that ended this thread would end the process: Node cannot close a thread in which the package
-        // still has sockets.
         if ('client' in letter) tell({ type: 'down', client: letter.client, reason: String(error) });
       }
     }

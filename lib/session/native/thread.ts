@@ -1,6 +1,6 @@
 import { clearTimeout, setTimeout } from 'node:timers';
 import { Worker } from 'node:worker_threads';
-import { judgeLoop } from './loop-verdict.js';
+import { judgeLoop, watchLoop } from './loop-watch.js';
 import { unusable } from './package.js';
 import type { FromThread, NativeCall, NativeSession, ThreadData, ToThread } from './protocol.js';
 import { threadMain } from './thread-main.js';
@@ -105,7 +105,7 @@ class Thread {
     this.#exited = new Promise((resolve) => (this.#markExited = resolve));
     const before = shared[LAST] ?? Promise.resolve();
     shared[LAST] = this.#exited;
-    void before.then(() => this.#start());
+    before.then(() => this.#start()).catch((error: unknown) => this.#onExit(error));
   }
 
   join(number: number, client: ThreadClient): void {
@@ -134,28 +134,30 @@ class Thread {
 
   #start(): void {
     const workerData: ThreadData = { packagePath: this.#packagePath, ended: this.#ended };
-    const program = `(${threadMain.toString()})(require('node:worker_threads'), require, ${judgeLoop.toString()})`;
+    const watch = `(onSpinning) => (${watchLoop.toString()})(${judgeLoop.toString()}, onSpinning)`;
+    const program = `(${threadMain.toString()})(require('node:worker_threads'), require, ${watch})`;
     // Flags of this process, such as loaders, are not for that thread.
     const worker = new Worker(program, { eval: true, workerData, execArgv: [], name: 'zookeeper' });
     this.#worker = worker;
     worker.on('message', (letters: readonly FromThread[]) => letters.forEach((letter) => this.#take(letter)));
     worker.on('error', (error) => this.#fail(error));
-    worker.once('exit', () => this.#onExit());
+    worker.once('exit', () => this.#onExit(new Error('the thread of the native client ended')));
     process.on('exit', this.#onProcessExit);
     if (this.#clients.size === 0) worker.unref();
     this.post();
   }
 
   #take(letter: FromThread): void {
-    if (letter.type === 'unusable') this.#fail(unusable(`it cannot be loaded: ${letter.reason}`));
-    else if (letter.type === 'spoiled') this.#spoiled();
+    if (letter.type === 'spoiled') this.#spoiled(letter.reason);
     else this.#takeFor(this.#clients.get(letter.client), letter);
   }
 
-  #takeFor(client: ThreadClient | undefined, letter: Exclude<FromThread, { type: 'unusable' | 'spoiled' }>): void {
+  #takeFor(client: ThreadClient | undefined, letter: Exclude<FromThread, { type: 'spoiled' }>): void {
     if (client === undefined) return;
     const { listener } = client;
     switch (letter.type) {
+      case 'unusable':
+        return listener.onDown(unusable(`it cannot be loaded: ${letter.reason}`));
       case 'up':
         return listener.onUp(letter.session, letter.timeoutMs);
       case 'answer':
@@ -177,9 +179,9 @@ class Thread {
     for (const { listener } of [...this.#clients.values()]) listener.onDown(cause);
   }
 
-  #spoiled(): void {
+  #spoiled(reason: string): void {
     this.#end();
-    this.#fail(new Error('its thread spun, as when a child process has inherited a socket of it, and begins anew'));
+    this.#fail(new Error(`${reason}. It begins anew`));
   }
 
   /** Ends the thread. A client that comes now gets another one, which begins when this one has ended. */
@@ -188,12 +190,12 @@ class Thread {
     this.send({ type: 'end' });
   }
 
-  #onExit(): void {
+  #onExit(cause: unknown): void {
     process.off('exit', this.#onProcessExit);
     clearTimeout(this.#idle);
     if (current === this) current = undefined;
     this.#worker = undefined;
-    this.#fail(new Error('the thread of the native client ended'));
+    this.#fail(cause instanceof Error ? cause : new Error(String(cause)));
     this.#markExited();
   }
 

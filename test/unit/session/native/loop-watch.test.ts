@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { judgeLoop, type LoopFigures } from '../../../../lib/session/native/loop-verdict.js';
+import { judgeLoop, type LoopFigures } from '../../../../lib/session/native/loop-watch.js';
 
 const START: LoopFigures = { turns: 1_000, idleMs: 5_000, activeMs: 300 };
 

@@ -16,9 +16,7 @@ export interface LoopFigures {
  * may write: its handshake does not leave. (Linux only. The package opens its sockets without SOCK_CLOEXEC.)
  *
  * A loop with much to do rests as little, and its turns lead to something. A long answer takes many turns, with a rest
- * between the parts that come over a network. This function's source text is part of the thread's program, so it refers to
- * nothing outside of itself.
- *
+ * between the parts that come over a network. *
  * @param calls how often something was done or told in that time
  */
 export function judgeLoop(before: LoopFigures, now: LoopFigures, calls: number): 'works' | 'spins' | 'unclear' {
@@ -28,4 +26,45 @@ export function judgeLoop(before: LoopFigures, now: LoopFigures, calls: number):
   const rests = now.idleMs - before.idleMs > 4 * (now.activeMs - before.activeMs);
   if (rests || inVain <= 2 * calls) return 'works';
   return inVain < MIN_TURNS ? 'unclear' : 'spins';
+}
+
+/** Is told what happens in the thread. */
+export interface LoopWatch {
+  /** Something was done or told. */
+  called(): void;
+  /** A timer fired, and nothing was to be done. */
+  timerFired(): void;
+}
+
+/**
+ * Looks at the event loop of its thread from time to time. The source text of these two functions is part of the thread's
+ * program, so they refer to nothing outside of themselves.
+ *
+ * @param judge `judgeLoop`
+ */
+export function watchLoop(judge: typeof judgeLoop, onSpinning: () => void): LoopWatch {
+  /** A session whose handshake does not leave has come up again long before its time is over. */
+  const LOOK_EVERY_MS = 250;
+  let calls = 0;
+  let timers = 0;
+  let before = figures();
+  setInterval(() => {
+    const now = figures();
+    const verdict = judge(before, now, calls);
+    if (verdict === 'unclear') return;
+    before = now;
+    calls = 0;
+    if (verdict === 'spins') onSpinning();
+  }, LOOK_EVERY_MS).unref();
+
+  function figures(): LoopFigures {
+    const { idle, active } = performance.eventLoopUtilization();
+    const { loopCount } = performance.nodeTiming.uvMetricsInfo;
+    return { turns: loopCount - timers, idleMs: idle, activeMs: active };
+  }
+
+  return {
+    called: () => void (calls += 1),
+    timerFired: () => void (timers += 1),
+  };
 }
