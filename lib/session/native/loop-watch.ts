@@ -2,7 +2,9 @@
 export interface LoopFigures {
   /** How often it turned, but for timers that did nothing. */
   readonly turns: number;
-  /** For how long it waited for something to happen, and for how long it did not. Of a loop that spins it is about half of each. */
+  /** How often it was told that something had happened: a turn begins with that, or with a timer. */
+  readonly events: number;
+  /** For how long it waited for something to happen, and for how long it did not. */
   readonly idleMs: number;
   readonly activeMs: number;
 }
@@ -12,20 +14,22 @@ export interface LoopFigures {
  *
  * The package's sockets are inherited by each child process that the application starts. One that is closed here while a
  * child still has it stays in what the loop waits for, under its number, and can be taken out no more. As soon as there
- * is something to read from it, the loop does not rest again, and the next socket with that number is never told that it
- * may write: its handshake does not leave. (Linux only. The package opens its sockets without SOCK_CLOEXEC.)
+ * is something to read from it, the loop does not rest again. While nobody has that number, it turns without an event.
+ * The next socket with that number is told of the events in its place, and never that it may write: its handshake does
+ * not leave. (Linux only. The package opens its sockets without SOCK_CLOEXEC.)
  *
- * A loop with much to do rests as little, and its turns lead to something. A long answer takes many turns, with a rest
- * between the parts that come over a network. *
+ * A loop with much to do rests as little, and its turns lead to something: the longest answer takes fewer turns than a
+ * loop that spins makes in a tenth of a second.
+ *
  * @param calls how often something was done or told in that time
  */
 export function judgeLoop(before: LoopFigures, now: LoopFigures, calls: number): 'works' | 'spins' | 'unclear' {
-  const MIN_TURNS = 200;
-  // Of the turns for one request, about one in three leads to nothing more: it hands over what another has told.
-  const inVain = now.turns - before.turns - calls;
+  const turns = now.turns - before.turns;
   const rests = now.idleMs - before.idleMs > 4 * (now.activeMs - before.activeMs);
-  if (rests || inVain <= 2 * calls) return 'works';
-  return inVain < MIN_TURNS ? 'unclear' : 'spins';
+  const isWithoutEvents = turns > 2 * (now.events - before.events);
+  const isInVain = turns > 50 * calls;
+  if (rests || !(isWithoutEvents || isInVain)) return 'works';
+  return (isWithoutEvents && turns >= 100) || (isInVain && turns >= 2_000) ? 'spins' : 'unclear';
 }
 
 /** Is told what happens in the thread. */
@@ -59,8 +63,8 @@ export function watchLoop(judge: typeof judgeLoop, onSpinning: () => void): Loop
 
   function figures(): LoopFigures {
     const { idle, active } = performance.eventLoopUtilization();
-    const { loopCount } = performance.nodeTiming.uvMetricsInfo;
-    return { turns: loopCount - timers, idleMs: idle, activeMs: active };
+    const { loopCount, events } = performance.nodeTiming.uvMetricsInfo;
+    return { turns: loopCount - timers, events, idleMs: idle, activeMs: active };
   }
 
   return {
