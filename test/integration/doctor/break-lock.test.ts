@@ -25,10 +25,12 @@ describe('A lock that is broken, on real servers,', () => {
   });
   afterEach(() => doctor.close());
 
-  async function holder(key: string, way: string): Promise<{ child: NodeChild; token: bigint }> {
-    const child = await startNodeChild(SCRIPT, { args: [stage.connect, key, way] });
+  const holder = (key: string, way: string): Promise<NodeChild> =>
+    startNodeChild(SCRIPT, { args: [stage.connect, key, way] });
+
+  async function tokenOf(child: NodeChild): Promise<bigint> {
     const { token } = await child.next('acquired', ofType('acquired'));
-    return { child, token: BigInt(String(token)) };
+    return BigInt(String(token));
   }
 
   it.each([
@@ -38,8 +40,8 @@ describe('A lock that is broken, on real servers,', () => {
     'keeps others out while its holder, %s in another process, puts right what is half done',
     async (_what, way, last) => {
       const key = stage.freshKey();
-      const { child, token } = await holder(key, way);
-      await using _child = child;
+      await using child = await holder(key, way);
+      const token = await tokenOf(child);
       const other = await stage.open();
       let hasEntered = false;
       const next = other.service.acquire(key).finally(() => (hasEntered = true));
@@ -91,8 +93,8 @@ describe('A lock that is broken, on real servers,', () => {
 
   it('is told soon after a pause that was shorter than S, too: by then the next one has the larger token', async () => {
     const key = stage.freshKey();
-    const { child, token } = await holder(key, 'holds');
-    await using _child = child;
+    await using child = await holder(key, 'holds');
+    const token = await tokenOf(child);
     const other = await stage.open();
     const next = other.service.acquire(key);
     await stage.untilQueueHas(key, 2);
