@@ -55,4 +55,5 @@ export { lockKey, type LockKeyValues } from './nest/locked/key-template.js';
 export { Locked } from './nest/locked/locked.decorator.js';
 export type { LockedOptions, LockedReturn, LockLoss } from './nest/locked/locked-options.js';
 export { CurrentLock, Fence, injected, LockKey } from './nest/locked/parameter.decorators.js';
+export { Recover, type RecoveredValues, type RecoverOptions } from './nest/locked/recover.decorator.js';
 export { type ConnectionState, isUp } from './session/connection-state.js';

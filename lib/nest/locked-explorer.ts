@@ -5,9 +5,10 @@ import type { LockService } from '../engine/lock-service.js';
 import { refuse } from '../lock/option-rules.js';
 import { getLockServiceToken } from './lock-service-token.js';
 import { type LockedMethod, lockedMethods, lockedMethodsOf, parameterNotes } from './locked/notes.js';
+import { checkRecoveries } from './locked/recoveries.js';
 import { offerService } from './locked/service-slot.js';
 import { ManagedLockService } from './managed-lock-service.js';
-import { chainOf, isObject, prototypesOf } from './metadata.js';
+import { chainOf, isHidden, isObject, prototypesOf } from './metadata.js';
 
 type NestModule = NonNullable<InstanceWrapper['host']>;
 
@@ -28,6 +29,7 @@ export class LockedExplorer implements OnModuleInit {
     for (const { metatype } of this.#all()) {
       if (typeof metatype !== 'function' || !isObject(metatype.prototype)) continue;
       for (const prototype of chainOf(metatype.prototype)) this.#check(prototype);
+      checkRecoveries(metatype.prototype);
     }
   }
 
@@ -51,6 +53,7 @@ export class LockedExplorer implements OnModuleInit {
         const isServed = isInReach(host) && this.#isOfOurs(lockedMethodsOf(prototype));
         if (isServed) offerService(instance, this.name, this.service);
       }
+      checkRecoveries(Object.getPrototypeOf(instance) as object | null);
     }
   }
 
@@ -147,18 +150,6 @@ export function lockedExplorer(name: string, prepare?: (explorer: LockedExplorer
       return explorer;
     },
   };
-}
-
-/**
- * Whether a stub's own method, or that of a class in between, stands in front of the method of this prototype. The method is
- * not read: a Proxy that `instrument` has put around the instance gives another function each time.
- */
-function isHidden(instance: object, prototype: object, method: string | symbol): boolean {
-  for (const at of chainOf(instance)) {
-    if (at === prototype) return false;
-    if (Object.hasOwn(at, method)) return true;
-  }
-  return false;
 }
 
 /** Whether a module exports the connection: by its token, or with the module that has it. */

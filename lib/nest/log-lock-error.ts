@@ -1,6 +1,12 @@
 import 'reflect-metadata';
 import { Logger } from '@nestjs/common';
-import { LockConfigurationError, LockError, LockLostError, LockUnavailableError } from '../lock/errors.js';
+import {
+  LockAbandonedError,
+  LockConfigurationError,
+  LockError,
+  LockLostError,
+  LockUnavailableError,
+} from '../lock/errors.js';
 import type { LockedPlan } from './locked/locked-call.js';
 
 /** Where `@OnEvent` of `@nestjs/event-emitter` notes what a method listens to. The key is part of what that package exports. */
@@ -13,14 +19,15 @@ const OF_EVENTS = 2;
 const logged = new WeakSet<Error>();
 
 /**
- * Tells the log what callers from outside are not told: that a lock is misused, or which server was unavailable. Nobody else
- * would: Nest does not log an error that answers with a status of its own. An error is told once, however many pass it on.
+ * Tells the log what callers from outside are not told: that a lock is misused, which server was unavailable, or that a key is
+ * closed until somebody repairs what its last holder left. Nobody else would: Nest does not log an error that answers with a status of its own. An error is told once, however many pass it on.
  */
 export function logLockError(error: unknown): void {
   if (error instanceof LockConfigurationError && isNewToLog(error)) {
     new Logger('Locked').error(error.details, error.stack);
   }
-  if (error instanceof LockUnavailableError && isNewToLog(error)) new Logger('Locked').warn(error.details);
+  const isForOperators = error instanceof LockUnavailableError || error instanceof LockAbandonedError;
+  if (isForOperators && isNewToLog(error)) new Logger('Locked').warn(error.details);
 }
 
 /** Tells the log of an error that ends the start: an application may print its `message` alone. @returns the error */

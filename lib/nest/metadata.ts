@@ -27,6 +27,18 @@ export function methodsOf(prototype: object): ReadonlyMap<string, object> {
   return methods;
 }
 
+/**
+ * Whether a stub's own method, or that of a class in between, stands in front of the method of this prototype. The method is
+ * not read: a Proxy that `instrument` has put around the instance gives another function each time.
+ */
+export function isHidden(object: object, prototype: object, method: string | symbol): boolean {
+  for (const at of chainOf(object)) {
+    if (at === prototype) return false;
+    if (Object.hasOwn(at, method)) return true;
+  }
+  return false;
+}
+
 export function isObject(value: unknown): value is object {
   return (typeof value === 'object' && value !== null) || typeof value === 'function';
 }

@@ -33,6 +33,7 @@ const PAGES_FOR_USERS = [
   'native-client.md',
   'neighbours.md',
   'production.md',
+  'recovery.md',
   'signed-tokens.md',
   'simulator.md',
   'testing.md',

@@ -1,6 +1,6 @@
 import { type ArgumentsHost, Catch } from '@nestjs/common';
 import { type Observable, throwError } from 'rxjs';
-import { LockError } from '../../lock/errors.js';
+import { LockAbandonedError, LockError } from '../../lock/errors.js';
 import { LockExceptionFilter } from '../../nest/lock-exception.filter.js';
 
 /** gRPC's status numbers never change, so no part of gRPC has to be loaded for them. */
@@ -26,8 +26,8 @@ const CODES: ReadonlyMap<number, number> = new Map([
 
 /**
  * Answers the lock errors of gRPC handlers with gRPC's codes: ABORTED where others were in the way (start again),
- * RESOURCE_EXHAUSTED where the queue was full, UNAVAILABLE where the lock service could not be reached or the lock was lost. The details are the error's `code` and
- * `message`. Errors of calls that are not RPC are answered as by `LockExceptionFilter`.
+ * RESOURCE_EXHAUSTED where the queue was full, FAILED_PRECONDITION where what the last holder left must be repaired first,
+ * UNAVAILABLE where the lock service could not be reached or the lock was lost. The details are the error's `code` and `message`. Errors of calls that are not RPC are answered as by `LockExceptionFilter`.
  *
  * Put `@UseFilters(GrpcLockExceptionFilter)` above a controller of gRPC methods.
  */
@@ -37,6 +37,8 @@ export class GrpcLockExceptionFilter extends LockExceptionFilter {
     if (host.getType() !== 'rpc') return super.catch(error, host);
     LockExceptionFilter.logDetails(error);
     const { statusCode, code, message } = this.bodyOf(error);
-    return throwError(() => ({ code: CODES.get(statusCode) ?? INTERNAL, message: `${code}: ${message}` }));
+    // Trying again does not help before somebody has repaired what is there.
+    const status = error instanceof LockAbandonedError ? FAILED_PRECONDITION : CODES.get(statusCode);
+    return throwError(() => ({ code: status ?? INTERNAL, message: `${code}: ${message}` }));
   }
 }

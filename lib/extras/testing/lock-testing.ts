@@ -2,6 +2,7 @@ import { clearTimeout, setTimeout } from 'node:timers';
 import { inspect } from 'node:util';
 import type { Observable, Subscription } from 'rxjs';
 import type { LockService } from '../../engine/lock-service.js';
+import type { AbandonedPolicy } from '../../lock/abandoned.js';
 import { LockConfigurationError } from '../../lock/errors.js';
 import type { LockHandle } from '../../lock/handle.js';
 import type { LockMode } from '../../lock/mode.js';
@@ -12,6 +13,13 @@ import { TestingLockService } from './testing-lock-service.js';
 export interface BusyOptions {
   /** The mode in which the other process holds the lock. @default 'exclusive' */
   readonly mode?: LockMode;
+}
+
+export interface AbandonOptions {
+  /** What the holder had asked for in case that it vanishes. @default 'enter' */
+  readonly onAbandoned?: AbandonedPolicy;
+  /** How far its work was. */
+  readonly checkpoint?: unknown;
 }
 
 /** Shorter than a test's default time limit, so that the failure says what was waited for. */
@@ -56,6 +64,20 @@ export class LockTesting {
     const handles = this.#busy.get(key) ?? [];
     this.#busy.delete(key);
     await Promise.all(handles.map((handle) => handle.release()));
+  }
+
+  /**
+   * Lets another process acquire the lock, note a checkpoint where one is given, and die inside. It waits for its turn. It
+   * is for tests of `@Recover`, and of what an application does with `lock.abandoned` or a LockAbandonedError.
+   * @throws LockTimeoutError when the application does not release the lock in time
+   */
+  async abandon(key: string, options: AbandonOptions = {}): Promise<void> {
+    const { onAbandoned = 'enter', checkpoint } = options;
+    const recovers = onAbandoned === 'recover' && { recover: () => undefined };
+    await this.#locks.world.dying(async (locks) => {
+      const lock = await locks.acquire(key, { onAbandoned, label: 'LockTesting', ...recovers });
+      if (checkpoint !== undefined) await lock.checkpoint(checkpoint);
+    });
   }
 
   /**

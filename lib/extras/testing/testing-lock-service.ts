@@ -1,3 +1,4 @@
+import { filter, firstValueFrom } from 'rxjs';
 import type { LockService } from '../../engine/lock-service.js';
 import { resolveModuleOptions } from '../../nest/distributed-lock-options.js';
 import { DEFAULT_CONNECTION } from '../../nest/lock-service-token.js';
@@ -70,9 +71,25 @@ class TestingWorld {
 
   /** Another process with the same options. It connects at the first call. */
   async others(): Promise<LockService> {
-    this.#others ??= this.#openOthers();
+    this.#others ??= this.#openOther(this.entrance.secondEntrance());
     await whenUp(this.#others.session, OTHERS_WAIT_MS);
     return this.#others.service;
+  }
+
+  /** One more process, which does as it is told, and then dies. Its locks stay until the server ends its session. */
+  async dying(work: (locks: LockService) => Promise<unknown>): Promise<void> {
+    const entrance = this.entrance.secondEntrance();
+    const { service, session } = this.#openOther(entrance);
+    try {
+      await whenUp(session, OTHERS_WAIT_MS);
+      await work(service);
+      // The wait begins before the fault, or the state could pass unseen.
+      const isDead = firstValueFrom(service.connectionState$.pipe(filter((state) => state === 'lost')));
+      entrance.expire();
+      await isDead;
+    } finally {
+      await service.close(0);
+    }
   }
 
   /** Ends the other process, and then the server. */
@@ -81,7 +98,7 @@ class TestingWorld {
     this.entrance.stop();
   }
 
-  #openOthers(): OpenedLockService {
+  #openOther(entrance: EmbeddedEnsemble): OpenedLockService {
     const { sessionTimeoutMs, serverTickMs, namespace, acl, lockDelayMs } = this.#options;
     const itsOptions = resolveOptions({
       connect: 'memory:',
@@ -94,7 +111,7 @@ class TestingWorld {
       waitMs: OTHERS_WAIT_MS,
     });
     // The second entrance keeps faults at the first one away from the other process.
-    return openLockService(itsOptions, surroundingsInMemory(Promise.resolve(this.entrance.secondEntrance())));
+    return openLockService(itsOptions, surroundingsInMemory(Promise.resolve(entrance)));
   }
 }
 

@@ -29,6 +29,8 @@ const NAMELESS = /\/:/;
 /** Characters that an encoded value may have: between two placeholders they do not tell where the one value ends. */
 const MAY_STAND_IN_A_VALUE = /^[\w\-.!~*'()%]*$/;
 
+const VALUE = "([\\w\\-.!~*'()%]+)";
+
 /** `/locks/:tenant/:id` taken apart. */
 export class LockKeyTemplate {
   /** The names, in the order in which they stand; one may come twice. */
@@ -56,6 +58,14 @@ export class LockKeyTemplate {
       (key, name, index) => key + encodeKeyValue(valueOf(name, index), name, this.path) + this.#literals[index + 1]!,
       this.#literals[0]!,
     );
+  }
+
+  /** The way back: the values that a key of this template was made of, as texts. */
+  valuesOf(key: string): Readonly<Record<string, string>> {
+    const literals = this.#literals.map((literal) => literal.replace(/[^\w/]/g, '\\$&'));
+    // No text between two placeholders can be a part of a value, so the key can be read in one way only.
+    const [, ...values] = new RegExp(`^${literals.join(VALUE)}$`).exec(key) ?? [];
+    return Object.fromEntries(this.placeholders.map((name, index) => [name, decodeURIComponent(values[index]!)]));
   }
 
   #check(): void {

@@ -7,6 +7,7 @@ import { withJson } from '../../lock/json.js';
 import { logLockError, logRefusal, tellOfEvent } from '../log-lock-error.js';
 import type { ResolvedLockedOptions } from './locked-options.js';
 import type { ParameterNote } from './notes.js';
+import { recoverFor, type Recovered } from './recoveries.js';
 import { serviceFor } from './service-slot.js';
 
 /** Everything about a decorated method that is known before its first call. */
@@ -19,6 +20,8 @@ export interface LockedPlan {
   /** The parameters that the lock fills. */
   readonly filled: readonly ParameterNote[];
   readonly options: ResolvedLockedOptions;
+  /** What a holder that vanished has left is recovered first. */
+  readonly recovered: Recovered | undefined;
 }
 
 /** The result that took the place of a call whose lock was busy. */
@@ -38,27 +41,36 @@ export async function runLocked<T>(
   signal?: AbortSignal,
 ): Promise<T | BusyInstead> {
   const { options, by } = plan;
-  let isInside = false;
+  let at = 'queue' as 'queue' | 'recovery' | 'method';
   let hook: LossHook | undefined;
   try {
     const key = plan.keyOf(instance, args);
     const service = serviceFor(instance, options.name, by);
+    const recover = plan.recovered && recoverFor(instance, plan.recovered);
+    const recovers = recover && {
+      recover: (lock: LockHandle) => {
+        at = 'recovery';
+        return recover(lock);
+      },
+    };
     return await service.withLock(
       key,
       (lock) => {
-        isInside = true;
+        at = 'method';
         const inside = (): T | PromiseLike<T> => body(fill(args, plan.filled, lock), lock);
         if (options.onLost === undefined) return inside();
         hook = listenForLoss(service, lock, plan, options.onLost);
         return withCompensation(inside, hook);
       },
-      signal === undefined ? options.acquire : { ...options.acquire, signal },
+      recovers === undefined && signal === undefined
+        ? options.acquire
+        : { ...options.acquire, ...recovers, ...(signal && { signal }) },
     );
   } catch (error) {
     // What a busy lock fails with inside the lock is that of another lock, and the body's own business.
-    const isBusy = !isInside && (error instanceof LockTimeoutError || error instanceof LockQueueFullError);
+    const isBusy = at === 'queue' && (error instanceof LockTimeoutError || error instanceof LockQueueFullError);
     if (!isBusy || options.onBusy === 'throw') {
-      tellOfEvent(error, instance, plan, isInside);
+      tellOfEvent(error, instance, plan, at === 'method');
       // No answer says who is in the way, and Nest does not log an error that has a status.
       if (isBusy) logRefusal(error);
       else logLockError(error);

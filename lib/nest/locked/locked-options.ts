@@ -1,4 +1,9 @@
-import { ACQUIRE_RULES, type AcquireOptions, MAX_LABEL_LENGTH } from '../../lock/acquire-options.js';
+import {
+  ACQUIRE_RULES,
+  type AcquireOptions,
+  checkAcquireOptions,
+  MAX_LABEL_LENGTH,
+} from '../../lock/acquire-options.js';
 import type { LockQueueFullError, LockTimeoutError } from '../../lock/errors.js';
 import type { LossReason } from '../../lock/events.js';
 import type { AsJson, JsonOf } from '../../lock/json.js';
@@ -31,7 +36,7 @@ export interface LossFacts {
 export type LockedReturn = 'promise' | 'observable' | 'async-iterable';
 
 /** What one decorated method may choose; the rest belongs to the module. */
-export interface LockedOptions extends Omit<AcquireOptions, 'signal'> {
+export interface LockedOptions extends Omit<AcquireOptions, 'signal' | 'recover'> {
   /** Which of several connections, by the name that its module has. @default 'default' */
   readonly name?: string;
   /** Computes the placeholders from the arguments, instead of binding them one by one. */
@@ -63,7 +68,7 @@ type Defaults = Required<Pick<LockedOptions, 'name' | 'onBusy' | 'paramNames' | 
 
 /** The options with every default in place. */
 export interface ResolvedLockedOptions extends Defaults {
-  readonly acquire: Omit<AcquireOptions, 'signal'>;
+  readonly acquire: Omit<AcquireOptions, 'signal' | 'recover'>;
   readonly keys: LockedOptions['keys'] | undefined;
   readonly onLost: LockedOptions['onLost'] | undefined;
   readonly returns: LockedReturn | undefined;
@@ -79,9 +84,9 @@ const DEFAULTS: Defaults = {
 const MAX_TIMER_MS = 0x7fff_ffff;
 
 /** These are passed on to each acquire. */
-const { mode, waitMs, leaseMs, reentrant, maxWaiting, label } = ACQUIRE_RULES;
+const { mode, waitMs, leaseMs, reentrant, maxWaiting, atLeastMs, onAbandoned, label } = ACQUIRE_RULES;
 const RULES = {
-  ...{ mode, waitMs, leaseMs, reentrant, maxWaiting, label },
+  ...{ mode, waitMs, leaseMs, reentrant, maxWaiting, atLeastMs, onAbandoned, label },
   name: MUST_BE_NAME,
   keys: must('a function of the arguments', isFunction),
   onBusy: must(
@@ -102,8 +107,11 @@ function isFunction(value: unknown): boolean {
 export function resolveLockedOptions(options: LockedOptions, by: string): ResolvedLockedOptions {
   checkIsObject('options:', options);
   if ('signal' in options) refuse('signal: is for one call, not for a method: use LockService.withLock');
+  if ('recover' in options) refuse('recover: is for one call. A method has @Recover above another one of its class');
   checkOptions(options, RULES);
   const { name, keys, onBusy, onLost, returns, paramNames, subscribeWithinMs, ...acquire } = options;
+  // Which of these options go together is for the lock to say. What recovers is found at the start.
+  checkAcquireOptions(acquire.onAbandoned === 'recover' ? { ...acquire, recover: () => undefined } : acquire);
   return {
     ...withDefaults({ name, onBusy, paramNames, subscribeWithinMs }, DEFAULTS),
     ...{ keys, onLost, returns },

@@ -4,6 +4,7 @@ import { InvalidLockKeyError } from '../../lock/errors.js';
 import { refuse, refusingAt } from '../../lock/option-rules.js';
 import { refuseMissingParentheses } from '../metadata.js';
 import { bindPlaceholders } from './bind-placeholders.js';
+import { type AnyMethod, describeMethod, kindOf, methodOf } from './decorated-method.js';
 import { LockKeyTemplate } from './key-template.js';
 import { checkFilledTypes, type KnownParameters, knownParameters } from './known-parameters.js';
 import type { LockedPlan } from './locked-call.js';
@@ -22,11 +23,10 @@ import type {
   OptionTexts,
 } from './locked-types.js';
 import { addLockedMethod } from './notes.js';
+import type { Recovered } from './recoveries.js';
 import { openServiceSlot } from './service-slot.js';
 import { wrapAsyncIterable } from './wrap-async-iterable.js';
 import { wrapObservable, wrapPromise } from './wrap-promise-or-observable.js';
-
-type AnyMethod = (...args: unknown[]) => unknown;
 
 const NO_PATH =
   "it has no path and would lock nothing. Write @Locked('/locks/orders/:id'), with the path of what is to be locked";
@@ -55,7 +55,10 @@ export function Locked<
     const by = describeMethod(prototype, method);
     const where = `@Locked(${shownPath(path)}) on ${by}`;
     refusingAt(where, () => {
-      const original = methodOf(prototype, method, descriptor);
+      const original = methodOf(prototype, method, descriptor, 'wait for a lock');
+      if (kindOf(original) === '[object GeneratorFunction]') {
+        refuse('a generator cannot wait for a lock: write `async *name() { ... }`');
+      }
       const resolved = resolveLockedOptions((options ?? {}) as LockedOptions, by);
       const wrapper = wrapperOf(original, { prototype, method, by, where }, path as LockedPath, resolved);
       // The descriptor is changed, not replaced: Nest's `applyDecorators` drops what a decorator returns.
@@ -84,36 +87,20 @@ function wrapperOf(
   const known = knownParameters(prototype, method, written, options.paramNames);
   checkFilledTypes(known);
   const filled = known.notes.filter(({ kind }) => kind !== 'key');
-  const { placeholders, keyOf } = keyFunction(path, options.keys as KeySelector | undefined, known, where);
+  const { placeholders, keyOf, template } = keyFunction(path, options.keys as KeySelector | undefined, known, where);
+  const recovered = recoveredBy(prototype, by, options, template);
   const wrap = WRAPPERS[options.returns ?? whatItReturns(prototype, method, written)];
-  const wrapper = wrap({ by, method, original, options, keyOf, filled });
+  const wrapper = wrap({ by, method, original, options, keyOf, filled, recovered });
   makeLookLike(wrapper, original);
   originals.set(wrapper, original);
   openServiceSlot(prototype, options.name);
-  addLockedMethod(prototype, { method, by, name: options.name, placeholders });
+  addLockedMethod(prototype, { method, by, name: options.name, placeholders, recovers: recovered?.template.path });
   return wrapper;
 }
 
 function shownPath(path: unknown): string {
   if (typeof path === 'function') return '(...) => key';
   return typeof path === 'string' ? `'${path}'` : String(path);
-}
-
-function methodOf(prototype: object, method: unknown, descriptor: PropertyDescriptor | undefined): AnyMethod {
-  if (typeof method === 'object') {
-    refuse("was compiled as a standard decorator; Nest's need experimentalDecorators: true in the tsconfig");
-  }
-  if (method === undefined) refuse('it stands above a class: write it above each of its methods');
-  if (typeof prototype === 'function') refuse('a static method has no instance that Nest could give a lock service');
-  if (descriptor === undefined) {
-    refuse('a property is not a method, even if it holds an arrow function: write `async name() { ... }`');
-  }
-  if (descriptor.get !== undefined || descriptor.set !== undefined) refuse('an accessor cannot wait for a lock');
-  if (typeof descriptor.value !== 'function') refuse('it is not a method');
-  if (Object.prototype.toString.call(descriptor.value) === '[object GeneratorFunction]') {
-    refuse('a generator cannot wait for a lock: write `async *name() { ... }`');
-  }
-  return descriptor.value as AnyMethod;
 }
 
 type KeySelector = (...args: unknown[]) => Readonly<Record<string, unknown>> | undefined;
@@ -124,7 +111,7 @@ function keyFunction(
   select: KeySelector | undefined,
   known: KnownParameters,
   where: string,
-): { keyOf: LockedPlan['keyOf']; placeholders: readonly string[] } {
+): { keyOf: LockedPlan['keyOf']; placeholders: readonly string[]; template?: LockKeyTemplate } {
   if (typeof path === 'function') {
     if (select !== undefined) refuse('keys: the function computes the whole key');
     const compute = path as (...args: unknown[]) => unknown;
@@ -138,13 +125,28 @@ function keyFunction(
   }
   const template = new LockKeyTemplate(path);
   if (select !== undefined) {
-    return { placeholders: [], keyOf: (instance, args) => template.keyOf(select.apply(instance, [...args])) };
+    return { template, placeholders: [], keyOf: (instance, args) => template.keyOf(select.apply(instance, [...args])) };
   }
   const readers = bindPlaceholders(template, known);
   return {
+    template,
     placeholders: template.placeholders,
     keyOf: (_, args) => template.keyFrom((_name, index) => readers[index]?.(args)),
   };
+}
+
+/** @returns undefined where the method asks for no recovery */
+function recoveredBy(
+  prototype: object,
+  by: string,
+  { name, acquire }: ResolvedLockedOptions,
+  template: LockKeyTemplate | undefined,
+): Recovered | undefined {
+  if (acquire.onAbandoned !== 'recover') return undefined;
+  if (template !== undefined) return { prototype, by, name, template };
+  return refuse(
+    "onAbandoned: 'recover' finds its @Recover by the path: write one with placeholders, and keys if need be",
+  );
 }
 
 /** The texts that a function makes of a value that is missing, or is no text. */
@@ -161,7 +163,7 @@ function checkComputed(key: unknown, where: string): string {
 }
 
 function whatItReturns(prototype: object, method: string | symbol, written: AnyMethod): LockedReturn {
-  if (Object.prototype.toString.call(written) === '[object AsyncGeneratorFunction]') return 'async-iterable';
+  if (kindOf(written) === '[object AsyncGeneratorFunction]') return 'async-iterable';
   const declared: unknown = Reflect.getMetadata('design:returntype', prototype, method);
   const isStream =
     typeof declared === 'function' && (declared === Observable || declared.prototype instanceof Observable);
@@ -189,11 +191,4 @@ function makeLookLike(wrapper: AnyMethod, original: AnyMethod): void {
 function innermost(method: AnyMethod): AnyMethod {
   const inner = originals.get(method);
   return inner === undefined ? method : innermost(inner);
-}
-
-function describeMethod(target: object, method: string | symbol | { readonly name?: unknown } | undefined): string {
-  // An object in the place of a name is the context that a standard decorator is given, beside the function itself.
-  if (typeof method === 'object') return String(method.name);
-  const name = typeof target === 'function' ? target.name : target.constructor.name;
-  return method === undefined ? name : `${name}.${String(method)}`;
 }

@@ -15,6 +15,8 @@ export interface LockedMethod {
   /** The name of the connection. */
   readonly name: string;
   readonly placeholders: readonly string[];
+  /** Its path, where it asks for the recovery of what a holder that vanished has left. */
+  readonly recovers: string | undefined;
 }
 
 /** By the class that declares a method, and its name. */

@@ -18,6 +18,7 @@ import {
   Fence,
   injected,
   InvalidLockKeyError,
+  LockAbandonedError,
   LockAbortedError,
   LockClosedError,
   LockConfigurationError,
@@ -109,6 +110,7 @@ const ERRORS: Record<string, LockError> = {
   stale: new StaleFencingTokenError('stale', '/k'),
   invalid: new InvalidLockKeyError('invalid'),
   aborted: new LockAbortedError('aborted'),
+  abandoned: new LockAbandonedError('closed', '/k'),
   configuration: new LockConfigurationError('a secret of the set-up'),
 };
 
@@ -184,6 +186,7 @@ describe('@Locked on message handlers', () => {
     ['stale', 'ABORTED', 10, 'STALE_FENCING_TOKEN: The fencing token is stale'],
     ['invalid', 'INVALID_ARGUMENT', 3, 'INVALID_LOCK_KEY: A value in the name of the lock'],
     ['aborted', 'CANCELLED', 1, 'LOCK_ABORTED: The wait for the lock was cancelled'],
+    ['abandoned', 'FAILED_PRECONDITION', 9, 'LOCK_ABANDONED: The lock is closed'],
     ['configuration', 'INTERNAL', 13, 'LOCK_CONFIGURATION: Internal server error'],
   ])('over gRPC: lets the filter of /grpc answer what is %s with %s', async (id, _name, code, details) => {
     await using held = await application.locks.acquire('/locks/held');

@@ -78,6 +78,28 @@ describe("The client 'native'", () => {
     }
   });
 
+  it.each([
+    ['onAbandoned', { onAbandoned: 'enter' }],
+    ['atLeastMs', { atLeastMs: 5 }],
+  ] as const)('refuses %s before anything is sent, however it is asked for', async (feature, options) => {
+    const { service, ensemble } = openLimited();
+    try {
+      const asked: Promise<unknown>[] = [
+        service.acquire('/locks/a', options),
+        service.tryAcquire('/locks/a', options),
+        service.withLock('/locks/a', () => 'was inside', options),
+        service.acquireAll(['/locks/a'], options),
+      ];
+      for (const outcome of await Promise.all(asked.map((call) => outcomeOf(call)))) {
+        expect(outcome).toMatchObject({ code: 'LOCK_CONFIGURATION', key: '/locks/a' });
+        expect(outcome).toEqual(telling(NATIVE_LIMITS[feature]));
+      }
+    } finally {
+      await service.close(0);
+      ensemble.stop();
+    }
+  });
+
   it('hands no lock over inside the process before the node of the one that leaves is gone', async () => {
     const { service, ensemble } = openLimited();
     try {
@@ -128,7 +150,7 @@ describe("The client 'native'", () => {
 
     const plain = (why: string): string => why.replace(/^it (is|makes|has|connects)/, '$1');
     expect(rows).toEqual(Object.entries(NATIVE_LIMITS).map(([feature, why]) => [feature, plain(why)]));
-    const elsewhere = ['upgradeable', 'FencedZnodes', 'createLockDoctor'];
+    const elsewhere = ['onAbandoned', 'atLeastMs', 'upgradeable', 'FencedZnodes', 'createLockDoctor'];
     expect([...Object.keys(REFUSED_OPTIONS), ...elsewhere].sort()).toEqual(Object.keys(NATIVE_LIMITS).sort());
   });
 });

@@ -186,11 +186,15 @@ describe('@Locked refuses, while the class is being defined,', () => {
   it.each([
     [
       { waitMS: 5 },
-      'waitMS: is not an option (the options are: mode, waitMs, leaseMs, reentrant, maxWaiting, label, name, keys, onBusy,',
+      'waitMS: is not an option (the options are: mode, waitMs, leaseMs, reentrant, maxWaiting, atLeastMs, onAbandoned, label, name, keys,',
     ],
     [{ waitMs: -1 }, 'waitMs: must be a number of milliseconds'],
     [{ mode: 'shared' }, 'mode: must be one of'],
     [{ signal: AbortSignal.abort() }, 'signal: is for one call'],
+    [{ recover: () => undefined }, 'recover: is for one call. A method has @Recover'],
+    [{ onAbandoned: 'retry' }, 'onAbandoned: must be one of enter, delay, recover, hold'],
+    [{ onAbandoned: 'recover', mode: 'read' }, "onAbandoned: 'recover' is for exclusive and write"],
+    [{ atLeastMs: 5, mode: 'read' }, 'atLeastMs: is for exclusive and write'],
     [{ name: '' }, 'name: must be a non-empty string'],
     [{ onBusy: 'wait' }, 'onBusy: must be throw, skip or a function of the error, not "wait"'],
     [{ onLost: 1 }, 'onLost: must be a function'],
@@ -216,6 +220,12 @@ describe('@Locked refuses, while the class is being defined,', () => {
         value: async () => undefined,
       });
     expect(act).toThrow('the function computes the whole key');
+  });
+
+  it("onAbandoned: 'recover' beside a function that computes the key: nothing would tell its @Recover", () => {
+    const act = (): unknown =>
+      Locked(() => '/a', { onAbandoned: 'recover' })({}, 'm', { value: async () => undefined });
+    expect(act).toThrow("onAbandoned: 'recover' finds its @Recover by the path");
   });
 });
 

@@ -48,6 +48,19 @@ describe('a key template', () => {
     expect(build([`x${separator}y`, 'z'])).not.toBe(build(['x', `y${separator}z`]));
   });
 
+  it.each([
+    ['/locks/a', []],
+    ['/locks/:id', ['x']],
+    ['/locks/:tenant/orders/:id', ['a/b', '..']],
+    ['/locks/x-:a-/:b.c,:d+(:e', ['--', 'ü €', "a'b()*!~", '100%']],
+    ['/100%/$/^:a$', ['$&']],
+    ['/locks/:id/:id', ['7', '7']],
+  ])('finds the values again in a key of %s', (path, values) => {
+    const template = new LockKeyTemplate(path);
+    const found = template.valuesOf(template.keyFrom((_, index) => values[index]));
+    expect(template.placeholders.map((name) => found[name])).toEqual(values);
+  });
+
   it('puts encoded values in', () => {
     expect(new LockKeyTemplate('/locks/:a/x/:b').keyOf({ a: '1/2', b: 3n })).toBe('/locks/1%2F2/x/3');
   });

@@ -7,7 +7,7 @@ const virtual = join(import.meta.dirname, 'virtual.ts');
 const PRELUDE = `
 import { applyDecorators, SetMetadata } from '@nestjs/common';
 import { Observable, of } from 'rxjs';
-import { type LockHandle, CurrentLock, Fence, injected, Locked, LockKey, lockKey, type LockKeyValues } from '../../../../lib/index.js';
+import { type LockHandle, CurrentLock, Fence, injected, Locked, LockKey, lockKey, Recover, type LockKeyValues, type RecoveredValues } from '../../../../lib/index.js';
 import { RequireFence } from '../../../../lib/fencing/index.js';
 interface Order { id: string; size: number }
 declare const anything: any;
@@ -66,6 +66,16 @@ const FINE: Record<string, string> = {
   'a part of the handle': `@Locked('/a') async m(@CurrentLock() lock: Pick<LockHandle, 'key'>): Promise<void> { void lock; }`,
   'parameter decorators as Nest knows them': `all: ParameterDecorator[] = [Fence(), CurrentLock(), LockKey('id'), LockKey('id', (o: Order) => o.id)];`,
   "a decorator of the house's own": `@house('/a/:id') async m(id: string): Promise<void> {}`,
+  'the policy after a holder that vanished': `@Locked('/a', { atLeastMs: 5, onAbandoned: 'recover' }) async m(): Promise<void> {}`,
+  'a recovery': `@Recover('/a/:tenant/:id') async m(lock: LockHandle, values: { id: string; tenant: string }): Promise<void> { void [lock, values]; }`,
+  'a recovery that takes less': `@Recover('/a/:tenant/:id') async m(lock: LockHandle, { id }: { id: string }): Promise<number> { void [lock, id]; return 1; } @Recover('/b', { name: 'n' }) async n(): Promise<void> {}`,
+  'a recovery without values': `@Recover('/a/:id') async m(lock: LockHandle): Promise<void> { void lock; }`,
+  'a recovery of a dotted placeholder': `@Recover('/a/:o.id') async m(_lock: LockHandle, values: { 'o.id': string }): Promise<void> { void values; }`,
+  'a recovery that is synchronous': `@Recover('/a/:id') m(): void {}`,
+  'a private recovery': `@Recover('/a/:id') private async m(): Promise<void> {} n() { return this.m(); }`,
+  'a recovery of a path that the compiler does not know': `@Recover('/a' as string) async m(_lock: LockHandle, values: Record<string, string>): Promise<void> { void values; }`,
+  'a recovery with the values of its path': `@Recover('/a/:id') async m(_lock: LockHandle, values: RecoveredValues<'/a/:id'>): Promise<void> { void values.id; }`,
+  'a part of applyDecorators with a recovery': `@applyDecorators(SetMetadata('a', 1), Recover('/a/:id')) async m(): Promise<void> {}`,
   'a picked key': `@Locked('/a/:id') async m(@LockKey('id', (o: Order) => o.id) o: Order): Promise<void> {}`,
 };
 
@@ -137,6 +147,16 @@ const REFUSED: Record<string, string> = {
   'a pick of another parameter': `@Locked('/a/:id') async m(@LockKey('id', (o: string) => o) o: Order): Promise<void> {}`,
   'a pick that reads what is not there': `@Locked('/a/:id') async m(@LockKey('id', (o) => o.nope) o: Order): Promise<void> {}`,
   'a pick of what may be missing, as if it were there': `@Locked('/a/:id') async m(@LockKey('id', (o) => o.id) o?: Order): Promise<void> {}`,
+  'a recover function in the options': `@Locked('/a', { onAbandoned: 'recover', recover: () => undefined }) async m(): Promise<void> {}`,
+  'a policy that does not exist': `@Locked('/a', { onAbandoned: 'retry' }) async m(): Promise<void> {}`,
+  'a recovery of a relative path': `@Recover('a/:id') async m(): Promise<void> {}`,
+  'a recovery with a value that the path has not': `@Recover('/a/:id') async m(_lock: LockHandle, values: { id: string; tenant: string }): Promise<void> { void values; }`,
+  'a recovery with a value that is no text': `@Recover('/a/:id') async m(_lock: LockHandle, values: { id: number }): Promise<void> { void values; }`,
+  'a recovery that takes the values first': `@Recover('/a/:id') async m(values: { id: string }): Promise<void> { void values; }`,
+  'a recovery that takes more': `@Recover('/a/:id') async m(_lock: LockHandle, _values: object, more: string): Promise<void> { void more; }`,
+  'a recovery that is a stream': `@Recover('/a/:id') m(): Observable<string> { return of('x'); }`,
+  'a recovery that is a generator': `@Recover('/a/:id') async *m(): AsyncGenerator<string> { yield 'x'; }`,
+  'a recovery that is an accessor': `@Recover('/a/:id') get m() { return 1; }`,
   'a pick of another type': `@Locked('/a/:id') async m(@LockKey('id', (o: Order) => o) o: Order): Promise<void> {}`,
 };
 
