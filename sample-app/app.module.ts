@@ -10,6 +10,8 @@ import { InventoryController } from './inventory/inventory.controller.js';
 import { InventoryService } from './inventory/inventory.service.js';
 import { JobsController } from './jobs/jobs.controller.js';
 import { SweepJob } from './jobs/sweep.job.js';
+import { LedgersController } from './ledgers/ledgers.controller.js';
+import { LedgersService } from './ledgers/ledgers.service.js';
 import { EventsController } from './locks/events.controller.js';
 import { LocksController } from './locks/locks.controller.js';
 import { PageController } from './page/page.controller.js';
@@ -30,6 +32,7 @@ export class AppModule {
         PageController,
         FilesController,
         InventoryController,
+        LedgersController,
         JobsController,
         LocksController,
         EventsController,
@@ -41,6 +44,7 @@ export class AppModule {
         fileStore,
         FileStoreEnd,
         InventoryService,
+        LedgersService,
         SweepJob,
       ],
     };

@@ -23,6 +23,14 @@ const LOCKS = [
       ['Refill to 20', '/inventory/apples', () => json('PUT', { quantity: 20 })],
     ],
   },
+  {
+    title: 'Ledger “main”',
+    key: '/locks/ledgers/main',
+    buttons: [
+      ['Deposit 10', '/ledgers/main/deposit', () => json('POST', { amount: 10 })],
+      ['Balances', '/ledgers/main', () => ({ method: 'GET' })],
+    ],
+  },
   { title: 'Job “sweep”', key: '/locks/jobs/sweep', buttons: [['Run now', '/jobs/sweep']] },
 ];
 

@@ -142,7 +142,6 @@ describe('what the sample application changes', () => {
     ['/files/a/append', 'append', 'POST', 'text'],
     ['/inventory/a', 'write', 'PUT', '{ "quantity": 1 }'],
     ['/inventory/a/deduct', 'update', 'POST', '{ "quantity": 1 }'],
-    ['/jobs/sweep', 'write', 'POST', 'text'],
   ])(
     'at %s is fenced by the lock itself, so that it waits while the lock is in doubt',
     async (path, by, method, body) => {

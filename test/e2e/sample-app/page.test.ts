@@ -146,7 +146,7 @@ describe('the page of the sample application, in Chromium', () => {
     await sees(card("[data-part='state']"), 'held');
     await testing.suspend();
     await sees('#connection', 'suspended');
-    expect(await all("[data-part='state']", 'textContent')).toEqual(Array(4).fill('unknown'));
+    expect(await all("[data-part='state']", 'textContent')).toEqual(Array(5).fill('unknown'));
     await sees(card("[data-part='doubt']"), 'seen last');
     const age = card("[data-part='age']");
     const [ageThen] = await all(age, 'textContent');

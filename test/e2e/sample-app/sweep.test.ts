@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SchedulerRegistry } from '@nestjs/schedule';
 import { describe, expect, it } from '@jest/globals';
-import { FencedFileStore } from '../../../lib/fencing/file-store/fenced-file-store.js';
 import { eventually } from '../../support/process/eventually.js';
 import { startSampleApp } from './support/start-sample-app.js';
 
@@ -22,7 +21,8 @@ describe('the job of the sample application', () => {
 
     await eventually('the sweep', async () => !(await readdir(folder)).includes('journal.1.left-behind.tmp'));
     expect(await readdir(folder)).toEqual(['journal.1.being-written.tmp']);
-    expect(await sample.get(FencedFileStore).read('jobs/sweep')).toBeDefined();
+    // An instance whose clock is behind comes to the same tick when the job is done.
+    expect(await (await sample.post('/jobs/sweep')).json()).toEqual({ ran: false });
   });
 
   it('touches nothing that the store has not made, and follows no link', async () => {
