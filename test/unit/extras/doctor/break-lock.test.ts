@@ -76,6 +76,7 @@ describe('break', () => {
     expect(await engine.settle(broken)).toMatchObject({ key: KEY, token, ended: 'in order' });
     await leave(next);
     expect(steps).toEqual(['told, held: false', 'put right', 'next enters']);
+    expect(one.events.map(({ type }) => type)).not.toContain('late-result');
     expect(losses()).toMatchObject([{ reason: 'broken', token, error: { code: 'LOCK_BROKEN' } }]);
     expect(lines).toEqual([
       `Break of ${KEY} (token ${token}): begun by ada (stuck since noon)`,
@@ -114,6 +115,23 @@ describe('break', () => {
     await leave(next);
     await engine.settle(lock.release());
     expect(losses()).toHaveLength(1);
+  });
+
+  it.each([
+    ['that fails while it puts right what is half done, tells of that', 500, new Error('cannot undo'), 'in order'],
+    ['that goes on behind the grace, tells that it was late', GRACE_MS + 500, undefined, 'removed by force'],
+  ])('of work %s', async (_what, goesOnMs, failure, ended) => {
+    const work = one.locks.withLock(KEY, async (lock) => {
+      await new Promise((resolve) => lock.signal.addEventListener('abort', resolve));
+      await one.sleep(goesOnMs);
+      if (failure !== undefined) throw failure;
+    });
+    await engine.runFor(WATCHED_AFTER_MS);
+    const broken = doctor.break(KEY, { token: tokenOfFirst(), ...WHY, graceMs: GRACE_MS });
+    expect(await engine.failure(work, TOLD_MS)).toBeInstanceOf(LockBrokenError);
+    expect(await engine.settle(broken)).toMatchObject({ ended });
+    await engine.runFor(1_000);
+    expect(one.events.filter(({ type }) => type === 'late-result')).toMatchObject([{ error: failure }]);
   });
 
   it('of the first 250 ms of a hold is told when these are over', async () => {
