@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { createLockService } from '../../../lib/index.js';
 import { nativePackage } from '../../support/native/package-is-there.js';
 import { eventually } from '../../support/process/eventually.js';
 import { type NodeChild, ofType, startNodeChild } from '../../support/process/node-child.js';
@@ -8,6 +9,8 @@ import { startProxy } from '../../support/proxy/fault-proxy.js';
 import { type StandaloneServer, startZooKeeper } from '../../support/zookeeper/start-zookeeper.js';
 
 const SCRIPT = new URL('../../support/native/application-process.ts', import.meta.url);
+const FAILING = new URL('../../support/native/failing-package-process.ts', import.meta.url);
+const ENDING = new URL('../../support/locks/ending-process.ts', import.meta.url);
 const SESSION_TIMEOUT_MS = 4_000;
 /** The package gives a silent server up after two thirds of the session time-out. */
 const SILENT_MS = (SESSION_TIMEOUT_MS * 2) / 3 + 300;
@@ -77,6 +80,33 @@ describe("The thread of the client 'native'", () => {
 
     expect(await app.ended).toEqual({ code: 1, signal: null });
     expect(app.output()).toContain('An application ends in many ways.');
+  });
+
+  it('takes an exception inside of the package for the end of its connections, and not of the process', async () => {
+    child = await startNodeChild(FAILING, { args: [server.connect] });
+
+    expect(await child.next('told', ofType('told'))).toMatchObject({
+      told: ['up', 'down'],
+      causes: ['its thread failed: Error: inside the package. It begins anew'],
+    });
+    expect(await child.ended).toEqual({ code: 0, signal: null });
+  });
+
+  it('has sent the removal when withLock resolves behind a wait: a process that ends there leaves no lock', async () => {
+    const key = '/locks/behind-a-wait';
+    const contenders = async (): Promise<number> =>
+      [...(await server.dump()).ephemerals.values()].flat().filter((path) => path.startsWith(`${key}/`)).length;
+    await using locks = await createLockService({ connect: server.connect, sessionTimeoutMs: SESSION_TIMEOUT_MS });
+    const held = await locks.acquire(key);
+    const env = { CLIENT_UNDER_TEST: 'native' };
+    child = await startNodeChild(ENDING, { args: [server.connect, key, 'withLock', 'exit'], env });
+    await eventually('the process waits', async () => (await contenders()) === 2);
+
+    await held.release();
+
+    expect(await child.ended).toEqual({ code: 0, signal: null });
+    // Its session lasts ten seconds: what is gone so soon was taken away by it.
+    await eventually('its lock is given back', async () => (await contenders()) === 0, { withinMs: 4_000 });
   });
 
   it('lets go of the session of a process that hangs for good, so that its locks are free', async () => {
