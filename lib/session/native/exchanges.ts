@@ -1,10 +1,12 @@
+import { LockConfigurationError } from '../../lock/errors.js';
 import { MAX_ANSWER_BYTES, TooLargeAnswerError } from '../errors.js';
 import { CREATE_FLAGS, type LinkRequest } from '../core/link.js';
+import { statOfNewNode } from '../core/stat-of-new-node.js';
 import { isNumberedAfter } from '../numbered-names.js';
 import { withChroot } from '../paths.js';
 import type { CreateRequest, ListRequest, NodeData, Reply, Stat, WatchEvent } from '../requests.js';
 import type { NativeCall } from './protocol.js';
-import { type PackageStat, sequenceOf, statOf, statOfNewNode, zxidByParent } from './stats.js';
+import { type PackageStat, sequenceOf, statOf, zxidByParent } from './stats.js';
 
 /** An answer of the package: 0 or an error number, and what belongs to it. */
 export interface Answer {
@@ -87,12 +89,27 @@ export function exchangeFor(request: LinkRequest, context: ExchangeContext): Exc
   }
 }
 
+/** Enough to tell what servers would not accept. */
+export function bytesOf(request: LinkRequest, chroot: string): number {
+  const data = 'data' in request && request.data instanceof Uint8Array ? request.data.length : 0;
+  const path = 'path' in request ? Buffer.byteLength(request.path) : 0;
+  return data + path + Buffer.byteLength(chroot);
+}
+
 /** The error number that the session is told. */
 export function errorNumberOf(rc: number): number {
   // The package's own errors (-2, -4 and -7 above all) do not tell whether the server carried the request out. A server
   // answers with the two that are left out here as well, and the package gives the second one for what it does not send.
   const isOwn = rc < OK && rc > -100 && rc !== UNIMPLEMENTED && rc !== BAD_ARGUMENTS;
   return isOwn || rc === CLOSING ? CONNECTION_LOSS : rc;
+}
+
+/** The error where the parent of a node has told a zxid that cannot be the node's. */
+export function refuted(path: string, byParent: bigint, own: bigint): LockConfigurationError {
+  const text =
+    `client: 'native' takes a token from the parent of a node, and the parent of ${path} told ${byParent} where the node has ` +
+    `${own}. ZooKeeper's servers do not do that: use the client 'wire', or ZooKeeper itself`;
+  return new LockConfigurationError(text);
 }
 
 function single(
@@ -128,7 +145,7 @@ function creation(request: CreateRequest, path: string, context: ExchangeContext
       const parent = looked!.rc === OK ? see(looked!.values[0], context) : undefined;
       const zxid = parent && zxidByParent(parent, sequenceOf(made));
       if (zxid !== undefined && context.isFormulaProven) {
-        const stat = statOfNewNode(zxid, data.length, mode.startsWith('ephemeral') ? context.sessionId : 0n);
+        const stat = statOfNewNode(request, zxid, context.sessionId);
         return { errorNumber: OK, read: () => ({ path: made, stat }) };
       }
       const askOwn: Call = { method: 'a_exists', args: [made, false] };

@@ -1,10 +1,18 @@
-import { LockConfigurationError } from '../../lock/errors.js';
+import type { LockConfigurationError } from '../../lock/errors.js';
 import type { Handshake, HandshakeReply, Link, LinkListener, LinkRequest, LinkStage, Server } from '../core/link.js';
 import type { WatchEvent } from '../requests.js';
-import { type Answer, type Exchange, type ExchangeContext, exchangeFor, type Result } from './exchanges.js';
+import {
+  type Answer,
+  type Exchange,
+  type ExchangeContext,
+  bytesOf,
+  exchangeFor,
+  refuted,
+  type Result,
+} from './exchanges.js';
 import type { NativeDialer } from './native-dialer.js';
 import type { NativeSession } from './protocol.js';
-import { sessionIdOf } from './stats.js';
+import { offerOf, sessionIdOf } from './stats.js';
 import { ThreadClient, type ThreadClientListener } from './thread.js';
 
 /** A server cuts the connection at its `jute.maxbuffer` (0xfffff). The rest is room for what it adds to a request. */
@@ -243,26 +251,4 @@ export class NativeLink implements Link, ThreadClientListener {
     this.#callers.clear();
     this.#state.client.closeSession();
   }
-}
-
-function refuted(path: string, byParent: bigint, own: bigint): LockConfigurationError {
-  const text =
-    `client: 'native' takes a token from the parent of a node, and the parent of ${path} told ${byParent} where the node has ` +
-    `${own}. ZooKeeper's servers do not do that: use the client 'wire', or ZooKeeper itself`;
-  return new LockConfigurationError(text);
-}
-
-/** Enough to tell what servers would not accept. */
-function bytesOf(request: LinkRequest, chroot: string): number {
-  const data = 'data' in request && request.data instanceof Uint8Array ? request.data.length : 0;
-  const path = 'path' in request ? Buffer.byteLength(request.path) : 0;
-  return data + path + Buffer.byteLength(chroot);
-}
-
-function offerOf(sessionId: bigint, password: Uint8Array): NativeSession {
-  return {
-    id: BigInt.asUintN(64, sessionId).toString(16),
-    // The package reads capital letters only.
-    password: Buffer.from(password).toString('hex').toUpperCase(),
-  };
 }

@@ -1,4 +1,5 @@
 import type { Stat } from '../requests.js';
+import type { NativeSession } from './protocol.js';
 
 /** A stat as the package gives it: transactions as numbers, and the owner in hexadecimal. */
 export interface PackageStat {
@@ -34,25 +35,17 @@ export function statOf(stat: PackageStat): Stat {
   };
 }
 
-/** What is known of the stat of a node that was just created, without asking for it. The times stay 0. */
-export function statOfNewNode(zxid: bigint, dataLength: number, ephemeralOwner: bigint): Stat {
-  return {
-    czxid: zxid,
-    mzxid: zxid,
-    ctime: 0,
-    mtime: 0,
-    version: 0,
-    cversion: 0,
-    aversion: 0,
-    ephemeralOwner,
-    dataLength,
-    numChildren: 0,
-    pzxid: zxid,
-  };
-}
-
 export function sessionIdOf(hex: string): bigint {
   return BigInt.asIntN(SESSION_ID_BITS, BigInt(`0x${hex}`));
+}
+
+/** A session as the package takes it. */
+export function offerOf(sessionId: bigint, password: Uint8Array): NativeSession {
+  return {
+    id: BigInt.asUintN(SESSION_ID_BITS, sessionId).toString(16),
+    // The package reads capital letters only.
+    password: Buffer.from(password).toString('hex').toUpperCase(),
+  };
 }
 
 /** The number at the end of a sequential node's name; NaN where there is none. */

@@ -1,7 +1,8 @@
 import type { HandshakeReply, LinkRequest, ReplyBody } from '../core/link.js';
+import { statOfNewNode } from '../core/stat-of-new-node.js';
 import { serverError, type SessionError, TooLargeAnswerError } from '../errors.js';
 import { isNumberedAfter } from '../numbered-names.js';
-import type { CreateRequest, ListRequest, MultiPart, MultiResult, Reply, Stat, WatchEvent } from '../requests.js';
+import type { ListRequest, MultiPart, MultiResult, Reply, Stat, WatchEvent } from '../requests.js';
 import { type JuteReader, MalformedFrameError } from './jute-reader.js';
 import { OPCODES } from './requests-codec.js';
 
@@ -110,6 +111,7 @@ export class FrameReplyBody implements ReplyBody {
     if (part.op === 'create' && type === OPCODES.create) {
       return { op: 'create', path: reader.string(), stat: readStat(reader) };
     }
+    // A server turns the `create2` of a multi into a plain `create`, whose result is only the path.
     if (part.op === 'create' && type === OPCODES.createWithoutStat) {
       const { replyZxid, sessionId } = this.#context;
       return { op: 'create', path: reader.string(), stat: statOfNewNode(part, replyZxid, sessionId) };
@@ -157,26 +159,5 @@ function readStat(reader: JuteReader): Stat {
     dataLength: reader.int(),
     numChildren: reader.int(),
     pzxid: reader.long(),
-  };
-}
-
-/**
- * The stat of a node that was just created, from what is known without asking. A server turns the `create2` of a multi
- * into a plain `create`, whose result is only the path. The times, by the server's clock, stay 0.
- */
-function statOfNewNode(request: CreateRequest, zxid: bigint, sessionId: bigint): Stat {
-  const ephemeral = request.mode === 'ephemeral' || request.mode === 'ephemeral-sequential';
-  return {
-    czxid: zxid,
-    mzxid: zxid,
-    ctime: 0,
-    mtime: 0,
-    version: 0,
-    cversion: 0,
-    aversion: 0,
-    ephemeralOwner: ephemeral ? sessionId : 0n,
-    dataLength: request.data?.length ?? 0,
-    numChildren: 0,
-    pzxid: zxid,
   };
 }
