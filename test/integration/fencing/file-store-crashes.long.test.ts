@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { FencedFileStore } from '../../../lib/fencing/file-store/fenced-file-store.js';
 import { folderRemoved, removeWithUs } from '../../support/process/reaper.js';
-import { compileScript, type CompiledScript } from './file-store/compiled-script.js';
+import { compileScript, type CompiledScript } from '../../support/typescript/compiled-script.js';
 import type { Attempt } from './file-store/diary.js';
 import { faultsOfCrowd, type FileState, possibleStates } from './file-store/history.js';
 import { Writer } from './file-store/writer.js';

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { describe, expect, it } from '@jest/globals';
 import { FencedFileStore } from '../../../lib/fencing/file-store/fenced-file-store.js';
 import { folderRemoved, removeWithUs } from '../../support/process/reaper.js';
-import { compileScript } from './file-store/compiled-script.js';
+import { compileScript } from '../../support/typescript/compiled-script.js';
 
 /** The limit for the size of a file does what a full disk does: the first write is cut short, the next fails. */
 const WITH_LIMIT = 'ulimit -f 32 && exec "$@"';

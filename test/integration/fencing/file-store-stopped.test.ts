@@ -6,7 +6,7 @@ import { describe, expect, it } from '@jest/globals';
 import { FencedFileStore } from '../../../lib/fencing/file-store/fenced-file-store.js';
 import { within } from '../../support/process/eventually.js';
 import { folderRemoved, removeWithUs } from '../../support/process/reaper.js';
-import { compileScript } from './file-store/compiled-script.js';
+import { compileScript } from '../../support/typescript/compiled-script.js';
 import { type Attempt, textOf } from './file-store/diary.js';
 import { faultsOfCrowd } from './file-store/history.js';
 import { Writer } from './file-store/writer.js';

@@ -1,12 +1,12 @@
 import { performance } from 'node:perf_hooks';
 import { describe, expect, it } from '@jest/globals';
 import { exists } from '../../../lib/session/requests.js';
+import { killHolder } from '../../support/locks/kill-holder.js';
 import type { LockClient } from '../../support/locks/lock-client.js';
 import { LockStage } from '../../support/locks/lock-stage.js';
 import { SHORTEST_SESSION_MS } from '../../support/locks/times.js';
 import { outcomeOf, untilPassed } from '../../support/locks/witness.js';
 import { eventually } from '../../support/process/eventually.js';
-import { ofType, startNodeChild } from '../../support/process/node-child.js';
 import { replyTo } from '../../support/sessions/reply-to.js';
 
 /** As long as no test takes on any machine. */
@@ -60,12 +60,7 @@ describe('For atLeastMs after a run began the key is busy to all,', () => {
   it('also when the one that runs is killed', async () => {
     const client = await stage.open();
     const key = stage.freshKey();
-    const args = [stage.connect, String(SHORTEST_SESSION_MS), key, JSON.stringify({ atLeastMs: BUSY_MS })];
-    await using holder = await startNodeChild(new URL('../../support/locks/holding-process.ts', import.meta.url), {
-      args,
-    });
-    await holder.next('holds', ofType('holds'));
-    await holder.kill();
+    await killHolder(stage.connect, key, { atLeastMs: BUSY_MS });
     await stage.untilQueueHas(key, 0);
     await expectBusy(client, key);
   });

@@ -1,12 +1,15 @@
 import type { AcquireOptions } from '../../../lib/lock/acquire-options.js';
 import { createLockService } from '../../../lib/open.js';
 import { onParentMessage, sendToParent } from '../process/parent.js';
-import { TICK_MS } from './times.js';
 
 /** Holds a lock until it is killed. Of the options it takes what JSON can say, and recovers nothing if it is to recover. */
-const [connect = '', sessionMs = '', key = '', options = '{}'] = process.argv.slice(2);
+const [connect = '', tickMs = '', key = '', options = '{}'] = process.argv.slice(2);
 const given = JSON.parse(options) as AcquireOptions;
-const service = await createLockService({ connect, sessionTimeoutMs: Number(sessionMs), serverTickMs: TICK_MS });
+const service = await createLockService({
+  connect,
+  sessionTimeoutMs: 2 * Number(tickMs),
+  serverTickMs: Number(tickMs),
+});
 const lock = await service.acquire(key, {
   ...given,
   ...(given.onAbandoned === 'recover' ? { recover: () => undefined } : {}),

@@ -1,11 +1,11 @@
-import { mkdir, mkdtemp, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { transform } from '@swc/core';
-import { removeWithUs } from '../../../support/process/reaper.js';
+import { removeWithUs } from '../process/reaper.js';
 
-const REPOSITORY = fileURLToPath(new URL('../../../../', import.meta.url));
+const REPOSITORY = fileURLToPath(new URL('../../../', import.meta.url));
 /** The one class of Nest that the errors need: with all of Nest a process takes three times as long to start. */
 const NEST = 'export class IntrinsicException extends Error {}\n';
 
@@ -17,8 +17,12 @@ export interface CompiledScript {
 /**
  * A script and all it imports as plain JavaScript. Two hundred processes that compile for themselves would keep a machine
  * busy for minutes.
+ * @param packages what else of npm it needs
  */
-export async function compileScript(script: URL): Promise<CompiledScript> {
+export async function compileScript(
+  script: URL,
+  { packages = [] }: { packages?: readonly string[] } = {},
+): Promise<CompiledScript> {
   const folder = await mkdtemp(join(tmpdir(), 'compiled-script-'));
   removeWithUs(folder);
   const compiled = new Set<string>();
@@ -27,6 +31,8 @@ export async function compileScript(script: URL): Promise<CompiledScript> {
   await mkdir(nest, { recursive: true });
   await writeFile(join(nest, 'index.js'), NEST);
   await writeFile(join(nest, 'package.json'), '{ "type": "module", "exports": "./index.js" }');
+  for (const name of packages)
+    await symlink(join(REPOSITORY, 'node_modules', name), join(folder, 'node_modules', name));
   await writeFile(join(folder, 'package.json'), '{ "type": "module" }');
   return { path: targetOf(fileURLToPath(script), folder), folder };
 }

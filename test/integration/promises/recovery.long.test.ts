@@ -1,0 +1,51 @@
+import { describe, expect, it } from '@jest/globals';
+import { LockStage } from '../../support/locks/lock-stage.js';
+import { killHolder } from '../../support/locks/kill-holder.js';
+
+/** No quorum that comes back stays away for so long on any machine. */
+const TICK_MS = 1_000;
+const LONG_MS = 20 * TICK_MS;
+
+describe('Of a holder that vanished inside the next one is told, with three servers,', () => {
+  const stage = new LockStage(3, { tickTimeMs: TICK_MS });
+  const open = (): ReturnType<LockStage['open']> => stage.open({ sessionTimeoutMs: LONG_MS, serverTickMs: TICK_MS });
+
+  it.each(['while the quorum was away', 'when it was back'])(
+    'and of nobody where a quorum was away for less than S under a hold that was released %s',
+    async (when) => {
+      const [client, next] = [await open(), await open()];
+      const key = stage.freshKey();
+      const lock = await client.service.acquire(key, { onAbandoned: 'enter' });
+      const followers = await stage.ensemble.followers();
+      await Promise.all(followers.map((server) => server.kill()));
+      await client.untilState((state) => state === 'suspended');
+      if (when === 'while the quorum was away') await lock.release();
+      await Promise.all(followers.map((server) => server.start()));
+      await stage.ensemble.waitForQuorum({ withinMs: 60_000 });
+      await client.untilUp(60_000);
+      expect(client.eventsOf('lost')).toEqual([]);
+      await lock.release();
+      await next.untilUp(60_000);
+      await stage.untilQueueHas(key, 0);
+      const granted = await next.service.acquire(key, { onAbandoned: 'enter' });
+      expect(granted.abandoned).toBeUndefined();
+      await granted.release();
+    },
+    120_000,
+  );
+
+  it('over the death of the leader that knew of it, and of the whole ensemble', async () => {
+    const next = await open();
+    const key = stage.freshKey();
+    const token = await killHolder(stage.connect, key, { onAbandoned: 'hold' }, TICK_MS);
+    await stage.untilQueueHas(key, 0);
+    await (await stage.ensemble.leader()).restart();
+    await stage.ensemble.waitForQuorum({ withinMs: 60_000 });
+    await next.untilUp(60_000);
+    await expect(next.service.acquire(key)).rejects.toMatchObject({ code: 'LOCK_ABANDONED', abandoned: { token } });
+    await Promise.all(stage.servers.map((server) => server.restart()));
+    await stage.ensemble.waitForQuorum({ withinMs: 60_000 });
+    await next.untilUp(60_000);
+    await expect(next.service.acquire(key)).rejects.toMatchObject({ code: 'LOCK_ABANDONED', abandoned: { token } });
+  }, 120_000);
+});
