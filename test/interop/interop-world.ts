@@ -5,7 +5,10 @@ import { type ClosableLockService, createLockService } from '../../lib/open.js';
 import { judge, type Verdict } from '../support/neighbours/judge.js';
 import { Journal } from '../support/neighbours/journal.js';
 import type { Neighbour, NeighbourCycle } from '../support/neighbours/neighbour.js';
+import { list } from '../../lib/session/requests.js';
 import { eventually } from '../support/process/eventually.js';
+import { replyTo } from '../support/sessions/reply-to.js';
+import { openWire, untilUp } from '../support/sessions/wire-session.js';
 import { type StandaloneServer, startZooKeeper } from '../support/zookeeper/start-zookeeper.js';
 
 const TICK_MS = 500;
@@ -120,6 +123,17 @@ export class InteropWorld {
       .map((path) => path.slice(key.length + 1))
       .filter((name) => !name.includes('/'))
       .sort((left, right) => Number(left.slice(-10)) - Number(right.slice(-10)));
+  }
+
+  /** All children of a key, those of no contender included. */
+  async childrenOf(key: string): Promise<string[]> {
+    const eye = openWire([this.server.port]);
+    try {
+      await untilUp(eye);
+      return [...(await replyTo(eye, list(key))).children];
+    } finally {
+      await eye.close();
+    }
   }
 
   /** Resolves with the queue when it has so many contenders; in time for those of a dead process to be removed. */

@@ -3,7 +3,7 @@ import { RECORD_KEEPER } from '../../../lib/engine/key.js';
 import type { LockHandle } from '../../../lib/lock/handle.js';
 import type { DistributedLockOptions } from '../../../lib/options.js';
 import { failedWith, SessionError } from '../../../lib/session/errors.js';
-import { list, remove, sync } from '../../../lib/session/requests.js';
+import { get, list, remove, type Stat, sync } from '../../../lib/session/requests.js';
 import type { SessionClient } from '../../../lib/session/core/session-client.js';
 import { eventually } from '../process/eventually.js';
 import { nativePackage } from '../native/package-is-there.js';
@@ -112,6 +112,10 @@ export class LockStage {
     if (listed instanceof SessionError) throw listed;
     const names = listed.children.filter((name) => name !== RECORD_KEEPER);
     return names.sort((one, other) => Number(one.slice(-10)) - Number(other.slice(-10)));
+  }
+
+  async keyNode(key: string): Promise<Stat> {
+    return (await replyTo(await this.#operates(), get(key))).stat;
   }
 
   async untilQueueHas(key: string, length: number, withinMs = 10_000): Promise<string[]> {
