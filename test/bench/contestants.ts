@@ -9,14 +9,14 @@ import { Neighbour } from '../support/neighbours/neighbour.js';
 import { folderRemoved, removeWithUs } from '../support/process/reaper.js';
 import { findRedlock } from './drivers/redlock.js';
 
-export const CONTESTANTS = ['ours', 'floor', 'redlock', 'curator', 'kazoo'] as const;
+export const CONTESTANTS = ['ours', 'recorded', 'floor', 'redlock', 'curator', 'kazoo'] as const;
 export type ContestantName = (typeof CONTESTANTS)[number];
 
 /** Whose processes there are: all that run in Node share theirs, and are told which of them is meant. */
-export type TeamName = Exclude<ContestantName, 'floor' | 'redlock'>;
+export type TeamName = Exclude<ContestantName, 'recorded' | 'floor' | 'redlock'>;
 
 export function teamOf(name: ContestantName): TeamName {
-  return name === 'floor' || name === 'redlock' ? 'ours' : name;
+  return name === 'recorded' || name === 'floor' || name === 'redlock' ? 'ours' : name;
 }
 
 /** Starts processes of one kind, each with a session of its own. */

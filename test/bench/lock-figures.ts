@@ -52,6 +52,7 @@ export class LockFigures {
     return present.map((name) => {
       const row: Record<string, number | undefined> = {};
       for (const figure of figures) row[figure] = this.median(scenario, name, figure);
+      if (name === 'recorded') row['ratio_to_ours'] = this.ratio(scenario, first, name, 'ours');
       row['ratio_to_floor'] = this.ratio(scenario, first, name, 'floor');
       row['p99_ratio_to_floor'] = this.ratio(scenario, 'acquire_p99_ms', name, 'floor');
       row['ratio_to_curator'] = this.ratio(scenario, first, name, 'curator');

@@ -30,6 +30,8 @@ export interface Scenario {
 }
 
 const EVERYBODY: readonly ContestantName[] = ['ours', 'floor', 'curator', 'kazoo'];
+/** Our locks, and ours with `onAbandoned`. */
+const RECORDS: readonly ContestantName[] = ['ours', 'recorded'];
 /** The floor excludes nobody, so it hands nothing over. */
 const LOCKS: readonly ContestantName[] = ['ours', 'curator', 'kazoo'];
 const WAYS = 200;
@@ -56,21 +58,20 @@ const alone: Pick<Scenario, 'contestants' | 'processes' | 'command' | 'together'
   },
 };
 
+const spread: Pick<Scenario, 'processes' | 'delayed' | 'durationMs' | 'command' | 'figures'> = {
+  processes: 1,
+  delayed: false,
+  durationMs: 1_000,
+  command: (key, durationMs) => ['spread', key, WAYS, durationMs],
+  figures: ([answer]) => ({
+    cycles_s: answer!.get('cyclesPerSecond')!,
+    cpu_us_per_cycle: answer!.get('cpuMicrosPerCycle')!,
+  }),
+};
+
 /** The busiest first: behind it the compilers of all have done their work, and latencies mean something. */
 export const SCENARIOS: readonly Scenario[] = [
-  {
-    name: '200-keys',
-    title: `${WAYS} keys at once`,
-    contestants: EVERYBODY,
-    processes: 1,
-    delayed: false,
-    durationMs: 1_000,
-    command: (key, durationMs) => ['spread', key, WAYS, durationMs],
-    figures: ([answer]) => ({
-      cycles_s: answer!.get('cyclesPerSecond')!,
-      cpu_us_per_cycle: answer!.get('cpuMicrosPerCycle')!,
-    }),
-  },
+  { ...spread, name: '200-keys', title: `${WAYS} keys at once`, contestants: EVERYBODY },
   { ...alone, name: 'uncontended', title: 'one after the other', delayed: false, durationMs: 800 },
   {
     ...alone,
@@ -113,5 +114,20 @@ export const SCENARIOS: readonly Scenario[] = [
         most_of_one: Math.max(...entered),
       };
     },
+  },
+  {
+    ...alone,
+    name: 'record-uncontended',
+    title: 'one after the other, without and with the record of the key',
+    delayed: false,
+    durationMs: 800,
+    contestants: RECORDS,
+    together: RECORDS,
+  },
+  {
+    ...spread,
+    name: 'record-200-keys',
+    title: `${WAYS} keys at once, without and with their records`,
+    contestants: RECORDS,
   },
 ];

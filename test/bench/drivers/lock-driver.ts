@@ -1,3 +1,4 @@
+import type { AcquireOptions } from '../../../lib/lock/acquire-options.js';
 import { createLockService, openSession, whenUp } from '../../../lib/open.js';
 import { resolveOptions } from '../../../lib/resolve-options.js';
 import { SessionError } from '../../../lib/session/errors.js';
@@ -14,11 +15,14 @@ export interface LockDriver<Held> {
 
 const SESSION_TIMEOUT_MS = 10_000;
 
-export async function connectLocks(connect: string): Promise<LockDriver<{ release(): Promise<void> }>> {
+export async function connectLocks(
+  connect: string,
+  options: AcquireOptions = {},
+): Promise<LockDriver<{ release(): Promise<void> }>> {
   const service = await createLockService({ connect, sessionTimeoutMs: SESSION_TIMEOUT_MS, waitMs: 60_000 });
   return {
     prepare: () => Promise.resolve(),
-    acquire: (key) => service.acquire(key),
+    acquire: (key) => service.acquire(key, options),
     release: (lock) => lock.release(),
   };
 }

@@ -129,6 +129,7 @@ function answer(...words: readonly string[]): void {
 const contest = <Held>(driver: LockDriver<Held>): Contest<unknown> => new Contest(driver);
 const contests: Record<string, Contest<unknown>> = {
   ours: contest(await connectLocks(connect)),
+  recorded: contest(await connectLocks(connect, { onAbandoned: 'enter' })),
   floor: contest(await connectFloor(connect)),
 };
 if (redisPort !== undefined) contests['redlock'] = contest(await connectRedlock(Number(redisPort)));

@@ -3,7 +3,7 @@ import { LockStage } from '../../support/locks/lock-stage.js';
 import { killHolder } from '../../support/locks/kill-holder.js';
 
 /** No quorum that comes back stays away for so long on any machine. */
-const TICK_MS = 1_000;
+const TICK_MS = 2_000;
 const LONG_MS = 20 * TICK_MS;
 
 describe('Of a holder that vanished inside the next one is told, with three servers,', () => {

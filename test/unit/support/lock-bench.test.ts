@@ -5,7 +5,10 @@ import { LockFigures } from '../../bench/lock-figures.js';
 import { contestantsOf, lockSeconds, planLocks } from '../../bench/lock-plan.js';
 import type { StageName } from '../../bench/lock-stages.js';
 
-const SCENARIOS = ['200-keys', 'uncontended', 'delayed', '50-contenders', '8-processes'];
+const SCENARIOS = [
+  ...['200-keys', 'uncontended', 'delayed', '50-contenders', '8-processes'],
+  ...['record-uncontended', 'record-200-keys'],
+];
 
 function chosen(stage?: string, scenario?: string): Record<string, string[]> {
   const { parts } = planLocks({ stage, scenario });
