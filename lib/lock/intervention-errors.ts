@@ -1,5 +1,7 @@
 import { LockError, LockLostError, type LossEvidence } from './errors.js';
 
+const UNKNOWN = 'unknown';
+
 /** Who stepped in from outside, and why. */
 interface StepIn {
   readonly by: string;
@@ -22,8 +24,12 @@ export class LockBrokenError extends LockLostError {
 
   constructor(
     details: string,
-    key: string | undefined,
-    { by, reason, ...options }: ErrorOptions & StepIn & { readonly evidence?: LossEvidence | undefined },
+    key?: string,
+    {
+      by = UNKNOWN,
+      reason = UNKNOWN,
+      ...options
+    }: ErrorOptions & Partial<StepIn> & { readonly evidence?: LossEvidence | undefined } = {},
   ) {
     super(details, key, options);
     this.by = by;
@@ -43,7 +49,11 @@ export class LockDrainedError extends LockError {
   /** Why, in the words of whoever ended them. */
   readonly reason: string;
 
-  constructor(details: string, key: string | undefined, { by, reason, ...options }: ErrorOptions & StepIn) {
+  constructor(
+    details: string,
+    key?: string,
+    { by = UNKNOWN, reason = UNKNOWN, ...options }: ErrorOptions & Partial<StepIn> = {},
+  ) {
     super(details, key, options);
     this.by = by;
     this.reason = reason;
