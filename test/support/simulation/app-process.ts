@@ -27,6 +27,8 @@ export class AppProcess {
   isPaused = false;
   isClosing = false;
   lastResumedAtMs = -Infinity;
+  /** How often the state of its link has changed. */
+  linkChanges = 0;
   readonly #now: () => number;
 
   constructor(world: SimulatedWorld, scenario: Scenario, name: string, { onSuspended }: AppOptions) {
@@ -64,6 +66,7 @@ export class AppProcess {
       shutdownGraceMs: sessionTimeoutMs / 2,
       randomUuid: () => uuid(random),
       random: () => random.next(),
+      machine: { host: name, pid: 1 },
     });
   }
 

@@ -1,10 +1,13 @@
 import { getEventListeners } from 'node:events';
 import type { AcquireOptions } from '../../../lib/lock/acquire-options.js';
+import { LockAbandonedError } from '../../../lib/lock/errors.js';
 import type { LockHandle, MultiLockHandle } from '../../../lib/lock/handle.js';
 import { isUp } from '../../../lib/session/connection-state.js';
 import type { SeededRandom } from '../../../lib/session/simulator/time/random.js';
 import { type AppProcess, codeOf } from './app-process.js';
 import type { Grant } from './grants.js';
+import { RecordCaller } from './record-caller.js';
+import type { RecordCall, Recovery } from './record-calls.js';
 import { chance, pick } from './scenario.js';
 import type { Schedule } from './schedule.js';
 import { withoutSurgery } from './surgery.js';
@@ -15,6 +18,8 @@ const USUAL = ['LOCK_TIMEOUT', 'LOCK_UNAVAILABLE', 'LOCK_ABORTED', 'LOCK_CLOSED'
 export interface Wait {
   readonly options: AcquireOptions;
   readonly waitMs: number;
+  /** undefined: it asks for nothing that is kept in the record of its key. */
+  readonly call: RecordCall | undefined;
   /** To be called when the wait is over. */
   readonly done: () => void;
 }
@@ -22,6 +27,7 @@ export interface Wait {
 /** One logical caller of a process: what all its ways to take a lock share. */
 export class Caller {
   readonly random: SeededRandom;
+  readonly #records: RecordCaller;
   isAborted = false;
 
   constructor(
@@ -30,15 +36,20 @@ export class Caller {
     readonly name: string,
   ) {
     this.random = schedule.random.fork(`${app.name} ${name}`);
+    this.#records = new RecordCaller(this);
   }
 
   /** Draws how long it would wait and whether it changes its mind meanwhile. */
-  wait(options: AcquireOptions = {}): Wait {
+  wait(plainOptions: AcquireOptions = {}, isForLock = false): Wait {
+    const { options, call } = (isForLock ? this.#records.draw(plainOptions) : undefined) ?? {
+      options: plainOptions,
+      call: undefined,
+    };
     const { scenario } = this.schedule;
     const { random, app } = this;
     const waitMs = chance(random, 0.3) ? 20 + 200 * random.next() : scenario.sessionTimeoutMs * 4 * random.next();
     this.isAborted = false;
-    if (!chance(random, 0.2)) return { options: { ...options, waitMs }, waitMs, done: () => undefined };
+    if (!chance(random, 0.2)) return { options: { ...options, waitMs }, waitMs, call, done: () => undefined };
     const controller = new AbortController();
     const { signal } = controller;
     const timer = app.machine.clock.setTimer(waitMs * random.next() ** 2, () => {
@@ -51,32 +62,51 @@ export class Caller {
       if (left > 0)
         this.schedule.judge.blame('no litter', `${this.name}: ${left} listeners left on the caller's AbortSignal`);
     };
-    return { options: { ...options, waitMs, signal }, waitMs, done };
+    return { options: { ...options, waitMs, signal }, waitMs, call, done };
   }
 
   /** Waits for a lock and takes down who got it; undefined: it was not to be had, for an honest reason. */
   async take(
     key: string,
     what: string,
-    { options, waitMs, done }: Wait,
+    wait: Wait,
     ask: (options: AcquireOptions) => Promise<LockHandle | undefined>,
   ): Promise<Grant | undefined> {
     const text = `${this.name} ${what} ${key}`;
+    const { call } = wait;
     try {
-      const lock = await this.schedule.promises.within(this.app, text, waitMs, ask(options));
+      const lock = await this.#settled(text, wait, ask(wait.options));
+      if (lock === undefined) this.#wasBusy(key);
       return lock === undefined ? undefined : this.granted(key, lock);
     } catch (error) {
-      this.expect(error, text, USUAL);
+      this.expect(error, text, USUAL, call);
       this.expectLink(error, text);
       return undefined;
     } finally {
-      done();
+      wait.done();
     }
+  }
+
+  /** The wait has its bound, its own recover function has none, and what follows upon that has one again. */
+  #settled<T>(text: string, { waitMs, call }: Wait, asked: Promise<T>): Promise<T> {
+    const recovery = call?.recovery;
+    if (recovery === undefined) return this.schedule.promises.within(this.app, text, waitMs, asked);
+    return this.#recovered(text, waitMs, asked, recovery);
+  }
+
+  async #recovered<T>(text: string, waitMs: number, asked: Promise<T>, recovery: Recovery): Promise<T> {
+    const { promises, scenario } = this.schedule;
+    await promises.within(this.app, text, waitMs, Promise.race([asked, recovery.begun]));
+    await Promise.race([asked, recovery.ended]);
+    return promises.within(this.app, `${text}, after its recovery`, scenario.sessionTimeoutMs, asked);
   }
 
   granted(key: string, lock: LockHandle, multi?: MultiLockHandle): Grant {
     this.schedule.note(`${this.app.name} ${this.name} holds ${lock.nodePath} token ${lock.fencingToken.toString(16)}`);
-    const ways = { readsSignal: chance(this.random, 0.7), isCurious: chance(this.random, 0.5) };
+    const { records } = this.schedule;
+    records.granted(lock.fencingToken, lock.abandoned);
+    const asksForDelay = (records.callOf(lock.fencingToken)?.wish.policy ?? 'delay') === 'delay';
+    const ways = { readsSignal: chance(this.random, 0.7), isCurious: chance(this.random, 0.5), asksForDelay };
     return this.schedule.book.granted(this.app, this.name, key, lock, ways, multi);
   }
 
@@ -90,6 +120,7 @@ export class Caller {
     for (let step = 0; step < steps; step += 1) {
       await app.sleep(totalMs / steps);
       for (const grant of grants) {
+        if (scenario.record !== undefined) await this.#records.work(grant);
         if (heeds && !grant.isHeldNow()) return;
         if (chance(random, 0.1)) await this.whenSure(grant);
         // From the look to the store is a way, on which a process may stand still.
@@ -113,12 +144,13 @@ export class Caller {
   }
 
   /** Only these errors are honest here. */
-  expect(error: unknown, what: string, codes: readonly string[]): void {
+  expect(error: unknown, what: string, codes: readonly string[], call?: RecordCall): void {
     const code = codeOf(error);
     const { judge, scenario } = this.schedule;
     this.schedule.note(`${this.app.name} ${what}: ${code}`);
     if (this.app.isKilled) return;
-    const isKnown = codes.includes(this.schedule.surgeon === undefined ? code : withoutSurgery(code));
+    const told = this.schedule.surgeon === undefined ? code : withoutSurgery(code);
+    const isKnown = codes.includes(told) || this.#isOfRecord(error, what, call);
     if (!isKnown)
       judge.blame(
         'honest errors',
@@ -128,6 +160,25 @@ export class Caller {
     if (code === 'LOCK_CLOSED' && !this.app.isClosing) judge.blame('honest errors', `${what}: nobody closes it`);
     if (code === 'LOCK_UNAVAILABLE' && scenario.profile === 'calm')
       judge.blame('honest errors', `${what}: unavailable, and nothing had happened`);
+  }
+
+  #wasBusy(key: string): void {
+    const { book, recordTruth, reached } = this.schedule;
+    const queue = book.truth.queue(this.schedule.queuePath(key));
+    const isAlone = queue.every(({ sessionId }) => sessionId === this.app.session.identity?.id);
+    if (isAlone && recordTruth.isBusyAfterwards(key)) reached.add('a try was kept out by the window');
+  }
+
+  /** What the record of a key, or the recovery of what was left there, adds to the errors that a call may have. */
+  #isOfRecord(error: unknown, what: string, call: RecordCall | undefined): boolean {
+    if (error instanceof LockAbandonedError && error.abandoned !== undefined) {
+      this.schedule.records.refused(call, error.abandoned, `${this.app.name} ${what}`);
+      if (error.key !== undefined) this.schedule.doctor?.called(error.key);
+      return this.schedule.scenario.record !== undefined;
+    }
+    const { recovery } = call ?? {};
+    if (recovery?.state === 'failed') return error === recovery.error || codeOf(error) === 'LOCK_LOST';
+    return recovery !== undefined && recovery.state !== 'not begun' && codeOf(error) === 'LOCK_LOST';
   }
 
   /** Busy is what a lock can be called only by somebody who has a link. */

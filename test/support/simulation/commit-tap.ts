@@ -3,6 +3,7 @@ import type { Transaction } from '../../../lib/session/simulator/tree/transactio
 import type { GrantBook } from './grant-book.js';
 import type { Journal } from './journal.js';
 import type { Judge } from './judge.js';
+import type { RecordTruth } from './record-truth.js';
 import type { Scenario } from './scenario.js';
 import { type Entry, Truth } from './truth.js';
 import { releaseMark } from '../../../lib/queue/node-name.js';
@@ -15,6 +16,7 @@ export class CommitTap {
   readonly #scenario: Scenario;
   readonly #world: SimulatedWorld;
   readonly #book: GrantBook;
+  readonly #records: RecordTruth;
   readonly #judge: Judge;
   readonly #journal: Journal;
   readonly #seen = new Set<bigint>();
@@ -22,10 +24,18 @@ export class CommitTap {
   /** Keys that somebody watches for people: they are told of everything. */
   readonly observedKeys = new Set<string>();
 
-  constructor(scenario: Scenario, world: SimulatedWorld, book: GrantBook, judge: Judge, journal: Journal) {
+  constructor(
+    scenario: Scenario,
+    world: SimulatedWorld,
+    book: GrantBook,
+    records: RecordTruth,
+    judge: Judge,
+    journal: Journal,
+  ) {
     this.#scenario = scenario;
     this.#world = world;
     this.#book = book;
+    this.#records = records;
     this.#judge = judge;
     this.#journal = journal;
     const { traffic } = world.ensemble;
@@ -46,6 +56,7 @@ export class CommitTap {
     this.#seen.add(zxid);
     const removed = this.#book.truth.removedBy(transaction);
     if (removed.length > 0) this.#expectTelling(transaction, removed);
+    this.#records.committed(transaction);
     this.#book.truth.commit(transaction);
     for (const change of transaction.changes) {
       if (change.op === 'set') this.#book.surgery.written(change.path, change.data);

@@ -187,7 +187,15 @@ export const DIRECTED: Readonly<Record<string, Directed>> = {
 export async function playDirected(name: string, variation: number, print?: (line: string) => void): Promise<Verdict> {
   const directed = DIRECTED[name];
   if (directed === undefined) throw new Error(`There is no ${name}. There are: ${Object.keys(DIRECTED).join(', ')}`);
-  const plain = { namespace: '', lockDelayMs: 0, callers: 0, faults: 0, activeMs: 0, containerCheckMs: 60_000 };
+  const plain = {
+    namespace: '',
+    lockDelayMs: 0,
+    record: undefined,
+    callers: 0,
+    faults: 0,
+    activeMs: 0,
+    containerCheckMs: 60_000,
+  };
   const fast = { clientLatencyMs: 1, peerLatencyMs: 1, logMs: 0, stopOnSuspension: 0 };
   const scenario = { ...drawScenario(variation), ...plain, ...fast, keys: ['/locks/a'], ...directed.settings };
   const schedule = new Schedule(scenario, print);
@@ -199,7 +207,15 @@ export async function playDirected(name: string, variation: number, print?: (lin
   await schedule.runUntil(() => schedule.areCallersDone);
   if (schedule.judge.violations.length === 0) await checkRest(schedule);
   const { judge, journal, book } = schedule;
-  return { seed: variation, scenario, violations: judge.violations, digest: journal.digest, grants: book.grants };
+  const { digest } = journal;
+  return {
+    seed: variation,
+    scenario,
+    violations: judge.violations,
+    digest,
+    grants: book.grants,
+    reached: schedule.reached,
+  };
 }
 
 /** The follower goes on answering pings and reads long after the others have ended the session. */

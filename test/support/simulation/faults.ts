@@ -155,16 +155,17 @@ const ADMINISTRATION: Readonly<Record<string, Fault>> = {
 
 /** By somebody with a client of his own, who sees what is there and deletes what he thinks is in the way. */
 function removeContender(schedule: Schedule): () => void {
-  const { book, random, tap } = schedule;
-  const paths = book.truth.paths;
-  const operator = schedule.operator;
-  if (paths.length === 0 || operator === undefined) return NOTHING;
-  const path = pick(random, paths);
+  const { book, random } = schedule;
+  const { paths } = book.truth;
+  if (paths.length > 0 && schedule.operator !== undefined) removeNode(schedule, pick(random, paths));
+  return NOTHING;
+}
+
+export function removeNode({ book, tap, operator }: Schedule, path: string): void {
   book.excusePath(path);
   // A waiter that was removed goes on listening until it looks again.
   tap.observedKeys.add(path.slice(0, path.lastIndexOf('/')));
-  void operator.batch([remove(path)]);
-  return NOTHING;
+  void operator?.batch([remove(path)]);
 }
 
 const BY_PROFILE: Readonly<Record<Profile, readonly Readonly<Record<string, Fault>>[]>> = {

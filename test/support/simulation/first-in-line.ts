@@ -12,10 +12,10 @@ export class FirstInLine {
   readonly #isCalm: boolean;
   readonly #entered = new Set<bigint>();
 
-  constructor({ profile, tickMs, lockDelayMs }: Scenario, judge: Judge) {
+  constructor({ profile, tickMs, lockDelayMs, record }: Scenario, judge: Judge) {
     this.#judge = judge;
     this.#isCalm = profile === 'calm';
-    this.#withinMs = 2 * tickMs + 2 * lockDelayMs + WAY_MS;
+    this.#withinMs = 2 * tickMs + 2 * lockDelayMs + (record?.atLeastMs ?? 0) + WAY_MS;
   }
 
   /** The contender with this token holds. */

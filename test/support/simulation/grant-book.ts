@@ -1,19 +1,14 @@
 import type { LockHandle, MultiLockHandle } from '../../../lib/lock/handle.js';
 import type { AppProcess } from './app-process.js';
 import { FirstInLine } from './first-in-line.js';
-import { Grant } from './grants.js';
+import { Grant, type Ways } from './grants.js';
 import { HandOvers } from './hand-overs.js';
 import type { Judge } from './judge.js';
+import { LockDelays } from './lock-delays.js';
 import { compatible, mayWrite, readName } from './queue-rules.js';
 import type { Scenario } from './scenario.js';
 import { Surgery } from './surgery.js';
 import { type Entry, type Removal, Truth, type TruthListener } from './truth.js';
-
-/** How a caller learns of the end of its lock. */
-export interface Ways {
-  readonly readsSignal: boolean;
-  readonly isCurious: boolean;
-}
 
 const MOST_RECENT = 3;
 /** An operator's deletion of a held node is noticed within a second. */
@@ -28,11 +23,11 @@ export class GrantBook implements TruthListener {
   readonly #noteOutsideCall: () => void;
   readonly firstInLine: FirstInLine;
   readonly surgery: Surgery;
+  readonly lockDelays: LockDelays;
   readonly #live = new Set<Grant>();
   readonly #known = new Map<string, Grant>();
   readonly #lost: Grant[] = [];
   readonly #lastTokens = new Map<string, Grant>();
-  readonly #vanishedAt = new Map<string, number>();
   readonly #excusedSessions = new Set<bigint>();
   readonly #excusedIds = new Set<string>();
   /** Those that had contenders when the servers ended them. */
@@ -45,9 +40,10 @@ export class GrantBook implements TruthListener {
     this.#judge = judge;
     this.#noteOutsideCall = noteOutsideCall;
     this.#truth = new Truth(now, this);
-    this.#handOvers = new HandOvers(scenario, judge, this.#truth);
+    this.#handOvers = new HandOvers(judge, this.#truth);
     this.firstInLine = new FirstInLine(scenario, judge);
     this.surgery = new Surgery(scenario, now, judge, this.#truth);
+    this.lockDelays = new LockDelays(scenario, now, judge);
   }
 
   get truth(): Truth {
@@ -87,9 +83,11 @@ export class GrantBook implements TruthListener {
 
   /** To be called in the first line after an acquire. */
   granted(app: AppProcess, owner: string, key: string, lock: LockHandle, ways: Ways, multi?: MultiLockHandle): Grant {
-    const grant = new Grant(app, owner, key, lock, multi, ways.readsSignal, ways.isCurious, this.#judge);
+    const grant = new Grant(app, owner, key, lock, multi, ways, this.#judge);
     if (!lock.isHeld()) this.#judge.blame('granted is held', `${grant.name} was not held when it was granted`);
     const known = this.#known.get(grant.path);
+    // What its recover function was given is what its caller gets then.
+    if (known?.lock === lock) return known;
     if (known !== undefined && known.owner !== owner) {
       this.#judge.blame(
         'one holder',
@@ -134,9 +132,7 @@ export class GrantBook implements TruthListener {
     // away an upgrader's intent, somebody may have waited already.
     const isVanished =
       first !== undefined && !first.isReleasedInOrder && first.multi === undefined && !this.isExcused(path);
-    if (isVanished && (first.mode === 'exclusive' || first.mode === 'write')) {
-      this.#vanishedAt.set(queuePath, this.#now());
-    }
+    if (isVanished) this.lockDelays.vanished(first, queuePath);
     for (const grant of this.#live) {
       // Where an operator has taken away both, nobody can know.
       if (grant.guardedBy === path && !this.isExcused(path) && grant.app.isAwake && grant.isHeldNow()) {
@@ -222,11 +218,7 @@ export class GrantBook implements TruthListener {
 
   #checkNewHolder(grant: Grant): void {
     this.#checkPlace(grant);
-    const queuePath = grant.path.slice(0, grant.path.lastIndexOf('/'));
-    const waitedMs = this.#now() - (this.#vanishedAt.get(queuePath) ?? -Infinity);
-    if (waitedMs < this.#scenario.lockDelayMs) {
-      this.#judge.blame('lock-delay', `${grant.name} entered ${waitedMs} ms after a holder that vanished`);
-    }
+    this.lockDelays.entered(grant);
     // Whose node was removed behind its back may come late: the store refuses it.
     if (!mayWrite(grant.mode) || this.isExcused(grant.path)) return;
     const before = this.#lastTokens.get(grant.key);

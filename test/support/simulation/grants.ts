@@ -4,6 +4,14 @@ import type { SessionIdentity } from '../../../lib/session/session.js';
 import type { AppProcess } from './app-process.js';
 import type { Judge } from './judge.js';
 
+/** How a caller learns of the end of its lock, and what it asked for. */
+export interface Ways {
+  readonly readsSignal: boolean;
+  readonly isCurious: boolean;
+  /** Whether it waits for the module's lock-delay after a holder that vanished, and others after it. */
+  readonly asksForDelay: boolean;
+}
+
 /** A lock that a caller was given: what it may believe, and what the harness knows. */
 export class Grant {
   readonly path: string;
@@ -24,6 +32,9 @@ export class Grant {
   isPast = false;
   pastSinceMs = Infinity;
   readonly identity: SessionIdentity | undefined;
+  /** Asks all the time; others only now and then, and must be told. */
+  readonly isCurious: boolean;
+  readonly asksForDelay: boolean;
   #wasLost = false;
 
   constructor(
@@ -33,14 +44,14 @@ export class Grant {
     readonly key: string,
     readonly lock: LockHandle,
     readonly multi: MultiLockHandle | undefined,
-    readsSignal: boolean,
-    /** Asks all the time; others only now and then, and must be told. */
-    readonly isCurious: boolean,
+    { readsSignal, isCurious, asksForDelay }: Ways,
     private readonly judge: Judge,
   ) {
     this.path = lock.nodePath;
     this.token = lock.fencingToken;
     this.identity = app.session.identity;
+    this.isCurious = isCurious;
+    this.asksForDelay = asksForDelay;
     if (readsSignal) this.signal = (multi ?? lock).signal;
   }
 

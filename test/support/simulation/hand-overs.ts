@@ -1,12 +1,10 @@
 import type { Grant } from './grants.js';
 import type { Judge } from './judge.js';
 import { compatible } from './queue-rules.js';
-import type { Scenario } from './scenario.js';
 import type { Entry, Truth } from './truth.js';
 
 /** Whether who holds may have contenders in front of it: only those of its own session that gave back what they had. */
 export class HandOvers {
-  readonly #scenario: Scenario;
   readonly #judge: Judge;
   readonly #truth: Truth;
   /** Contenders whose process has let others of its own in before them: they have departed, and must never hold. */
@@ -14,8 +12,7 @@ export class HandOvers {
   /** By the id of the contender, which the intent of an upgrade shares. */
   readonly #holders = new Map<string, Grant>();
 
-  constructor(scenario: Scenario, judge: Judge, truth: Truth) {
-    this.#scenario = scenario;
+  constructor(judge: Judge, truth: Truth) {
     this.#judge = judge;
     this.#truth = truth;
   }
@@ -51,7 +48,7 @@ export class HandOvers {
   }
 
   #mayHaveDeparted(ahead: Entry, entry: Entry): boolean {
-    if (ahead.sessionId !== entry.sessionId || this.#scenario.lockDelayMs > 0) return false;
+    if (ahead.sessionId !== entry.sessionId || ahead.usesRecord) return false;
     const holder = this.#holders.get(ahead.id);
     // One that never held has given its place back. Of several locks the engine gives the others back when one is lost.
     return holder === undefined || holder.isReleasedInOrder || (holder.multi !== undefined && !holder.isHeldNow());

@@ -17,6 +17,8 @@ export type Promised =
   | 'kept out meanwhile'
   | 'exactly that contender'
   | 'waits are ended'
+  | 'recovered once'
+  | 'once per occurrence'
   | 'no false loss';
 
 export interface Violation {

@@ -5,9 +5,13 @@ export interface Contender {
   readonly mode: LockMode;
   readonly sequence: number;
   readonly id: string;
+  /** Its name says that it writes into the record of the key. */
+  readonly usesRecord: boolean;
 }
 
 const NAME = /^_c_([0-9a-f-]{36})-(lock-|__WRIT__|__READ__|upgr-__READ__)(-?\d{10})$/;
+/** The digit of the id that says so. */
+const VARIANT_AT = 19;
 const MODES: Readonly<Record<string, LockMode>> = {
   'lock-': 'exclusive',
   __WRIT__: 'write',
@@ -20,7 +24,7 @@ export function readName(name: string): Contender | undefined {
   const [, id, kind, sequence] = NAME.exec(name) ?? [];
   const mode = kind === undefined ? undefined : MODES[kind];
   if (id === undefined || mode === undefined) return undefined;
-  return { id, mode, sequence: Number(sequence) };
+  return { id, mode, sequence: Number(sequence), usesRecord: id[VARIANT_AT] === 'b' };
 }
 
 /** Whether two may hold at the same time. */

@@ -3,6 +3,7 @@ import { sessionIdText } from '../../../lib/session/session-id.js';
 import { CONTAINER_OWNER } from '../../../lib/session/simulator/tree/znode.js';
 import type { AppProcess } from './app-process.js';
 import { codeOf } from './app-process.js';
+import type { RecordDoctor } from './record-doctor.js';
 import type { Schedule } from './schedule.js';
 import { readName } from './queue-rules.js';
 
@@ -14,6 +15,7 @@ export async function checkRest(schedule: Schedule): Promise<void> {
   await schedule.closeSurgeon();
   await schedule.runFor(sessionTimeoutMs + 4 * tickMs + 1_000);
   schedule.promises.checkAll();
+  if (schedule.doctor !== undefined) await openAll(schedule, schedule.doctor);
   if (judge.violations.length > 0) return;
   if (world.leaderId === undefined) throw new Error('The simulated ensemble has no leader long after the last fault');
   checkNodes(schedule);
@@ -24,6 +26,13 @@ export async function checkRest(schedule: Schedule): Promise<void> {
   await checkLiveness(schedule);
   if (judge.violations.length > 0) return;
   await checkClose(schedule);
+}
+
+/** Keys that nobody may enter who cannot recover what was left. */
+async function openAll(schedule: Schedule, doctor: RecordDoctor): Promise<void> {
+  await doctor.clearAll();
+  void doctor.close();
+  await schedule.runFor(schedule.scenario.tickMs);
 }
 
 function checkNodes({ judge, world, scenario, apps, liveApps }: Schedule): void {
@@ -60,7 +69,8 @@ function checkProcess({ judge }: Schedule, { name, session }: AppProcess): void 
 /** All at once, each key by each process: a queue as long as there are processes. */
 async function checkLiveness(schedule: Schedule): Promise<void> {
   const { scenario, judge, liveApps } = schedule;
-  const waitMs = scenario.sessionTimeoutMs + 3 * scenario.tickMs + scenario.lockDelayMs + 2_000;
+  const waitMs =
+    scenario.sessionTimeoutMs + 3 * scenario.tickMs + scenario.lockDelayMs + (scenario.record?.atLeastMs ?? 0) + 2_000;
   for (const app of liveApps) {
     schedule.call(app, async () => {
       for (const key of scenario.keys) {
@@ -72,7 +82,11 @@ async function checkLiveness(schedule: Schedule): Promise<void> {
           );
           return;
         }
-        const grant = schedule.book.granted(app, 'at last', key, lock, { readsSignal: true, isCurious: true });
+        const grant = schedule.book.granted(app, 'at last', key, lock, {
+          readsSignal: true,
+          isCurious: true,
+          asksForDelay: true,
+        });
         schedule.book.over(grant);
         await lock.release();
       }

@@ -8,6 +8,8 @@ import { chance, drawScenario, type Scenario } from './scenario.js';
 import { Schedule } from './schedule.js';
 import { Surgeon } from './surgeon.js';
 import type { Violation } from './judge.js';
+import type { RareState } from './rare-states.js';
+import { RecordDoctor } from './record-doctor.js';
 import { takeLocks } from './ways-to-lock.js';
 
 export interface Verdict {
@@ -17,6 +19,7 @@ export interface Verdict {
   /** The same for two runs of the same seed. */
   readonly digest: string;
   readonly grants: number;
+  readonly reached: ReadonlySet<RareState>;
 }
 
 /** Runs one schedule from its first connection to its last close. */
@@ -29,7 +32,8 @@ export async function runSeed(seed: number, print?: (line: string) => void): Pro
   } catch (error) {
     judge.blame('liveness', error instanceof Error ? (error.stack ?? error.message) : String(error));
   }
-  return { seed, scenario, violations: judge.violations, digest: journal.digest, grants: schedule.book.grants };
+  const { book, reached } = schedule;
+  return { seed, scenario, violations: judge.violations, digest: journal.digest, grants: book.grants, reached };
 }
 
 async function play(schedule: Schedule): Promise<void> {
@@ -37,7 +41,8 @@ async function play(schedule: Schedule): Promise<void> {
   for (let index = 0; index < scenario.processes; index += 1) {
     schedule.start(`p${index}`, index < scenario.stopOnSuspension ? 'stop' : 'continue');
   }
-  schedule.operator = startOperator(schedule);
+  schedule.operator = hasOperator(schedule) ? operatorOf(schedule, 'operator') : undefined;
+  if (scenario.record !== undefined) schedule.doctor = new RecordDoctor(schedule, operatorOf(schedule, 'doctor'));
   schedule.surgeon = startSurgeon(schedule);
   await schedule.runUntil(
     () => schedule.apps.every(({ session }) => session.state === 'connected') && schedule.surgeon?.isReady !== false,
@@ -79,10 +84,14 @@ function planRestarts(schedule: Schedule): void {
   });
 }
 
-function startOperator({ world, scenario }: Schedule): SessionClient | undefined {
-  const { profile, tickMs, sessionTimeoutMs } = scenario;
-  if (profile === 'processes' || profile === 'network' || profile === 'servers') return undefined;
-  const { clock, random } = world.process('operator');
+function hasOperator({ scenario: { profile } }: Schedule): boolean {
+  return profile !== 'processes' && profile !== 'network' && profile !== 'servers';
+}
+
+/** Somebody with a client of his own. */
+function operatorOf({ world, scenario }: Schedule, name: string): SessionClient {
+  const { tickMs, sessionTimeoutMs } = scenario;
+  const { clock, random } = world.process(name);
   const settings = {
     clock,
     random,
@@ -94,12 +103,13 @@ function startOperator({ world, scenario }: Schedule): SessionClient | undefined
     auth: [],
     acl: [],
   };
-  return new SessionClient(settings, world.process('operator').dialer());
+  return new SessionClient(settings, world.process(name).dialer());
 }
 
 /** Draws apart from all else, so that the schedules without one are what they would be if there were none at all. */
 function startSurgeon(schedule: Schedule): Surgeon | undefined {
   const random = new SeededRandom(schedule.scenario.seed).fork('surgeon');
-  // It needs transactions, whatever the client of the fleet.
-  return chance(random, 0.35) && hasUpgrades ? new Surgeon(schedule, random) : undefined;
+  // It needs transactions, whatever the client of the fleet. What it leaves in records is for tests of their own.
+  const isThere = chance(random, 0.35) && hasUpgrades && schedule.scenario.record === undefined;
+  return isThere ? new Surgeon(schedule, random) : undefined;
 }

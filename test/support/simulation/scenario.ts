@@ -1,5 +1,6 @@
 import { SeededRandom } from '../../../lib/session/simulator/time/random.js';
 import type { Latency } from '../../../lib/session/simulator/network/latency.js';
+import { drawRecordUse, type RecordUse } from './record-draws.js';
 
 /** Which kinds of trouble a schedule has. `calm` has none but an operator, so everything must be told at once. */
 export type Profile = 'calm' | 'processes' | 'network' | 'servers' | 'administration' | 'everything';
@@ -23,6 +24,8 @@ export interface Scenario {
   readonly namespace: string;
   readonly waitMs: number;
   readonly lockDelayMs: number;
+  /** undefined: no call asks for anything that is kept in the record of its key, but the module perhaps for a lock-delay. */
+  readonly record: RecordUse | undefined;
   /** How many processes were told to stop as soon as the link is down. */
   readonly stopOnSuspension: number;
   /** For so long callers begin something new, and faults happen. */
@@ -58,6 +61,7 @@ export function drawScenario(seed: number): Scenario {
     namespace: pick(random, ['', '', '/service']),
     waitMs: sessionTimeoutMs * pick(random, [1, 2, 3]),
     lockDelayMs: random.integer(6) === 0 ? Math.round(sessionTimeoutMs * (0.1 + random.next())) : 0,
+    record: drawRecordUse(seed, sessionTimeoutMs),
     stopOnSuspension: random.integer(4) === 0 ? 1 : 0,
     activeMs: sessionTimeoutMs * pick(random, [3, 4, 6]),
     faults: profile === 'calm' ? random.integer(3) : 1 + random.integer(6),

@@ -10,6 +10,11 @@ import { GrantBook } from './grant-book.js';
 import { Journal } from './journal.js';
 import { Judge } from './judge.js';
 import { PendingPromises } from './pending-promises.js';
+import type { RareState } from './rare-states.js';
+import { RecordBook } from './record-book.js';
+import type { RecordDoctor } from './record-doctor.js';
+import { RecordFaults } from './record-faults.js';
+import { RecordTruth } from './record-truth.js';
 import type { Scenario } from './scenario.js';
 import type { Surgeon } from './surgeon.js';
 import { drainMarker } from './surgery.js';
@@ -26,6 +31,10 @@ export class Schedule {
   readonly tap: CommitTap;
   readonly store: FencedStore;
   readonly promises: PendingPromises;
+  readonly recordTruth: RecordTruth;
+  readonly records: RecordBook;
+  readonly recordFaults: RecordFaults;
+  readonly reached = new Set<RareState>();
   readonly apps: AppProcess[] = [];
   readonly random: SeededRandom;
   /** No caller begins anything new, no fault happens any more. */
@@ -34,6 +43,8 @@ export class Schedule {
   operator: SessionClient | undefined;
   /** Somebody who breaks locks and drains queues, by the lock doctor. */
   surgeon: Surgeon | undefined;
+  /** Somebody who clears the records of keys that are closed. */
+  doctor: RecordDoctor | undefined;
   readonly endFaults = new Set<() => void>();
   #busyCallers = 0;
   readonly #endings: { readonly app: AppProcess; readonly end: () => void }[] = [];
@@ -50,7 +61,22 @@ export class Schedule {
     this.journal = new Journal(print);
     this.judge = new Judge(now, this.journal);
     this.book = new GrantBook(scenario, now, this.judge, () => this.world.ensemble.timeline.noteOutsideCall());
-    this.tap = new CommitTap(scenario, this.world, this.book, this.judge, this.journal);
+    const reached = (state: RareState): void => void this.reached.add(state);
+    this.recordFaults = new RecordFaults(this);
+    this.recordTruth = new RecordTruth(
+      this.book,
+      this.judge,
+      { now, wallNow: () => this.world.ensemble.timeline.wallNow() },
+      (sessionId) => this.apps.find(({ session }) => session.identity?.id === sessionId)?.linkChanges ?? 0,
+      (queuePath) => {
+        this.records.cleared(queuePath.slice(scenario.namespace.length));
+        this.book.lockDelays.cleared(queuePath);
+      },
+      this.recordFaults,
+      reached,
+    );
+    this.records = new RecordBook(scenario, this.judge, this.recordTruth, reached);
+    this.tap = new CommitTap(scenario, this.world, this.book, this.recordTruth, this.judge, this.journal);
     this.store = new FencedStore(this.judge);
     this.promises = new PendingPromises(now, this.judge);
   }
@@ -76,8 +102,11 @@ export class Schedule {
     const app = new AppProcess(this.world, this.scenario, name, { onSuspended });
     this.apps.push(app);
     this.note(`${name} starts`);
+    app.session.state$.subscribe(() => (app.linkChanges += 1));
     app.service.events$.subscribe((event) => {
       this.note(`${name} ${event.type} ${event.key} ${'reason' in event ? event.reason : ''}`);
+      this.records.heard(app, event);
+      if (event.type === 'released') this.recordFaults.released(app);
       if (event.type === 'acquired') this.#entered(app, event);
       if (event.type === 'requeued' && event.reason === 'removed' && !this.#mayBeRemoved(app))
         this.#checkRequeue(name, this.queuePath(event.key));
@@ -122,6 +151,7 @@ export class Schedule {
   kill(app: AppProcess): void {
     app.kill();
     this.book.killed(app);
+    this.records.killed(app);
   }
 
   /** Waits for what the surgeon has begun, and lets it leave. */
@@ -174,6 +204,7 @@ export class Schedule {
     this.world.ensemble.timeline.after(withinMs, () => undefined);
     let met = false;
     await this.world.runUntil(() => {
+      this.records.settle();
       this.book.look();
       met = condition();
       return met || this.judge.violations.length > 0 || this.now >= limitAtMs;

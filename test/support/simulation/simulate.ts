@@ -1,6 +1,7 @@
 import { positiveInteger, readCommandLine, refuse } from '../command-line/command-line.js';
 import { describeVerdict } from './describe-verdict.js';
 import { DIRECTED, playDirected } from './directed.js';
+import { RARE_STATES, type RareState } from './rare-states.js';
 import { runSeed, type Verdict } from './run-seed.js';
 
 const USAGE = `npm run simulate -- [options]
@@ -35,6 +36,8 @@ const from = onlySeed ?? firstSeed;
 const count = onlySeed === undefined ? seeds : 1;
 const startedAt = performance.now();
 const failed: Verdict[] = [];
+/** In how many schedules each rare state was. */
+const reached = Object.fromEntries(RARE_STATES.map((state) => [state, 0])) as Record<RareState, number>;
 let grants = 0;
 let seedsRun = 0;
 for (let seed = from; seed < from + count; seed += 1) {
@@ -43,6 +46,7 @@ for (let seed = from; seed < from + count; seed += 1) {
     ? runSeed(seed, trace)
     : playDirected(values.directed, seed, trace));
   grants += verdict.grants;
+  for (const state of verdict.reached) reached[state] += 1;
   seedsRun += 1;
   if (verdict.violations.length === 0) continue;
   failed.push(verdict);
@@ -51,11 +55,19 @@ for (let seed = from; seed < from + count; seed += 1) {
 }
 if (values.json) {
   print(
-    JSON.stringify({ seedsRun, grants, failed: failed[0]?.seed.toString(), violations: failed[0]?.violations ?? [] }),
+    JSON.stringify({
+      seedsRun,
+      grants,
+      failed: failed[0]?.seed.toString(),
+      violations: failed[0]?.violations ?? [],
+      reached,
+    }),
   );
 } else {
   const seconds = (performance.now() - startedAt) / 1000;
   const speed = `${seconds.toFixed(1)} s, ${(seedsRun / seconds).toFixed(0)} seeds/s`;
   print(`${seedsRun} seeds, ${grants} holds, ${failed.length} failed, ${speed}`);
+  const seldom = RARE_STATES.map((state) => `${state} (${reached[state]})`);
+  if (values.directed === undefined && count > 1) print(`in so many of them: ${seldom.join('; ')}`);
 }
 process.exitCode = failed.length > 0 ? 1 : 0;

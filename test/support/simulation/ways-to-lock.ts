@@ -3,6 +3,7 @@ import type { LockHandle } from '../../../lib/lock/handle.js';
 import type { LockMode } from '../../../lib/lock/mode.js';
 import { hasUpgrades } from './client-under-test.js';
 import type { Caller } from './caller.js';
+import { OwnError } from './record-calls.js';
 import { chance, pick } from './scenario.js';
 
 const MODES: readonly LockMode[] = [
@@ -15,15 +16,10 @@ const MODES: readonly LockMode[] = [
 ];
 const LOST_OR_USUAL = ['LOCK_TIMEOUT', 'LOCK_UNAVAILABLE', 'LOCK_ABORTED', 'LOCK_CLOSED', 'LOCK_LOST'];
 
-/** The application's own failure: must come through as it is. */
-class OwnError extends Error {
-  override readonly name = 'OwnError';
-}
-
 async function acquire(caller: Caller): Promise<void> {
   const key = caller.someKey();
   const mode = pick(caller.random, MODES);
-  const grant = await caller.take(key, `acquire ${mode}`, caller.wait({ mode }), (options) =>
+  const grant = await caller.take(key, `acquire ${mode}`, caller.wait({ mode }, true), (options) =>
     caller.app.service.acquire(key, options),
   );
   if (grant === undefined) return;
@@ -41,7 +37,9 @@ async function upgrade(caller: Caller, lock: LockHandle): Promise<void> {
   const upgradeOptions = signal === undefined ? { waitMs } : { waitMs, signal };
   const text = `${caller.name} upgrade ${lock.nodePath}`;
   try {
+    caller.schedule.records.upgrades(lock.fencingToken);
     await caller.schedule.promises.within(caller.app, text, waitMs, lock.upgrade(upgradeOptions));
+    caller.schedule.records.upgraded(lock.fencingToken, lock.abandoned);
     caller.schedule.note(`${caller.app.name} ${text} done`);
   } catch (error) {
     caller.expect(error, text, LOST_OR_USUAL);
@@ -53,7 +51,7 @@ async function upgrade(caller: Caller, lock: LockHandle): Promise<void> {
 async function tryAcquire(caller: Caller): Promise<void> {
   const key = caller.someKey();
   const mode = pick(caller.random, MODES);
-  const grant = await caller.take(key, `tryAcquire ${mode}`, caller.wait({ mode }), (options) =>
+  const grant = await caller.take(key, `tryAcquire ${mode}`, caller.wait({ mode }, true), (options) =>
     caller.app.service.tryAcquire(key, options),
   );
   if (grant === undefined) return;
@@ -64,7 +62,7 @@ async function tryAcquire(caller: Caller): Promise<void> {
 async function lease(caller: Caller): Promise<void> {
   const key = caller.someKey();
   const leaseMs = 20 + 300 * caller.random.next();
-  const grant = await caller.take(key, 'lease', caller.wait({ leaseMs }), (options) =>
+  const grant = await caller.take(key, 'lease', caller.wait({ leaseMs }, true), (options) =>
     caller.app.service.acquire(key, options),
   );
   if (grant === undefined) return;
@@ -85,7 +83,7 @@ async function withLock(caller: Caller): Promise<void> {
   const { app, schedule, random } = caller;
   const key = caller.someKey();
   const mode = pick(random, MODES);
-  const wait = caller.wait({ mode });
+  const wait = caller.wait({ mode }, true);
   const own = chance(random, 0.1) ? new OwnError('of the application') : undefined;
   let began = false;
   try {
@@ -105,7 +103,8 @@ async function withLock(caller: Caller): Promise<void> {
       wait.options,
     );
   } catch (error) {
-    if (error !== own) caller.expect(error, `withLock ${key}`, began ? [...LOST_OR_USUAL] : LOST_OR_USUAL.slice(0, 4));
+    if (error !== own)
+      caller.expect(error, `withLock ${key}`, began ? [...LOST_OR_USUAL] : LOST_OR_USUAL.slice(0, 4), wait.call);
   } finally {
     wait.done();
   }
@@ -117,7 +116,7 @@ async function reenter(caller: Caller, key: string, around: LockMode): Promise<v
     around === 'read' || around === 'upgradeable' ? 'read' : pick(caller.random, ['exclusive', 'read']);
   const { app } = caller;
   const options: AcquireOptions = { mode, waitMs: 3 * caller.schedule.scenario.sessionTimeoutMs };
-  const wait = { options, waitMs: options.waitMs!, done: () => undefined };
+  const wait = { options, waitMs: options.waitMs!, call: undefined, done: () => undefined };
   try {
     const ask = (): Promise<LockHandle> => app.service.acquire(key, options);
     const inner = await caller.schedule.promises.within(app, `${caller.name} re-entry of ${key}`, wait.waitMs, ask());

@@ -5,6 +5,7 @@ import { MORE_MUTANTS, SLOW_MUTANTS } from './more-mutants.js';
 import type { Mutant } from './mutant.js';
 import { MUTANTS } from './mutants.js';
 import { SURGERY_MUTANTS } from './surgery-mutants.js';
+import { RECORD_MUTANTS } from './record-mutants.js';
 
 /** All but those that it takes many seeds to catch. */
 export const QUICK_MUTANTS: readonly Mutant[] = [
@@ -14,6 +15,7 @@ export const QUICK_MUTANTS: readonly Mutant[] = [
   ...HAND_OVER_MUTANTS,
   ...KNOWN_ORDER_MUTANTS,
   ...SURGERY_MUTANTS,
+  ...RECORD_MUTANTS,
 ];
 
 export const ALL_MUTANTS: readonly Mutant[] = [...QUICK_MUTANTS, ...SLOW_MUTANTS];

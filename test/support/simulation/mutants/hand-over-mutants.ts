@@ -47,24 +47,6 @@ export const HAND_OVER_MUTANTS: readonly Mutant[] = [
     withinSeeds: 100,
   },
   {
-    name: 'a hand-over where the key remembers who was inside',
-    edits: [
-      {
-        file: 'lib/engine/build-engine.ts',
-        find: 'new KeyQueues(session, link, timers, delay === undefined && session.hasMultis)',
-        replace: 'new KeyQueues(session, link, timers, true)',
-      },
-      {
-        // Nobody waits for a record that one of its own process has written: such names begin in the same way.
-        file: 'lib/engine/policy/lock-delay.ts',
-        find: 'return record?.nodeName === name ||',
-        replace: 'return record?.nodeName.slice(0, 30) === name.slice(0, 30) ||',
-      },
-    ],
-    breaks: ['first come, first served', 'lock-delay'],
-    withinSeeds: 300,
-  },
-  {
     name: "a reader let in beside the one of another process behind its neighbour's writer",
     edits: [
       {

@@ -31,8 +31,8 @@ export const MORE_MUTANTS: readonly Mutant[] = [
     name: 'a lock-delay that nobody waits for',
     edits: [
       {
-        file: 'lib/engine/policy/lock-delay.ts',
-        find: 'await this.#sleep(Math.max(before.lockDelayMs, this.lockDelayMs), scope);',
+        file: 'lib/engine/policy/key-records.ts',
+        find: 'await this.#sleep(verdict.forMs, scope);',
         replace: '',
       },
     ],
@@ -310,8 +310,8 @@ export const SLOW_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'lib/engine/upkeep/janitor.ts',
-        find: 'if (missing.length === 0) return this.#removeEach(paths);',
-        replace: "if (missing.length === 0) return 'done';",
+        find: "return 'again';\n      return this.#removeEach(paths);",
+        replace: "return 'again';\n      return 'done';",
       },
     ],
     breaks: ['no litter'],
@@ -321,9 +321,18 @@ export const SLOW_MUTANTS: readonly Mutant[] = [
     name: 'no second look after a lock-delay',
     edits: [
       {
-        file: 'lib/engine/policy/lock-delay.ts',
-        find: '// The queue may have changed meanwhile, so it is looked at again.\n      return undefined;',
-        replace: '',
+        file: 'lib/engine/policy/key-records.ts',
+        find: '  type Vanished,\n',
+        replace: '  type Vanished,\n  vanishedIn,\n',
+      },
+      {
+        file: 'lib/engine/policy/key-records.ts',
+        find: 'return writes ? undefined : this.#change(contender, read, withoutDelay(record), scope);',
+        // Who writes is held up by the transaction that takes its place in the record; a reader has none.
+        replace:
+          'if (writes) return undefined;\n' +
+          'contender.abandoned = toldOf(vanishedIn(record, contender.name)!);\n' +
+          'return "passed";',
       },
     ],
     breaks: ['granted is held', 'loss is told first'],

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import type { Violation } from '../judge.js';
+import type { RareState } from '../rare-states.js';
 import { MutatedTree } from './mutated-tree.js';
 import type { Edit } from './mutant.js';
 
@@ -10,6 +11,8 @@ export interface Findings {
   readonly seedsRun: number;
   readonly grants: number;
   readonly violations: readonly Violation[];
+  /** In how many schedules each rare state was. */
+  readonly reached: Readonly<Record<RareState, number>>;
 }
 
 /** Runs schedules with an engine that has these mistakes, in a process of its own, up to the first that shows one. */

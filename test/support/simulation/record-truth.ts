@@ -1,0 +1,153 @@
+import { decodeContender } from '../../../lib/queue/node-data.js';
+import type { Transaction } from '../../../lib/session/simulator/tree/transaction.js';
+import type { GrantBook } from './grant-book.js';
+import type { Judge } from './judge.js';
+import { readName } from './queue-rules.js';
+import type { RareState } from './rare-states.js';
+import type { RecordedHold } from './recorded-holds.js';
+
+const BAD_VERSION = -103;
+/** What the operator of the harness writes down when it clears a record. */
+export const CLEARED_BY = 'clearedBy';
+
+/** Somebody who stands in a record, as far as the checkers look into it. */
+interface Written {
+  readonly inside: string | undefined;
+  readonly isCleared: boolean;
+}
+
+interface Run {
+  readonly hold: RecordedHold;
+  readonly beganAt: number;
+  readonly atLeastMs: number;
+}
+
+/** The records as the servers have committed them, and when those who stand in them began. */
+export class RecordTruth {
+  /** By the token: the path of the contender, and the label of its call. */
+  readonly #paths = new Map<bigint, string>();
+  readonly #labels = new Map<bigint, string>();
+  readonly #queuePaths = new Set<string>();
+  readonly #inside = new Map<string, string>();
+  /** When a contender was first written down as being inside, by the servers' wall clock, and how often its link had changed by then. */
+  readonly #began = new Map<string, { readonly at: number; readonly links: number }>();
+  readonly #runs = new Map<string, Run[]>();
+  readonly #entered = new Map<string, RecordedHold>();
+
+  constructor(
+    private readonly book: GrantBook,
+    private readonly judge: Judge,
+    private readonly time: { now(): number; wallNow(): number },
+    private readonly linksOf: (sessionId: bigint) => number,
+    private readonly onCleared: (queuePath: string) => void,
+    private readonly faults: { created(path: string): void; writtenDown(sessionId: bigint): void },
+    private readonly reached: (state: RareState) => void,
+  ) {}
+
+  pathOf(token: bigint): string | undefined {
+    return this.#paths.get(token);
+  }
+
+  labelOf(token: bigint): string | undefined {
+    return this.#labels.get(token);
+  }
+
+  /** Whether the node has gone with its session, or an operator has removed it. */
+  isRemovedByOthers(path: string): boolean {
+    const removal = this.book.truth.removal(path);
+    return removal !== undefined && (removal.bySession || this.book.isExcused(path));
+  }
+
+  wasRemovedByOthers(token: bigint): boolean {
+    const path = this.#paths.get(token);
+    return path !== undefined && this.isRemovedByOthers(path);
+  }
+
+  /** Whether a run that is over keeps the key busy. */
+  isBusyAfterwards(key: string): boolean {
+    const runs = this.#runs.get(key) ?? [];
+    const now = this.time.wallNow();
+    return runs.some(({ hold, beganAt, atLeastMs }) => hold.ended !== undefined && beganAt + atLeastMs > now);
+  }
+
+  /** A contender has entered: nobody who asked for a time of its own may have begun too short a time ago. */
+  entered(hold: RecordedHold): void {
+    const { key, path, name, call } = hold;
+    this.#entered.set(path, hold);
+    const began = this.#began.get(path);
+    for (const run of this.#runs.get(key) ?? []) {
+      // Its call has failed before its work began: the next one is to recover, and to do the work.
+      if (run.hold.call?.recovery?.state === 'failed') continue;
+      const sinceMs = (began?.at ?? this.time.wallNow()) - run.beganAt;
+      const text = `${name} began ${sinceMs} ms after ${run.hold.name}, which was to have ${run.atLeastMs} ms`;
+      if (sinceMs < run.atLeastMs) this.judge.blame('once per occurrence', text);
+      this.#reachedAfter(run, hold);
+    }
+    const entry = this.book.truth.entry(path);
+    if (began !== undefined && entry !== undefined && this.linksOf(entry.sessionId) !== began.links)
+      this.reached('an entry write lost its answer and was found again');
+    const atLeastMs = call?.wish.atLeastMs;
+    if (atLeastMs === undefined) return;
+    if (began === undefined) this.judge.blame('once per occurrence', `${name} entered, and nothing says when`);
+    else this.#runs.set(key, [...(this.#runs.get(key) ?? []), { hold, beganAt: began.at, atLeastMs }]);
+  }
+
+  #reachedAfter(run: Run, { path, call }: RecordedHold): void {
+    const entry = this.book.truth.entry(path);
+    const wallToWorld = this.time.wallNow() - this.time.now();
+    if (entry?.firstSinceMs === undefined || entry.firstSinceMs + wallToWorld >= run.beganAt + run.atLeastMs) return;
+    if (run.hold.ended === 'lost') this.reached('a window outlived its holder');
+    if (call === undefined) this.reached('one that asks for nothing was kept out by the window');
+  }
+
+  /** Must be told before the queues are. */
+  committed({ zxid, wallMs, changes, partErrors }: Transaction): void {
+    if (partErrors?.length === 2 && partErrors[1] === BAD_VERSION)
+      this.reached('the record was changed between read and write');
+    const removed = changes.flatMap((change) => (change.op === 'delete' ? [change.path] : []));
+    for (const change of changes) {
+      if (change.op === 'create') this.#created(zxid, change.path, change.data);
+      if (change.op === 'set' && this.#queuePaths.has(change.path))
+        this.#written(change.path, readRecord(change.data), wallMs, removed);
+    }
+  }
+
+  #created(zxid: bigint, path: string, data: Uint8Array): void {
+    const contender = readName(path.slice(path.lastIndexOf('/') + 1));
+    if (contender === undefined) return;
+    this.#queuePaths.add(path.slice(0, path.lastIndexOf('/')));
+    this.#paths.set(zxid, path);
+    const label = decodeContender(data)?.label;
+    if (label !== undefined) this.#labels.set(zxid, label);
+    if (contender.usesRecord) this.faults.created(path);
+  }
+
+  #written(queuePath: string, { inside, isCleared }: Written, wallMs: number, removed: readonly string[]): void {
+    if (isCleared) this.onCleared(queuePath);
+    const before = this.#inside.get(queuePath);
+    if (before !== undefined && before !== inside && !isCleared)
+      this.#replaced(`${queuePath}/${before}`, inside, removed);
+    if (inside === undefined) return void this.#inside.delete(queuePath);
+    this.#inside.set(queuePath, inside);
+    const path = `${queuePath}/${inside}`;
+    const sessionId = this.book.truth.entry(path)?.sessionId;
+    if (sessionId !== undefined) this.faults.writtenDown(sessionId);
+    if (this.#began.has(path)) return;
+    if (sessionId === undefined)
+      return this.judge.blame('recovered once', `${path} was written down as being inside after its node had gone`);
+    this.#began.set(path, { at: wallMs, links: this.linksOf(sessionId) });
+  }
+
+  #replaced(path: string, inside: string | undefined, removed: readonly string[]): void {
+    const hold = this.#entered.get(path);
+    if (hold === undefined && removed.includes(path)) this.reached('one that gave up put the record back');
+    if (hold?.ended === 'released' && inside === undefined && removed.length === 0)
+      this.reached('a release whose session had ended cleared the record alone');
+  }
+}
+
+function readRecord(data: Uint8Array): Written {
+  if (data.length === 0) return { inside: undefined, isCleared: false };
+  const value = JSON.parse(Buffer.from(data).toString()) as { readonly inside?: { readonly name: string } };
+  return { inside: value.inside?.name, isCleared: CLEARED_BY in value };
+}

@@ -1,0 +1,62 @@
+import type { AppProcess } from './app-process.js';
+import type { RecordCall, Told } from './record-calls.js';
+
+/** What stands in the record of a key, by the tokens of those that vanished. */
+export interface Found {
+  readonly holder: bigint;
+  readonly recoverer: bigint | undefined;
+}
+
+/** A hold that may stand in the record of its key. */
+export class RecordedHold {
+  ended: 'released' | 'lost' | undefined;
+  /** What its application was told, and what that says of the record. */
+  told: Told | undefined;
+  found: Found | undefined;
+  /** The call that recovers has returned, so what it found is written off. */
+  isHandedOut = false;
+  /** As a reader it may stand in the record all the same, where it tried to become a writer. */
+  hasTriedToWrite = false;
+
+  constructor(
+    readonly app: AppProcess,
+    readonly key: string,
+    readonly token: bigint,
+    readonly path: string,
+    readonly call: RecordCall | undefined,
+    /** Whether it is a writer; an upgrade makes it one. */
+    public writes: boolean,
+  ) {}
+
+  get name(): string {
+    return `${this.call?.label ?? `one of ${this.app.name}`} with ${this.path}`;
+  }
+
+  /** What the next one may find: of several, nobody can know which. */
+  mayLeave(servers: { isRemovedByOthers(path: string): boolean }): (Found | undefined)[] {
+    const asReleased = this.call?.recovery !== undefined && !this.isHandedOut ? this.found : undefined;
+    const asVanished = this.#asVanished();
+    if (this.ended !== 'released') return asVanished;
+    return servers.isRemovedByOthers(this.path) ? [asReleased, ...asVanished] : [asReleased];
+  }
+
+  #asVanished(): Found[] {
+    const alone: Found = { holder: this.token, recoverer: undefined };
+    if (this.found === undefined) return [alone];
+    const both: Found = { holder: this.found.holder, recoverer: this.token };
+    if (this.call?.recovery === undefined) return [both];
+    if (this.isHandedOut) return [alone];
+    // That it has recovered may have been written down without an answer.
+    return this.call.recovery.state === 'ran' ? [alone, both] : [both];
+  }
+}
+
+export function isSame(one: Found | undefined, other: Found | undefined): boolean {
+  return one?.holder === other?.holder && one?.recoverer === other?.recoverer;
+}
+
+export function sayFound(found: Found | undefined): string {
+  if (found === undefined) return 'nobody';
+  const then = found.recoverer === undefined ? '' : ` and then ${found.recoverer.toString(16)}`;
+  return found.holder.toString(16) + then;
+}
