@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import type { AbandonedPolicy } from '../../../../lib/lock/abandoned.js';
 import type { AcquireOptions } from '../../../../lib/lock/acquire-options.js';
 import {
@@ -420,6 +420,20 @@ describe('For atLeastMs after a run began', () => {
     await engine.settle(holder.release());
     await engine.settle(running);
     for (const enteredAt of await engine.settle(behind)) expect(enteredAt - before).toBeGreaterThanOrEqual(BUSY_MS);
+  });
+
+  it.each([
+    ['behind: the time counts anew, once', -3_600_000, BUSY_MS],
+    ['ahead: the time is over', 3_600_000, 0],
+  ])('a new leader whose wall clock is an hour %s', async (_how, jumpMs, leftMs) => {
+    await run();
+    const { timeline } = engine.world.ensemble;
+    const wallNow = timeline.wallNow.bind(timeline);
+    jest.spyOn(timeline, 'wallNow').mockImplementation(() => wallNow() + jumpMs);
+    const before = engine.world.now();
+    await engine.settle(other.locks.acquire(KEY, { waitMs: 4 * BUSY_MS }));
+    expect(engine.world.now() - before).toBeGreaterThanOrEqual(leftMs);
+    expect(engine.world.now() - before).toBeLessThan(leftMs + 200);
   });
 
   it('also where the holder vanished, its session changed, and containers were reaped', async () => {
