@@ -8,6 +8,7 @@ export class RecordEntry {
   #record: KeyRecord & { readonly inside: RecordedHolder };
   /** The version of the node after the last change that was answered; undefined while one is under way. */
   #version: number | undefined;
+  #isRecovered = false;
 
   /**
    * @param before the record as it was read
@@ -57,6 +58,12 @@ export class RecordEntry {
   /** What the holder that vanished has left is recovered: nobody need be told of it any more. */
   recovered(): void {
     this.isRecoveryOwed = false;
+    this.#isRecovered = true;
+  }
+
+  /** Nobody was given the lock, so nobody was told what it found: that is for the next one. */
+  unused(): void {
+    this.isRecoveryOwed = this.vanished !== undefined && !this.#isRecovered;
   }
 
   /** What removes a contender that never held from the record, in the transaction that removes its node. */

@@ -158,6 +158,12 @@ export class Hold implements Member, Footing, OwnedHold {
     if (this.#handles === 1) this.lose('sibling-lost', cause instanceof LockBrokenError);
   }
 
+  /** Is called when the lock is given back by the call that was to hand it out together with others. */
+  unused(): void {
+    // Whoever has another handle was told.
+    if (this.#handles === 1) this.contender.record?.unused();
+  }
+
   /** The last handle that is removed releases the lock. Resolves when the node is gone, or when waiting for that makes no sense. */
   removeHandle(handle: LockHandle): Promise<void> {
     this.#handles -= 1;

@@ -43,6 +43,7 @@ export async function acquireAll(
     locks.assertHeld();
     return locks;
   } catch (error) {
+    for (const { hold } of acquired) hold.unused();
     const released = Promise.all(acquired.map(({ handle }) => handle.release()));
     if (!isInterruption(error)) await timers.atMost(call.deadline.remainingMs(), released);
     // The caller may end the process once it has this error, so the removals must have left the process by then.

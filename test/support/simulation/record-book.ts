@@ -84,8 +84,8 @@ export class RecordBook {
     if ((told === undefined) !== (hold.told === undefined))
       this.#blame(`${hold.name} was told ${sayTold(told)} by its handle, and ${sayTold(hold.told)} by the event`);
     const recovery = hold.call?.recovery;
-    if (recovery === undefined || recovery.state === 'runs') return;
-    if (hold.told !== undefined && recovery.state !== 'ran')
+    if (recovery?.state === 'runs') return;
+    if (recovery !== undefined && hold.told !== undefined && recovery.state !== 'ran')
       this.#blame(`${hold.name} had its lock, and its recovery had not ended well (${recovery.state})`);
     hold.isHandedOut = true;
   }

@@ -13,7 +13,7 @@ export class RecordedHold {
   /** What its application was told, and what that says of the record. */
   told: Told | undefined;
   found: Found | undefined;
-  /** The call that recovers has returned, so what it found is written off. */
+  /** Its call has returned, so what it found is told, and recovered if it had to be. */
   isHandedOut = false;
   /** As a reader it may stand in the record all the same, where it tried to become a writer. */
   hasTriedToWrite = false;
@@ -34,7 +34,7 @@ export class RecordedHold {
 
   /** What the next one may find: of several, nobody can know which. */
   mayLeave(servers: { isRemovedByOthers(path: string): boolean }): (Found | undefined)[] {
-    const asReleased = this.call?.recovery !== undefined && !this.isHandedOut ? this.found : undefined;
+    const asReleased = this.isHandedOut ? undefined : this.found;
     const asVanished = this.#asVanished();
     if (this.ended !== 'released') return asVanished;
     return servers.isRemovedByOthers(this.path) ? [asReleased, ...asVanished] : [asReleased];

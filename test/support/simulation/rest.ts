@@ -82,6 +82,7 @@ async function checkLiveness(schedule: Schedule): Promise<void> {
           );
           return;
         }
+        schedule.records.granted(lock.fencingToken, lock.abandoned);
         const grant = schedule.book.granted(app, 'at last', key, lock, {
           readsSignal: true,
           isCurious: true,

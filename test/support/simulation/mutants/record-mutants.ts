@@ -112,7 +112,7 @@ export const RECORD_MUTANTS: readonly Mutant[] = [
     name: 'an entry that is written without its own node',
     edits: [{ file: KEY_RECORDS, find: 'multi([check(path), set(', replace: 'multi([set(' }],
     breaks: ['recovered once'],
-    withinSeeds: 300,
+    withinSeeds: 500,
   },
   {
     name: 'a contender that gives up and stays in the record',
@@ -161,6 +161,18 @@ export const RECORD_MUTANTS: readonly Mutant[] = [
     ],
     breaks: ['recovered once'],
     withinSeeds: 100,
+  },
+  {
+    name: 'several locks, given back before anybody was told what they found',
+    edits: [
+      {
+        file: RECORD_ENTRY,
+        find: 'this.isRecoveryOwed = this.vanished !== undefined && !this.#isRecovered;',
+        replace: '',
+      },
+    ],
+    breaks: ['recovered once'],
+    withinSeeds: 500,
   },
   {
     name: 'a recoverer that forgets whom it was to recover',

@@ -241,6 +241,14 @@ describe('After a holder that vanished inside,', () => {
     expect(await recorded()).toContain('the next');
   });
 
+  it('one that was to hold several locks, and did not get them all, leaves it to the next one', async () => {
+    await vanish({ onAbandoned: 'enter', label: 'the first' });
+    await engine.settle(one.locks.acquire('/locks/next'));
+    const all = other.locks.acquireAll([KEY, '/locks/next'], { waitMs: 500 });
+    expect(await engine.failure(all)).toBeInstanceOf(LockTimeoutError);
+    expect((await acquire(other)).abandoned).toMatchObject({ label: 'the first', recoverer: undefined });
+  });
+
   it('inspect shows it until it is dealt with', async () => {
     await vanish({ onAbandoned: 'enter', label: 'the first' });
     expect(await engine.settle(other.locks.inspect(KEY))).toMatchObject({
