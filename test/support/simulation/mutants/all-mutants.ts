@@ -4,8 +4,8 @@ import { KNOWN_ORDER_MUTANTS } from './known-order-mutants.js';
 import { MORE_MUTANTS, SLOW_MUTANTS } from './more-mutants.js';
 import type { Mutant } from './mutant.js';
 import { MUTANTS } from './mutants.js';
+import { RECORD_MUTANTS, SLOW_RECORD_MUTANTS } from './record-mutants.js';
 import { SURGERY_MUTANTS } from './surgery-mutants.js';
-import { RECORD_MUTANTS } from './record-mutants.js';
 
 /** All but those that it takes many seeds to catch. */
 export const QUICK_MUTANTS: readonly Mutant[] = [
@@ -18,4 +18,4 @@ export const QUICK_MUTANTS: readonly Mutant[] = [
   ...RECORD_MUTANTS,
 ];
 
-export const ALL_MUTANTS: readonly Mutant[] = [...QUICK_MUTANTS, ...SLOW_MUTANTS];
+export const ALL_MUTANTS: readonly Mutant[] = [...QUICK_MUTANTS, ...SLOW_MUTANTS, ...SLOW_RECORD_MUTANTS];
