@@ -105,7 +105,10 @@ describe('Of a holder that vanished inside the next one is told,', () => {
     await client.untilUp();
     await lock.release();
     await stage.untilQueueHas(key, 0);
-    await expectNobodyIsToldOf(key, next);
+    const granted = await next.service.acquire(key, ENTER);
+    // Where the machine is so slow that the lock was lost before the server was back, it is told of that.
+    expect(granted.abandoned?.token).toBe(client.eventsOf('lost')[0]?.token);
+    await granted.release();
   });
 
   it('and of nobody where it released while the link was down, and its session ended meanwhile', async () => {

@@ -53,7 +53,8 @@ export class CronFleet {
       const first = Math.floor(Date.now() / PERIOD_MS) + 2;
       const numbers = Array.from({ length: ticks }, (_, index) => first + index);
       await this.#untilAnswered(first + ticks);
-      if (numbers.every((tick) => this.#wereInTime(tick)))
+      // A run that began late in the tick before may have taken the first one.
+      if ([first - 1, ...numbers].every((tick) => this.#wereInTime(tick)))
         return { with: this.#runsAt(numbers, 'with'), without: this.#runsAt(numbers, 'without') };
     }
     throw new Error(`The instances are late by more than ${MOST_LATE_MS} ms again and again.`);
@@ -68,8 +69,8 @@ export class CronFleet {
 
   #wereInTime(tick: number): boolean {
     return this.#instances.every((one) => {
-      const [start] = this.#starts(one).filter((answered) => answered.tick === tick);
-      return start !== undefined && start.lateMs <= MOST_LATE_MS;
+      const [start, second] = this.#starts(one).filter((answered) => answered.tick === tick);
+      return start !== undefined && second === undefined && start.lateMs <= MOST_LATE_MS;
     });
   }
 
