@@ -2,7 +2,7 @@ import type { Timer } from '../../lock/clock.js';
 import { outsideCalls } from '../../lock/outside-calls.js';
 import { isUp } from '../../session/connection-state.js';
 import { failedWith, isAboutTheLink, SessionError } from '../../session/errors.js';
-import { check, exists, multi, type MultiPart, remove, type Stat } from '../../session/requests.js';
+import { check, exists, multi, type MultiPart, remove, set, type Stat } from '../../session/requests.js';
 import type { Session } from '../../session/session.js';
 import type { Guard } from '../contender.js';
 import { IndexedSet, type Member } from '../collections.js';
@@ -75,8 +75,9 @@ export class Janitor {
   }
 
   /**
-   * Removes nodes, with `also` in front of that in the same transaction. Where the transaction fails, as the nodes have gone with
-   * their session, those changes of `also` are made alone that name a version: nobody has come in between then.
+   * Removes nodes, with `also` in front of that in the same transaction, in which the versions of its changes do not count: as long as
+   * the nodes are there, nobody else has a say. Where they have gone, with their session perhaps, those changes are made alone that name
+   * a version: nobody has come in between then.
    */
   remove(paths: readonly string[], also: readonly MultiPart[] = [], guard?: Guard): Removal {
     return this.#add(() => this.#removeTogether(paths, also, guard));
@@ -168,11 +169,12 @@ export class Janitor {
     parts: readonly MultiPart[],
     guard: Guard | undefined,
   ): Promise<Result> {
+    const together = parts.map((part) => (part.op === 'set' ? set(part.path, part.data) : part));
     for (;;) {
       const guarded = guard?.paths() ?? [];
       // A single removal needs no transaction.
       if (paths.length + parts.length + guarded.length === 1) return this.#removeEach(paths);
-      const removals = [...guarded.map((path) => check(path)), ...parts, ...paths.map((path) => remove(path))];
+      const removals = [...guarded.map((path) => check(path)), ...together, ...paths.map((path) => remove(path))];
       const [removed] = await this.session.batch([multi(removals)]);
       if (!(removed instanceof SessionError)) {
         guard?.confirmed(guarded);

@@ -78,7 +78,7 @@ export const RECORD_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a release that leaves its holder in the record',
-    edits: [{ file: HOLD, find: '...releaseMarks, ...(record?.release() ?? [])', replace: '...releaseMarks' }],
+    edits: [{ file: HOLD, find: '[...releaseMarks, ...record.release()]', replace: 'releaseMarks' }],
     breaks: ['recovered once', 'honest errors'],
     withinSeeds: 100,
   },
@@ -87,10 +87,10 @@ export const RECORD_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: HOLD,
-        find: "return this.#removeNodes('departed', [...releaseMarks, ...(record?.release() ?? [])]);",
+        find: "return this.#removeNodes('departed', this.#orderlyRelease());",
         replace:
-          'const parts = record?.release() ?? [];\n' +
-          "return this.#removeNodes('departed', releaseMarks).then(() => void (parts.length > 0 && this.parts.session.batch(parts)));",
+          'const parts = this.contender.record?.release() ?? [];\n' +
+          "return this.#removeNodes('departed', this.contender.releaseMarks).then(() => void (parts.length > 0 && this.parts.session.batch(parts)));",
       },
     ],
     breaks: ['recovered once', 'honest errors'],

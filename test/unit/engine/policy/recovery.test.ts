@@ -80,6 +80,13 @@ describe('After a holder that vanished inside,', () => {
     expect((await acquire(other, { onAbandoned: 'enter' })).abandoned).toBeUndefined();
   });
 
+  it('nor where a stranger wrote to the node of the key meanwhile', async () => {
+    const lock = await acquire(one, { onAbandoned: 'hold' });
+    await engine.settle(replyTo(other.session, set(KEY, Buffer.from(await recorded()))));
+    await engine.settle(lock.release());
+    expect(await recorded()).toBe('');
+  });
+
   it('nor where its release was cut off, and its session ended before the link was back', async () => {
     const lock = await acquire(one, { onAbandoned: 'hold' });
     engine.faults.refuse(one.process);
