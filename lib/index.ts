@@ -10,6 +10,7 @@ export type {
   VanishedHolderJson,
 } from './lock/abandoned.js';
 export type { AcquireOptions } from './lock/acquire-options.js';
+export { type AcquireMessage, type HoldMessage, LOCK_CHANNELS } from './lock/channels.js';
 export {
   DeadlockError,
   InvalidFencingTokenError,

@@ -82,12 +82,18 @@ export interface OpenedLockService {
 /**
  * Starts a lock service, which connects in the background. It runs in no call's async context, not even the first
  * caller's.
+ *
+ * @param connection what the channels call it
  */
-export function openLockService(options: ResolvedOptions, around = surroundingsFor(options)): OpenedLockService {
+export function openLockService(
+  options: ResolvedOptions,
+  around = surroundingsFor(options),
+  connection?: string,
+): OpenedLockService {
   return outsideCalls(() => {
     const session = openSession(options, around);
     const { random, randomUuid, machine } = around;
-    const settings: EngineSettings = { ...options, scope: 'fleet', random, randomUuid, machine };
+    const settings: EngineSettings = { ...options, connection, scope: 'fleet', random, randomUuid, machine };
     if (options.whenUnavailable === 'reject') return { session, service: new ZookeeperLockService(session, settings) };
     const service = new ZookeeperLockService(session, settings, (shared) => {
       return new ZookeeperLockService(openSessionAlone(around), { ...settings, scope: 'process' }, undefined, shared);

@@ -9,7 +9,7 @@ import { LockCalls } from './acquire/lock-calls.js';
 import { HolderInFront } from './acquire/obstacles.js';
 import { CallScopes } from './bounds/call-scope.js';
 import { Identifiers, LockEvents } from './bounds/owner-context.js';
-import type { LockRequest } from './contender.js';
+import { factsOf, type LockRequest } from './contender.js';
 import { notRemoved } from './error-texts.js';
 import { BrokenHolds } from './hold/broken-holds.js';
 import { HoldHistory } from './hold/hold-parts.js';
@@ -26,6 +26,8 @@ import { ListsBehindWrites, Parents } from './upkeep/key-nodes.js';
 
 /** The settings of one lock service, resolved and checked. */
 export interface EngineSettings {
+  /** What its channels call it. @default 'default' */
+  readonly connection?: string | undefined;
   /** '' or the absolute path in front of every key. */
   readonly namespace: string;
   /** 'process' is for the local locks that stand in, over an ensemble in memory. They have no token. */
@@ -63,7 +65,7 @@ export function buildEngine(
   { events, exclusion }: SharedParts = { events: new LockEvents(), exclusion: undefined },
   local?: LockCalls,
 ) {
-  const { namespace, scope, waitMs, connectTimeoutMs, lockDelayMs, random } = settings;
+  const { connection = 'default', namespace, scope, waitMs, connectTimeoutMs, lockDelayMs, random } = settings;
   const { clock } = session;
   const machine = settings.machine ?? { host: hostname(), pid: process.pid };
   const client = { clientId: settings.randomUuid(), ...machine };
@@ -83,7 +85,7 @@ export function buildEngine(
   const keyQueues = new KeyQueues(session, link, timers);
 
   const upkeep = { session, clock, link, timers, janitor, lists };
-  const calls = { scopes, identifiers, events, waitMs };
+  const calls = { connection, scopes, identifiers, events, waitMs };
   const holdParts = { ...upkeep, ...calls, holders, brokenHolds, history, rules, scope };
   const acquire = new Acquire({
     ...upkeep,
@@ -99,8 +101,7 @@ export function buildEngine(
         { owner, mode, label, leaseMs, lockDelayMs: lockDelayMs || undefined, holdMs: history.averageMs(key) },
         wallNow(clock),
       ),
-    onRequeued: ({ key, mode, options: { label } }, reason) =>
-      events.next({ type: 'requeued', key, mode, label, reason }),
+    onRequeued: (request, reason) => events.next({ ...factsOf(request), type: 'requeued', reason }),
     beginHold: (contender) => {
       const hold = new Hold(holdParts, contender);
       rules.entered(hold);
@@ -108,6 +109,15 @@ export function buildEngine(
     },
   });
   const standIn = local && new LocalStandIn(local, link, timers, events);
-  const lockCalls = new LockCalls({ ...upkeep, ...calls, acquire, records, standIn, namespace, connectTimeoutMs });
+  const lockCalls = new LockCalls({
+    ...upkeep,
+    ...calls,
+    acquire,
+    records,
+    standIn,
+    namespace,
+    scope,
+    connectTimeoutMs,
+  });
   return { ...upkeep, ...calls, holders, brokenHolds, history, lockCalls, random };
 }

@@ -1,5 +1,6 @@
 import type { AbandonedLock } from '../lock/abandoned.js';
 import type { AcquireOptions } from '../lock/acquire-options.js';
+import type { AcquireMessage } from '../lock/channels.js';
 import type { LockMode } from '../lock/mode.js';
 import { breakingIn, type Intervention } from '../queue/intervention.js';
 import { parseNodeName, type QueueNode, releaseMark } from '../queue/node-name.js';
@@ -33,7 +34,25 @@ export interface LockRequest {
   readonly askedAt: number;
   /** Whether it writes into the record of its key when it enters as a writer. */
   readonly usesRecord: boolean;
+  /** What is told of the call on its channel; undefined where nobody listens. */
+  readonly trace?: AcquireMessage | undefined;
 }
+
+/** What every event about a request has of it. */
+export interface FactsOfRequest {
+  readonly key: string;
+  readonly mode: LockMode;
+  readonly label: string | undefined;
+  readonly template: string | undefined;
+  readonly owner: string;
+}
+
+export function factsOf({ key, mode, owner, options: { label, template } }: Asked): FactsOfRequest {
+  return { key, mode, label, template, owner };
+}
+
+/** What a call asks for, before anything is known of the key. */
+export type Asked = Pick<LockRequest, 'key' | 'mode' | 'owner' | 'options'>;
 
 /** A contender, perhaps one whose node is still being created. */
 export interface Place {

@@ -66,7 +66,8 @@ export function notRemoved(namespace: string, nodePath: string, cause: SessionEr
   const nameAt = nodePath.lastIndexOf('/') + 1;
   const key = nodePath.slice(namespace.length, nameAt - 1);
   const mode = parseNodeName(nodePath.slice(nameAt))?.mode ?? 'exclusive';
-  return { type: 'not-removed', key, mode, label: undefined, nodePath, error: notRemovedError(nodePath, key, cause) };
+  const unknown = { label: undefined, template: undefined, owner: undefined };
+  return { type: 'not-removed', key, mode, ...unknown, nodePath, error: notRemovedError(nodePath, key, cause) };
 }
 
 function notRemovedError(

@@ -72,6 +72,11 @@ export interface AcquireOptions {
   readonly recover?: (lock: LockHandle) => unknown;
   /** A text for people. `inspect`, events and the lock doctor show it. */
   readonly label?: string;
+  /**
+   * What kind of key this is, for metrics, traces and events: keys are many, templates few.
+   * @default the path that `@Locked` was given; nothing for other calls
+   */
+  readonly template?: string;
 }
 
 export const MAX_LABEL_LENGTH = 200;
@@ -90,6 +95,7 @@ export const ACQUIRE_RULES = {
   onAbandoned: mustBeOneOf(ABANDONED_POLICIES),
   recover: must('a function of the lock', (value) => typeof value === 'function'),
   label: (value: unknown) => mustBeText(value) ?? mistakeInLength(value as string),
+  template: (value: unknown) => mustBeText(value) ?? mistakeInLength(value as string),
 };
 const UPGRADE_RULES = { waitMs: ACQUIRE_RULES.waitMs, signal: ACQUIRE_RULES.signal };
 

@@ -26,6 +26,10 @@ interface OfLock {
   readonly key: string;
   readonly mode: LockMode;
   readonly label: string | undefined;
+  /** What kind of key it is, such as `/locks/:id`: the path that `@Locked` was given, or the option `template`. */
+  readonly template: string | undefined;
+  /** The logical caller: the same for all locks that one async context holds. Undefined where it is not known. */
+  readonly owner: string | undefined;
 }
 
 /** An event in JSON. Tokens are digits, and an error shows only what an outside caller may read. */

@@ -184,7 +184,7 @@ export class ManagedLockService
   }
 
   protected openService(): OpenedLockService {
-    return openLockService(this.options);
+    return openLockService(this.options, undefined, this.name);
   }
 
   #openNow(): OpenedLockService {

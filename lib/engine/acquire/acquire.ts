@@ -1,3 +1,4 @@
+import type { AcquireMessage } from '../../lock/channels.js';
 import { LockConfigurationError, LockUnavailableError } from '../../lock/errors.js';
 import { inTheWayOf, readQueue, type Refusal, refusalIn } from '../../queue/decide.js';
 import type { QueueNode } from '../../queue/node-name.js';
@@ -14,6 +15,7 @@ import { listQueue } from '../upkeep/key-nodes.js';
 import { Latch, type Patience } from '../wait.js';
 import { refuseWhileDrained } from './drained.js';
 import { enqueue, type Enqueued, type EnqueueParts } from './enqueue.js';
+import type { KeyQueue } from './key-queue.js';
 import { Busy, type EntryRules, explainRefusal, type HolderInFront, type QueueBound } from './obstacles.js';
 import type { QueueMember, Turn } from './queue-member.js';
 
@@ -96,12 +98,14 @@ export class Acquire {
       contender,
       {
         tryEnter: () => (rules.readsRecord(request, queue) ? undefined : this.#enter(contender, scope)),
+        isSeen: () => scope.noteAhead(),
         standsBehind: () => scope.standsBehind(() => holderInFront.describe(queue, request.queuePath, request.owner)),
         explain: (reason: Refusal) => explainRefusal(reason, request),
       },
       listed,
     );
     joined();
+    scope.joined(member);
     let end: Hold | End | undefined;
     try {
       let turn = member.told();
@@ -112,6 +116,7 @@ export class Acquire {
         end = turn.kind === 'holds' ? began(turn.hold, scope) : await this.#onTurn(turn, contender, scope, patience);
         if (end === undefined) queue.lookAgain(member);
       }
+      if (typeof end === 'object') tellHandOver(request.trace, queue, session.clock.now());
       if (end === 'busy') {
         const { keptOutBy } = contender;
         if (keptOutBy !== undefined) return new Busy(describeKeptOut(keptOutBy));
@@ -254,6 +259,12 @@ export class Acquire {
     const keptOut = readsRecord ? rules.keepsOut(request, parent as Outcome<GetRequest>, queue) : undefined;
     return keptOut && new Busy(describeKeptOut(keptOut));
   }
+}
+
+/** A call that did not wait was not handed the lock by anybody. */
+function tellHandOver(trace: AcquireMessage | undefined, queue: KeyQueue, now: number): void {
+  if (trace === undefined) return;
+  if (trace.ahead! > 0) trace.handOverMs = queue.sinceGoneMs(now);
 }
 
 function began(hold: Hold, scope: CallScope): Hold | 'lost at once' {

@@ -38,6 +38,8 @@ export class KeyQueue {
   /** The contenders of this process that are being created. */
   readonly #creating = new Set<Place>();
   #usesRecord = false;
+  /** When this process last heard that a contender had gone. */
+  #goneAt: number | undefined;
   #isLooking = false;
   #mustLook = false;
 
@@ -56,6 +58,7 @@ export class KeyQueue {
     this.#order = new KnownOrder(session, queuePath, this.known);
     this.blockers = new Blockers(session, queuePath, {
       removed: (name, wasHolder) => {
+        this.#goneAt = this.#session.clock.now();
         if (wasHolder) this.known.releasedBy(name);
         else this.known.removed(name);
         this.#turns.decide('a removal');
@@ -140,6 +143,25 @@ export class KeyQueue {
     return nodes.filter((other) => other.sequence < node.sequence && blocks(other.mode, node.mode));
   }
 
+  /** How many are ahead of this member, as far as they are known; 0 where none of them keeps it from entering. */
+  readonly #countAhead = ({ node }: QueueMember): number => {
+    const names = new Set<string>();
+    let isBlocked = false;
+    const count = (other: QueueNode): void => {
+      if (other.sequence >= node.sequence) return;
+      names.add(other.name);
+      isBlocked ||= blocks(other.mode, node.mode);
+    };
+    for (const member of this.#members) count(member.node);
+    for (const known of this.known.nodes) count(known);
+    return isBlocked ? names.size : 0;
+  };
+
+  /** How long ago the news came that the one in front had gone; undefined where it may have gone before that was seen. */
+  sinceGoneMs(now: number): number | undefined {
+    return this.#goneAt === undefined ? undefined : now - this.#goneAt;
+  }
+
   /** The oldest hold of this process in this queue. */
   get holder(): Hold | undefined {
     return this.#members.find(({ hold }) => hold !== undefined)?.hold;
@@ -147,7 +169,7 @@ export class KeyQueue {
 
   /** A contender is enqueued. `listed`: the list that was asked for behind its create. */
   join(contender: Contender, entrant: Entrant, listed: Children | undefined): QueueMember {
-    const member = new QueueMember(contender, entrant);
+    const member = new QueueMember(contender, entrant, this.#countAhead);
     this.#usesRecord ||= contender.request.usesRecord;
     this.#uses += 1;
     // A contender whose answer was lost, and that was found again, comes after some that are behind it in the queue.
@@ -192,6 +214,7 @@ export class KeyQueue {
 
   /** The link is back, with the same session: one look shows what has happened meanwhile. */
   reconnected(): void {
+    this.#goneAt = undefined;
     if (this.#mustLook || this.blockers.isWatching) this.#look();
   }
 
@@ -216,6 +239,7 @@ export class KeyQueue {
     if (index === -1) return undefined;
     this.#members.splice(index, 1);
     this.#turns.unconfirmed.delete(member);
+    this.#goneAt = this.#session.clock.now();
     // A contender that lost its lock is in the way until its node is gone, as a node of another process is. So is one that lets
     // others in beside it: its node, which is still there, would not keep everybody out if somebody removed the next one's.
     const isDeparted = leaving === 'departed' && this.#handsOver && member.excludesAll;
@@ -262,6 +286,7 @@ export class KeyQueue {
       else if (!this.known.hasDeparted) this.#turns.unconfirmed.delete(member);
     }
     for (const member of covered) {
+      if (!member.isSeen) member.entrant.isSeen();
       member.isSeen = true;
       this.#order.sees(member.contender);
     }

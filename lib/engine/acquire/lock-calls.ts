@@ -1,14 +1,16 @@
 import { type AcquireOptions, checkAcquireOptions } from '../../lock/acquire-options.js';
 import { Deadline } from '../../lock/deadline.js';
 import { LockClosedError, LockUnavailableError } from '../../lock/errors.js';
-import type { LockHandle } from '../../lock/handle.js';
+import type { LockHandle, LockScope } from '../../lock/handle.js';
 import { nativeRefusal } from '../../session/native-limits.js';
 import type { Session } from '../../session/session.js';
 import { busyError, type CallScope, type CallScopes } from '../bounds/call-scope.js';
 import { callerOf, findReentry, type Identifiers, type LockEvents, type OwnedLock } from '../bounds/owner-context.js';
-import type { LockRequest } from '../contender.js';
+import { type Asked, factsOf, type LockRequest } from '../contender.js';
 import type { Hold } from '../hold/hold.js';
+import { traceHold } from '../hold/trace-hold.js';
 import { checkKey } from '../key.js';
+import { beginAcquire, endAcquire, failAcquire } from '../traces.js';
 import type { Janitor } from '../upkeep/janitor.js';
 import type { LinkState } from '../upkeep/link-state.js';
 import type { Acquire } from './acquire.js';
@@ -35,10 +37,13 @@ export interface StandIn {
   /** Ends a wait for ZooKeeper while there is still time for the lock that stands in. */
   limit(scope: CallScope): void;
   /** Tells the application of it. @returns the calls for the lock that stands in */
-  degrade(key: string, options: AcquireOptions): LockCalls;
+  degrade(request: LockRequest): LockCalls;
 }
 
 export interface LockCallsParts {
+  /** What the channels call the lock service. */
+  readonly connection: string;
+  readonly scope: LockScope;
   readonly acquire: Acquire;
   readonly scopes: CallScopes;
   readonly session: Session;
@@ -70,24 +75,22 @@ export class LockCalls {
       const acquired = await this.tryAcquire(key, options, call);
       if (!(acquired instanceof Busy)) return acquired;
       const error = busyError(key, call.deadline, acquired.holder);
-      this.#report(key, options, error, call.deadline);
+      this.#report(this.#asked(key, options, call), error, call.deadline);
       throw error;
     }
     const around = this.#around(key, options, call);
     if (around !== undefined) return this.#reenter(around, call, options);
     const request = this.#build(key, options, call);
     const connected = this.firstConnectionToAcquire(key, options, call);
-    if (connected !== undefined) await connected;
+    if (connected !== undefined) await this.#tracingFailure(request, connected, call);
     try {
-      const hold = await this.#inScope(key, options, call, (scope) => acquire.acquire(request, scope));
-      const lock = { hold, handle: hold.newHandle() };
-      if (hold.abandoned !== undefined) await recover(lock, options, call.service, this.#parts);
-      return lock;
+      const hold = await this.#inScope(request, call, (scope) => acquire.acquire(request, scope));
+      return await this.#begin(hold, call);
     } catch (error) {
-      await this.#failed(key, options, error as Error, call);
+      await this.#failed(request, error as Error, call);
       // Nothing stands in where the record of the key is to be heard before anybody enters.
       if (standIn === undefined || request.usesRecord || !(error instanceof LockUnavailableError)) throw error;
-      return standIn.degrade(key, options).acquire(key, options, call);
+      return standIn.degrade(request).acquire(key, options, call);
     }
   }
 
@@ -98,18 +101,17 @@ export class LockCalls {
     if (around !== undefined) return this.#reenter(around, call, options);
     const request = this.#build(key, options, call);
     try {
-      const hold = await this.#inScope(key, options, call, (scope) => acquire.tryAcquire(request, scope));
+      const hold = await this.#inScope(request, call, (scope) => acquire.tryAcquire(request, scope));
       if (hold instanceof Busy) {
+        if (request.trace !== undefined) endAcquire(request.trace, 'busy', sinceAskedMs(request, call));
         await janitor.removalsSent();
         return hold;
       }
-      const lock = { hold, handle: hold.newHandle() };
-      if (hold.abandoned !== undefined) await recover(lock, options, call.service, this.#parts);
-      return lock;
+      return await this.#begin(hold, call);
     } catch (error) {
-      await this.#failed(key, options, error as Error, call);
+      await this.#failed(request, error as Error, call);
       if (standIn === undefined || request.usesRecord || !(error instanceof LockUnavailableError)) throw error;
-      return standIn.degrade(key, options).tryAcquire(key, options, call);
+      return standIn.degrade(request).tryAcquire(key, options, call);
     }
   }
 
@@ -139,7 +141,7 @@ export class LockCalls {
   firstConnectionToAcquire(key: string, options: AcquireOptions, call: Call): Promise<void> | undefined {
     const askedAt = Deadline.after(call.deadline.clock, 0);
     return this.firstConnection(key, options, call)?.catch((error: unknown) => {
-      this.#report(key, options, error as Error, askedAt);
+      this.#report(this.#asked(key, options, call), error as Error, askedAt);
       throw error;
     });
   }
@@ -168,32 +170,47 @@ export class LockCalls {
   }
 
   #inScope<T>(
-    key: string,
-    { signal, ...options }: AcquireOptions,
+    request: LockRequest,
     { deadline, end, limit }: Call,
     work: (scope: CallScope) => Promise<T>,
   ): Promise<T> {
-    const { scopes, standIn, records } = this.#parts;
-    const usesRecord = standIn !== undefined && records.isUsedBy(options);
-    return scopes.run(key, deadline, { signal, end }, (scope) => {
+    const { scopes, standIn } = this.#parts;
+    const { key, options, usesRecord } = request;
+    return scopes.run(key, deadline, { signal: options.signal, end }, (scope) => {
+      scope.request = request;
       limit?.(scope);
       if (!usesRecord) standIn?.limit(scope);
       return work(scope);
     });
   }
 
-  #build(key: string, options: AcquireOptions, { owner, deadline }: Call): LockRequest {
+  #build(key: string, options: AcquireOptions, call: Call): LockRequest {
     if (this.#isRefusing) throw closedError();
-    const { namespace, identifiers } = this.#parts;
+    const { namespace, records, connection } = this.#parts;
+    const asked = this.#asked(key, options, call);
     return {
-      key,
-      options,
+      ...asked,
       queuePath: namespace + key,
-      mode: options.mode ?? 'exclusive',
-      owner: owner ?? callerOf(identifiers),
-      askedAt: deadline.clock.now(),
-      usesRecord: this.#parts.records.isUsedBy(options),
+      askedAt: call.deadline.clock.now(),
+      usesRecord: records.isUsedBy(options),
+      trace: beginAcquire(connection, asked),
     };
+  }
+
+  #asked(key: string, options: AcquireOptions, { owner = callerOf(this.#parts.identifiers) }: Call): Asked {
+    return { key, options, mode: options.mode ?? 'exclusive', owner };
+  }
+
+  /** The call has its lock, once what a holder that vanished has left is repaired. */
+  async #begin(hold: Hold, call: Call): Promise<AcquiredLock> {
+    const { request } = hold;
+    const lock = { hold, handle: hold.newHandle() };
+    traceHold(this.#parts, hold);
+    if (hold.abandoned !== undefined) await recover(lock, request.options, call.service, this.#parts);
+    if (request.trace === undefined) return lock;
+    request.trace.token = this.#parts.scope === 'fleet' ? String(hold.token) : undefined;
+    endAcquire(request.trace, 'acquired', sinceAskedMs(request, call));
+    return lock;
   }
 
   /** The lock around the caller. It may be re-entered to the end, also while the service refuses new requests. */
@@ -213,22 +230,35 @@ export class LockCalls {
       return { hold, handle };
     } catch (error) {
       void handle.release();
-      this.#report(handle.key, options, error as Error, call.deadline);
+      this.#report(this.#asked(handle.key, options, call), error as Error, call.deadline);
       throw error;
     }
   }
 
-  async #failed(key: string, options: AcquireOptions, error: Error, call: Call): Promise<void> {
-    // The removal of what the call leaves behind is on its way before the caller is told, which may end the process then.
-    await this.#parts.janitor.removalsSent();
-    this.#report(key, options, error, call.deadline);
+  async #tracingFailure(request: LockRequest, connected: Promise<void>, call: Call): Promise<void> {
+    try {
+      await connected;
+    } catch (error) {
+      if (request.trace !== undefined) failAcquire(request.trace, error, sinceAskedMs(request, call));
+      throw error;
+    }
   }
 
-  #report(key: string, options: AcquireOptions, error: Error, deadline: Deadline): void {
-    const { mode = 'exclusive', label } = options;
-    const waitedMs = Math.round(deadline.elapsedMs());
-    this.#parts.events.next({ type: 'failed', key, mode, label, error, waitedMs });
+  async #failed(request: LockRequest, error: Error, call: Call): Promise<void> {
+    if (request.trace !== undefined) failAcquire(request.trace, error, sinceAskedMs(request, call));
+    // The removal of what the call leaves behind is on its way before the caller is told, which may end the process then.
+    await this.#parts.janitor.removalsSent();
+    this.#report(request, error, call.deadline);
   }
+
+  #report(asked: Asked, error: Error, deadline: Deadline): void {
+    const waitedMs = Math.round(deadline.elapsedMs());
+    this.#parts.events.next({ ...factsOf(asked), type: 'failed', error, waitedMs });
+  }
+}
+
+function sinceAskedMs({ askedAt }: LockRequest, { deadline }: Call): number {
+  return deadline.clock.now() - askedAt;
 }
 
 function closedError(): LockClosedError {

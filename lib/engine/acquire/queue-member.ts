@@ -19,6 +19,8 @@ export type Turn =
 export interface Entrant {
   /** Enters in this very turn of the event loop, unless something else keeps it out. */
   tryEnter(): Hold | undefined;
+  /** The queue was read: who is ahead of it is known. */
+  isSeen(): void;
   /** Other contenders are in its way. */
   standsBehind(): void;
   explain(refusal: Refusal): Error;
@@ -43,7 +45,13 @@ export class QueueMember {
   constructor(
     readonly contender: Contender,
     readonly entrant: Entrant,
+    private readonly countAhead: (member: QueueMember) => number,
   ) {}
+
+  /** How many are ahead in the queue, as far as they are known, if it has to wait for any of them. */
+  get ahead(): number {
+    return this.countAhead(this);
+  }
 
   get node(): QueueNode {
     return this.contender.queueNode;

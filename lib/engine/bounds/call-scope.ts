@@ -2,6 +2,7 @@ import type { Deadline } from '../../lock/deadline.js';
 import { LockAbortedError, type LockError, LockTimeoutError, LockUnavailableError } from '../../lock/errors.js';
 import type { ConnectionState } from '../../session/connection-state.js';
 import { IndexedSet, type Member } from '../collections.js';
+import type { LockRequest } from '../contender.js';
 import type { Timers } from '../timers.js';
 import { Wait } from '../wait.js';
 
@@ -24,6 +25,12 @@ interface LinkFacts {
   describeFailures(): string;
 }
 
+/** Where a call stands in the queue of its key. */
+export interface QueuePlace {
+  /** How many are ahead, if it has to wait for any of them. */
+  readonly ahead: number;
+}
+
 /**
  * The bounds of one call: its deadline, the caller's signal, the end of its group of locks, the closing of the service.
  * The scope also knows what a time-out means: the lock was busy, or ZooKeeper was away.
@@ -31,6 +38,9 @@ interface LinkFacts {
 export class CallScope extends Wait implements Member {
   setIndex = -1;
   readonly openedAt: number;
+  /** The lock that the call asks for; undefined for a call of another kind. */
+  request: LockRequest | undefined;
+  #place: QueuePlace | undefined;
   #describeHolder: (() => string | undefined) | undefined;
   #isBehindOthers = false;
   readonly #cleanups: (() => void)[] = [];
@@ -46,6 +56,24 @@ export class CallScope extends Wait implements Member {
 
   get isBehindOthers(): boolean {
     return this.#isBehindOthers;
+  }
+
+  /** Undefined before the call has joined the queue. */
+  get place(): QueuePlace | undefined {
+    return this.#place;
+  }
+
+  /** The call has joined the queue of its key. */
+  joined(place: QueuePlace): void {
+    this.#place = place;
+    this.noteAhead();
+  }
+
+  /** Tells those who listen to calls how many are ahead. Called when more is known of that, too. */
+  noteAhead(): void {
+    const trace = this.request?.trace;
+    // Some may have left before the queue was read, so the greater number is nearer to how many were ahead at the begin.
+    if (trace !== undefined && this.#place !== undefined) trace.ahead = Math.max(trace.ahead ?? 0, this.#place.ahead);
   }
 
   /**

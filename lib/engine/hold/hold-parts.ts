@@ -1,6 +1,7 @@
 import type { LockScope } from '../../lock/handle.js';
 import type { LockMode } from '../../lock/mode.js';
 import type { Session } from '../../session/session.js';
+import type { FactsOfRequest } from '../contender.js';
 import type { CallScope, CallScopes } from '../bounds/call-scope.js';
 import type { LockEvents } from '../bounds/owner-context.js';
 import { RecentMap } from '../collections.js';
@@ -14,6 +15,8 @@ import type { Holders } from './holders.js';
 
 /** The parts of a lock service that a held lock needs. */
 export interface HoldParts {
+  /** What the channels call the lock service. */
+  readonly connection: string;
   readonly session: Session;
   readonly link: LinkState;
   readonly timers: Timers;
@@ -29,6 +32,9 @@ export interface HoldParts {
   readonly scope: LockScope;
   readonly waitMs: number;
 }
+
+/** The facts that every event about a hold has. */
+export type FactsOfHold = FactsOfRequest & { readonly token: bigint | undefined };
 
 /** Holds in the other queue of this process (the fleet's or the local one) that exclude contenders of this one. */
 export interface ExclusionRules {

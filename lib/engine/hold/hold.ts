@@ -2,22 +2,25 @@ import type { AbandonedLock } from '../../lock/abandoned.js';
 import { answerWithinMs } from '../../lock/deadline.js';
 import { LockConfigurationError, LockLostError } from '../../lock/errors.js';
 import type { LockHandle } from '../../lock/handle.js';
+import type { LossReason } from '../../lock/events.js';
 import { LockBrokenError } from '../../lock/intervention-errors.js';
 import type { LockMode } from '../../lock/mode.js';
 import { fencingToken } from '../../lock/token.js';
 import type { MultiPart } from '../../session/requests.js';
 import { detached, type OwnedHold } from '../bounds/owner-context.js';
 import type { Member } from '../collections.js';
-import { type Contender, type Leaving, type LockRequest, OwnNode } from '../contender.js';
+import { type Contender, factsOf, type Leaving, type LockRequest, OwnNode } from '../contender.js';
 import type { PendingTimer } from '../timers.js';
 import { type Footing, HeldLock } from './held-lock.js';
-import { type HoldParts, Leases } from './hold-parts.js';
+import { type FactsOfHold, type HoldParts, Leases } from './hold-parts.js';
 import { doubtOf, lossOf, type WhyLost } from './loss.js';
 import { RecordWrites } from './record-writes.js';
 import { UpgradeTurns } from './upgrade.js';
 
 type State =
-  { readonly name: 'held' } | { readonly name: 'lost'; readonly error: LockLostError } | { readonly name: 'released' };
+  | { readonly name: 'held' }
+  | { readonly name: 'lost'; readonly reason: LossReason; readonly error: LockLostError }
+  | { readonly name: 'released' };
 
 /** One lock that is held, with the state that all handles on it share. Nobody else decides whether the lock is lost. */
 export class Hold implements Member, Footing, OwnedHold {
@@ -79,6 +82,10 @@ export class Hold implements Member, Footing, OwnedHold {
 
   get isLost(): boolean {
     return this.#state.name === 'lost';
+  }
+
+  get lossReason(): LossReason | undefined {
+    return this.#state.name === 'lost' ? this.#state.reason : undefined;
   }
 
   get lostHold(): Hold | undefined {
@@ -224,10 +231,9 @@ export class Hold implements Member, Footing, OwnedHold {
   }
 
   /** The facts that every event about this hold has. */
-  facts(): { key: string; mode: LockMode; label: string | undefined; token: bigint | undefined } {
-    const { key, options } = this.request;
-    const token = this.parts.scope === 'fleet' ? this.token : undefined;
-    return { key, mode: this.#mode, label: options.label, token };
+  facts(): FactsOfHold {
+    const { request, mode } = this;
+    return { ...factsOf(request), mode, token: this.parts.scope === 'fleet' ? this.token : undefined };
   }
 
   /** The work under a lock that was broken has ended, or its node is gone, so the node keeps nobody out any more. */
@@ -245,7 +251,7 @@ export class Hold implements Member, Footing, OwnedHold {
     const { events, brokenHolds } = this.parts;
     const loss = lossOf(this.parts, this, why);
     const { error } = loss;
-    this.#end({ name: 'lost', error });
+    this.#end({ name: 'lost', reason: loss.reason, error });
     // Without a handle nobody has begun to work.
     const stays = isPutRight && this.#handles > 0;
     if (stays) brokenHolds.add(this);

@@ -1,4 +1,3 @@
-import type { AcquireOptions } from '../../lock/acquire-options.js';
 import type { LockMode } from '../../lock/mode.js';
 import { blocks } from '../../queue/decide.js';
 import type { KeptOut } from '../../queue/key-record.js';
@@ -8,7 +7,7 @@ import type { LockCalls, StandIn } from '../acquire/lock-calls.js';
 import type { EntryRules } from '../acquire/obstacles.js';
 import type { CallScope } from '../bounds/call-scope.js';
 import type { LockEvents } from '../bounds/owner-context.js';
-import type { Contender, LockRequest } from '../contender.js';
+import { type Contender, factsOf, type LockRequest } from '../contender.js';
 import type { UpgradeRules } from '../hold/hold-parts.js';
 import type { Hold } from '../hold/hold.js';
 import type { PendingTimer, Timers } from '../timers.js';
@@ -125,8 +124,8 @@ export class LocalStandIn implements StandIn {
     look();
   }
 
-  degrade(key: string, { mode = 'exclusive', label }: AcquireOptions): LockCalls {
-    this.events.next({ type: 'degraded', key, mode, label });
+  degrade(request: LockRequest): LockCalls {
+    this.events.next({ ...factsOf(request), type: 'degraded' });
     return this.lockCalls;
   }
 }

@@ -128,7 +128,8 @@ export class TestingLockService extends ManagedLockService {
   protected override judgeOptions(): void {}
 
   protected override openService(): OpenedLockService {
-    return openLockService(this.options, surroundingsInMemory(Promise.resolve(this.world.entrance)));
+    const inMemory = surroundingsInMemory(Promise.resolve(this.world.entrance));
+    return openLockService(this.options, inMemory, this.name);
   }
 
   override async abandonStart(): Promise<void> {

@@ -84,9 +84,9 @@ const DEFAULTS: Defaults = {
 const MAX_TIMER_MS = 0x7fff_ffff;
 
 /** These are passed on to each acquire. */
-const { mode, waitMs, leaseMs, reentrant, maxWaiting, atLeastMs, onAbandoned, label } = ACQUIRE_RULES;
+const { mode, waitMs, leaseMs, reentrant, maxWaiting, atLeastMs, onAbandoned, label, template } = ACQUIRE_RULES;
 const RULES = {
-  ...{ mode, waitMs, leaseMs, reentrant, maxWaiting, atLeastMs, onAbandoned, label },
+  ...{ mode, waitMs, leaseMs, reentrant, maxWaiting, atLeastMs, onAbandoned, label, template },
   name: MUST_BE_NAME,
   keys: must('a function of the arguments', isFunction),
   onBusy: must(
@@ -104,7 +104,7 @@ function isFunction(value: unknown): boolean {
 }
 
 /** @throws LockConfigurationError that names the option and what was expected */
-export function resolveLockedOptions(options: LockedOptions, by: string): ResolvedLockedOptions {
+export function resolveLockedOptions(options: LockedOptions, by: string, path: unknown): ResolvedLockedOptions {
   checkIsObject('options:', options);
   if ('signal' in options) refuse('signal: is for one call, not for a method: use LockService.withLock');
   if ('recover' in options) refuse('recover: is for one call. A method has @Recover above another one of its class');
@@ -115,6 +115,10 @@ export function resolveLockedOptions(options: LockedOptions, by: string): Resolv
   return {
     ...withDefaults({ name, onBusy, paramNames, subscribeWithinMs }, DEFAULTS),
     ...{ keys, onLost, returns },
-    acquire: Object.freeze({ label: by.slice(0, MAX_LABEL_LENGTH), ...acquire }),
+    acquire: Object.freeze({
+      label: by.slice(0, MAX_LABEL_LENGTH),
+      ...(typeof path === 'string' ? { template: path.slice(0, MAX_LABEL_LENGTH) } : {}),
+      ...acquire,
+    }),
   };
 }

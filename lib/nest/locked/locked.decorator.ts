@@ -59,7 +59,7 @@ export function Locked<
       if (kindOf(original) === '[object GeneratorFunction]') {
         refuse('a generator cannot wait for a lock: write `async *name() { ... }`');
       }
-      const resolved = resolveLockedOptions((options ?? {}) as LockedOptions, by);
+      const resolved = resolveLockedOptions((options ?? {}) as LockedOptions, by, path);
       const wrapper = wrapperOf(original, { prototype, method, by, where }, path as LockedPath, resolved);
       // The descriptor is changed, not replaced: Nest's `applyDecorators` drops what a decorator returns.
       (descriptor as PropertyDescriptor).value = wrapper;

@@ -30,7 +30,16 @@ describe('with waitMs: 0, which means to try once,', () => {
     await engine.settle(one.locks.acquire(KEY));
     const error = await engine.failure(other.locks.acquire(KEY, { waitMs: 0, mode: 'read', label: 'report' }));
     expect(other.events).toEqual([
-      { type: 'failed', key: KEY, mode: 'read', label: 'report', error, waitedMs: expect.any(Number) },
+      {
+        type: 'failed',
+        key: KEY,
+        mode: 'read',
+        label: 'report',
+        template: undefined,
+        owner: expect.any(String),
+        error,
+        waitedMs: expect.any(Number),
+      },
     ]);
     // For tryAcquire() busy is a result.
     expect(await engine.settle(other.locks.tryAcquire(KEY))).toBeUndefined();
@@ -54,7 +63,15 @@ describe('with waitMs: 0, which means to try once,', () => {
     await engine.runFor(10);
     abort.abort();
     const aborted = await engine.settle(aborting);
-    const facts = { type: 'failed', key: KEY, mode: 'exclusive', label: 'report', waitedMs: expect.any(Number) };
+    const facts = {
+      type: 'failed',
+      key: KEY,
+      mode: 'exclusive',
+      label: 'report',
+      template: undefined,
+      owner: expect.any(String),
+      waitedMs: expect.any(Number),
+    };
     expect(one.events).toEqual([
       { ...facts, error: unavailable },
       { ...facts, error: aborted },

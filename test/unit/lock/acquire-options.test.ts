@@ -53,7 +53,7 @@ describe('Of the options of a call,', () => {
 
   it('an option that is none is refused with those that are', () => {
     expect(refusalOf({ timeout: 5 }).message).toBe(
-      'timeout: is not an option (the options are: mode, waitMs, signal, leaseMs, reentrant, maxWaiting, atLeastMs, onAbandoned, recover, label)',
+      'timeout: is not an option (the options are: mode, waitMs, signal, leaseMs, reentrant, maxWaiting, atLeastMs, onAbandoned, recover, label, template)',
     );
   });
 

@@ -5,7 +5,7 @@ import type { LockEvent, LockEventFacts } from '../../../lib/lock/events.js';
 import { type ClientDescription, contenderSnapshot, lockSnapshot } from '../../../lib/lock/snapshot.js';
 
 const KEY = '/tenants/acme';
-const OF_LOCK = { key: KEY, mode: 'exclusive', label: 'me' } as const;
+const OF_LOCK = { key: KEY, mode: 'exclusive', label: 'me', template: '/tenants/:id', owner: 'caller' } as const;
 const TOKEN = 2n ** 62n + 1n;
 const EVIDENCE = { lastProofAgeMs: undefined, linkDownMs: 0, loopStalledMs: 0, sessionTimeoutMs: 10_000 };
 

@@ -222,7 +222,16 @@ describe('maxWaiting', () => {
     await fill(other, 1);
     const error = await engine.failure(one.locks.acquire(KEY, { maxWaiting: 0, label: 'report' }));
     expect(one.events).toEqual([
-      { type: 'failed', key: KEY, mode: 'exclusive', label: 'report', error, waitedMs: expect.any(Number) },
+      {
+        type: 'failed',
+        key: KEY,
+        mode: 'exclusive',
+        label: 'report',
+        template: undefined,
+        owner: expect.any(String),
+        error,
+        waitedMs: expect.any(Number),
+      },
     ]);
     await engine.runFor(50);
     expect(engine.queue(KEY)).toHaveLength(1);

@@ -186,7 +186,7 @@ describe('@Locked refuses, while the class is being defined,', () => {
   it.each([
     [
       { waitMS: 5 },
-      'waitMS: is not an option (the options are: mode, waitMs, leaseMs, reentrant, maxWaiting, atLeastMs, onAbandoned, label, name, keys,',
+      'waitMS: is not an option (the options are: mode, waitMs, leaseMs, reentrant, maxWaiting, atLeastMs, onAbandoned, label, template, name, keys,',
     ],
     [{ waitMs: -1 }, 'waitMs: must be a number of milliseconds'],
     [{ mode: 'shared' }, 'mode: must be one of'],

@@ -240,21 +240,27 @@ describe('a missing part never becomes the text "undefined":', () => {
   });
 });
 
-describe('the label of a lock', () => {
-  it("is the method's name, unless another is given", async () => {
+describe('the label and the template of a lock', () => {
+  it("are the method's name and its path, unless others are given", async () => {
     class Service {
       @Locked('/a')
       async plain(): Promise<void> {}
       @Locked('/b', { label: 'mine', waitMs: 5, leaseMs: 7, mode: 'read', reentrant: false })
       async labelled(): Promise<void> {}
+      @Locked((id: string) => `/c/${id}`, { template: '/c/:id' })
+      async computed(id: string): Promise<void> {
+        void id;
+      }
     }
     const service = new Service();
     const recorded = RecordingService.in(service);
     await service.plain();
     await service.labelled();
+    await service.computed('7');
     expect(recorded.options).toEqual([
-      { label: 'Service.plain' },
-      { label: 'mine', waitMs: 5, leaseMs: 7, mode: 'read', reentrant: false },
+      { label: 'Service.plain', template: '/a' },
+      { label: 'mine', template: '/b', waitMs: 5, leaseMs: 7, mode: 'read', reentrant: false },
+      { label: 'Service.computed', template: '/c/:id' },
     ]);
   });
 });
