@@ -34,6 +34,7 @@ export type { LockEvent, LockEventJson, LossReason } from './lock/events.js';
 export { LockHandle, type LockScope, MultiLockHandle, type UpgradeOptions } from './lock/handle.js';
 export type { LockMode } from './lock/mode.js';
 export type { ForeignErrorJson } from './lock/json.js';
+export type { HeldLockFacts, PendingLockFacts, ProcessLocks, ProcessLocksJson } from './lock/process-locks.js';
 export type {
   ClientDescription,
   ClientDescriptionJson,

@@ -4,6 +4,7 @@ import { LockConfigurationError } from '../lock/errors.js';
 import type { LockEvent } from '../lock/events.js';
 import type { LockHandle, MultiLockHandle } from '../lock/handle.js';
 import type { LockMode } from '../lock/mode.js';
+import type { ProcessLocks } from '../lock/process-locks.js';
 import type { LockSnapshot } from '../lock/snapshot.js';
 import type { ConnectionState } from '../session/connection-state.js';
 import type { Session } from '../session/session.js';
@@ -99,6 +100,12 @@ export abstract class LockService {
    * takes back its watches. Completes when the service closes; in a Nest application when that begins to shut down.
    */
   abstract watch(key: string): Observable<LockSnapshot>;
+
+  /**
+   * What this process holds and waits for through this lock service, at this moment. It asks no server, so it costs
+   * nothing, and knows of no other process: `inspect` does.
+   */
+  abstract query(): ProcessLocks;
 
   /** The session as ZooKeeper's logs name it, `0x...`; undefined while there is none. For people and logs: it is no credential. */
   abstract readonly sessionId: string | undefined;

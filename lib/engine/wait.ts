@@ -16,6 +16,11 @@ export class Wait {
     return this.#error;
   }
 
+  /** Whether what was waited for is there, or an error has ended the wait. */
+  get isOver(): boolean {
+    return this.#isOver || this.#error !== undefined;
+  }
+
   /** Ends the wait. Only the first error counts, and none does after `succeed`. */
   end(error: LockError): void {
     if (this.#error !== undefined) return;

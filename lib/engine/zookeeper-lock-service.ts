@@ -5,6 +5,7 @@ import { answerWithinMs, Deadline } from '../lock/deadline.js';
 import { LockConfigurationError } from '../lock/errors.js';
 import type { LockEvent } from '../lock/events.js';
 import type { LockHandle, MultiLockHandle } from '../lock/handle.js';
+import { type ProcessLocks, processLocks } from '../lock/process-locks.js';
 import { shown } from '../lock/shown.js';
 import type { LockSnapshot } from '../lock/snapshot.js';
 import { writerStanding } from '../queue/decide.js';
@@ -17,6 +18,7 @@ import { callerOf, frameFor, LockEvents, runInFrame } from './bounds/owner-conte
 import { buildEngine, type Engine, type EngineSettings, type SharedParts } from './build-engine.js';
 import { releaseBehind, untilDoneOrLost } from './hold/held-lock.js';
 import { type Freshness, inspectKey } from './insight/inspect.js';
+import { queryLocks } from './insight/query.js';
 import { watchKey } from './insight/watch-key.js';
 import {
   type AcquireAllOptions,
@@ -124,6 +126,12 @@ export class ZookeeperLockService extends LockService implements AsyncDisposable
   watch(key: string): Observable<LockSnapshot> {
     const queuePath = this.#engine.lockCalls.check(key, {});
     return watchKey(this.#engine, queuePath, () => this.#look(key, 'behind a sync'));
+  }
+
+  query(): ProcessLocks {
+    const { held, pending } = queryLocks(this.#engine, this.#settings.scope);
+    const { held: heldAlone = [], pending: pendingAlone = [] } = this.#standIn?.query() ?? {};
+    return processLocks({ held: [...held, ...heldAlone], pending: [...pending, ...pendingAlone] });
   }
 
   async #look(key: string, freshness: Freshness): Promise<LockSnapshot> {

@@ -13,6 +13,7 @@ import { LockClosedError, LockConfigurationError, LockUnavailableError } from '.
 import type { LockEvent } from '../lock/events.js';
 import type { LockHandle, MultiLockHandle } from '../lock/handle.js';
 import { outsideCalls } from '../lock/outside-calls.js';
+import { type ProcessLocks, processLocks } from '../lock/process-locks.js';
 import type { LockSnapshot } from '../lock/snapshot.js';
 import { type OpenedLockService, openLockService, whenUp } from '../open.js';
 import type { ResolvedOptions } from '../options.js';
@@ -94,6 +95,10 @@ export class ManagedLockService
 
   watch(key: string): Observable<LockSnapshot> {
     return this.#open().service.watch(key).pipe(takeUntil(this.#endOfStreams));
+  }
+
+  query(): ProcessLocks {
+    return this.#opened?.service.query() ?? processLocks({ held: [], pending: [] });
   }
 
   /** @internal */

@@ -10,6 +10,7 @@ import {
 import type { AcquireOptions } from '../../lock/acquire-options.js';
 import type { LockEvent } from '../../lock/events.js';
 import type { LockHandle, MultiLockHandle } from '../../lock/handle.js';
+import type { ProcessLocks } from '../../lock/process-locks.js';
 import type { LockSnapshot } from '../../lock/snapshot.js';
 import type { openLockService } from '../../open.js';
 import type { ConnectionState } from '../../session/connection-state.js';
@@ -83,6 +84,10 @@ export class DrivenLockService extends LockService implements AsyncDisposable {
 
   watch(key: string): Observable<LockSnapshot> {
     return this.#locks.watch(key);
+  }
+
+  query(): ProcessLocks {
+    return this.#locks.query();
   }
 
   async close(graceMs?: number): Promise<void> {
