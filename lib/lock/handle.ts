@@ -59,6 +59,15 @@ export abstract class LockHandle implements AsyncDisposable {
    */
   abstract checkpoint(data: unknown): Promise<void>;
   /**
+   * Calls back when `belowMs` or less of `remainingMs()` is left: an early warning, before `signal` aborts. It does so
+   * once each time when the time that is left falls so low. A session that is well keeps more than half of its time-out;
+   * a lease runs down to 0, and `extend` in the callback renews it. The callback runs in the async context of this call.
+   * @param belowMs in milliseconds, above 0
+   * @returns how to stop. The release and the loss of the lock stop it, too
+   * @throws LockLostError when the lock is no longer held
+   */
+  abstract onRemaining(belowMs: number, callback: (remainingMs: number) => void): () => void;
+  /**
    * Releases the lock, which is no longer held from the call on. It resolves when the servers have confirmed, so that
    * the next contender may enter. While the link is down it resolves at once, and the node is removed when the link is
    * back, or ends with the session. It is safe to call twice and after a loss, and it does not reject.

@@ -4,12 +4,14 @@ import { answerWithinMs, Deadline } from '../../lock/deadline.js';
 import { LockConfigurationError, LockLostError } from '../../lock/errors.js';
 import { LockHandle, type LockScope, type UpgradeOptions } from '../../lock/handle.js';
 import { covers, type LockMode } from '../../lock/mode.js';
+import { checkFunction, checkOption, mustBeMillisecondsAboveZero } from '../../lock/option-rules.js';
 import { SessionError } from '../../session/errors.js';
 import type { CallScope } from '../bounds/call-scope.js';
 import type { LockEvents } from '../bounds/owner-context.js';
 import { Wait } from '../wait.js';
 import type { HoldParts } from './hold-parts.js';
 import type { Hold } from './hold.js';
+import { RemainingWatch } from './remaining-watch.js';
 import { Upgrade } from './upgrade.js';
 
 /** One handle on a hold. Calls that re-enter the lock have handles of their own on the same hold. */
@@ -18,6 +20,8 @@ export class HeldLock extends LockHandle {
   readonly #hold: Hold;
   /** The `whenSure` calls that wait through this handle. */
   readonly #waits = new Set<Wait>();
+  /** How to stop the early warnings of this handle. */
+  #warnings: (() => void)[] | undefined;
   #released: Promise<void> | undefined;
 
   constructor(parts: HoldParts, hold: Hold) {
@@ -128,8 +132,24 @@ export class HeldLock extends LockHandle {
     this.assertHeld();
   }
 
+  onRemaining(belowMs: number, callback: (remainingMs: number) => void): () => void {
+    checkOption('belowMs', belowMs, mustBeMillisecondsAboveZero(), this.key);
+    checkFunction('callback', callback, 'onRemaining(3_000, (remainingMs) => { ... })', this.key);
+    this.assertHeld();
+    const { session, timers } = this.#parts;
+    const warning = new RemainingWatch(this, session, timers, belowMs, callback);
+    const warnings = (this.#hold.warnings ??= new Set()).add(warning);
+    const stop = (): void => {
+      warning.stop();
+      warnings.delete(warning);
+    };
+    (this.#warnings ??= []).push(stop);
+    return stop;
+  }
+
   release(): Promise<void> {
     if (this.#released === undefined) {
+      for (const stop of this.#warnings ?? []) stop();
       this.#released = this.#hold.removeHandle(this);
       for (const wait of this.#waits) wait.end(this.#releasedError());
     }

@@ -15,6 +15,7 @@ import { type Footing, HeldLock } from './held-lock.js';
 import { type FactsOfHold, type HoldParts, Leases } from './hold-parts.js';
 import { doubtOf, lossOf, type WhyLost } from './loss.js';
 import { RecordWrites } from './record-writes.js';
+import type { RemainingWatch } from './remaining-watch.js';
 import { UpgradeTurns } from './upgrade.js';
 
 type State =
@@ -27,6 +28,8 @@ export class Hold implements Member, Footing, OwnedHold {
   setIndex = -1;
   /** Set and cancelled by `Holders`. */
   watchTimer: PendingTimer | undefined;
+  /** Early warnings that its handles have asked for. */
+  warnings: Set<RemainingWatch> | undefined;
   readonly token: bigint;
   readonly heldSince: number;
   readonly upgrades = new UpgradeTurns();
@@ -199,6 +202,12 @@ export class Hold implements Member, Footing, OwnedHold {
     if (this.#state.name !== 'held') return;
     this.#leases ??= new Leases(this.parts.timers, () => this.lose('lease-ended'));
     this.#leases.set(owner, this.parts.session.clock.now() + leaseMs);
+    this.endsSooner();
+  }
+
+  /** Its end may be nearer than it was. */
+  endsSooner(): void {
+    for (const warning of this.warnings ?? []) warning.look();
   }
 
   /** Extends the lease of the handle or, if the handle has none, that of the call which acquired the lock. */
@@ -284,6 +293,7 @@ export class Hold implements Member, Footing, OwnedHold {
   #end(state: State): void {
     this.#state = state;
     this.#leases?.clear();
+    for (const warning of this.warnings ?? []) warning.stop();
     this.parts.holders.delete(this);
   }
 

@@ -64,6 +64,7 @@ export class Holders extends IndexedSet<Hold> {
     if (this.isEmpty) return;
     this.#certaintyTimer?.cancel();
     this.#setCertaintyTimer();
+    for (const hold of this.all()) hold.endsSooner();
   }
 
   /** Loses all holds one margin before certainty ends, so that their callers can stop in time. */

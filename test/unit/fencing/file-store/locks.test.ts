@@ -33,6 +33,9 @@ class SuspendedLock extends LockHandle {
     return this.#sure;
   }
   override extend(): void {}
+  override onRemaining(): () => void {
+    return () => undefined;
+  }
   override async upgrade(): Promise<void> {}
   override async checkpoint(): Promise<void> {}
   override async release(): Promise<void> {}
