@@ -129,9 +129,9 @@ export class ZookeeperLockService extends LockService implements AsyncDisposable
   }
 
   query(): ProcessLocks {
-    const { held, pending } = queryLocks(this.#engine, this.#settings.scope);
+    const { held, pending, ...numbers } = queryLocks(this.#engine, this.#settings.scope);
     const { held: heldAlone = [], pending: pendingAlone = [] } = this.#standIn?.query() ?? {};
-    return processLocks({ held: [...held, ...heldAlone], pending: [...pending, ...pendingAlone] });
+    return processLocks({ held: [...held, ...heldAlone], pending: [...pending, ...pendingAlone], ...numbers });
   }
 
   async #look(key: string, freshness: Freshness): Promise<LockSnapshot> {

@@ -37,23 +37,30 @@ export interface ProcessLocksFacts {
   readonly held: readonly HeldLockFacts[];
   /** The oldest first. Waits of `upgrade()` are not in it: they have the lock. */
   readonly pending: readonly PendingLockFacts[];
+  /** How many nodes that are no longer needed the servers have not confirmed to be gone. They block others until then. */
+  readonly removals: number;
+  /** How long the session is certain to live if the servers are not heard of again; 0 while it is not certain. */
+  readonly certainMs: number;
 }
 
 /** The same in JSON: tokens as digits, dates as ISO text. */
 export interface ProcessLocksJson {
   readonly held: readonly JsonOf<HeldLockFacts>[];
   readonly pending: readonly JsonOf<PendingLockFacts>[];
+  readonly removals: number;
+  readonly certainMs: number;
 }
 
 /** What one process holds and waits for, at one moment. `JSON.stringify` accepts it. */
 export interface ProcessLocks extends ProcessLocksFacts, AsJson<ProcessLocksJson> {}
 
-export function processLocks({ held, pending }: ProcessLocksFacts): ProcessLocks {
+export function processLocks({ held, pending, ...numbers }: ProcessLocksFacts): ProcessLocks {
   const oldestFirst = <Facts extends OfLock>(facts: readonly Facts[]): Facts[] =>
     [...facts].sort((one, other) => one.since.getTime() - other.since.getTime());
-  return withJson({ held: oldestFirst(held), pending: oldestFirst(pending) }, inJson);
+  return withJson({ held: oldestFirst(held), pending: oldestFirst(pending), ...numbers }, inJson);
 }
 
 function inJson(this: ProcessLocksFacts): ProcessLocksJson {
-  return { held: this.held.map((one) => jsonOf(one)), pending: this.pending.map((one) => jsonOf(one)) };
+  const { held, pending } = this;
+  return { ...this, held: held.map((one) => jsonOf(one)), pending: pending.map((one) => jsonOf(one)) };
 }

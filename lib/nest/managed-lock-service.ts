@@ -98,7 +98,7 @@ export class ManagedLockService
   }
 
   query(): ProcessLocks {
-    return this.#opened?.service.query() ?? processLocks({ held: [], pending: [] });
+    return this.#opened?.service.query() ?? processLocks({ held: [], pending: [], removals: 0, certainMs: 0 });
   }
 
   /** @internal */

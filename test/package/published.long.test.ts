@@ -32,6 +32,7 @@ const PAGES_FOR_USERS = [
   'locks.md',
   'native-client.md',
   'neighbours.md',
+  'observability.md',
   'production.md',
   'recovery.md',
   'signed-tokens.md',
@@ -275,7 +276,16 @@ describe('the packed package', () => {
       if (name !== '.') expect(typesVersions['*'][name.slice('./'.length)]).toEqual([entry.types]);
     }
     expect(entries().map(([name]) => name)).toEqual(
-      expect.arrayContaining(['.', './doctor', './fencing', './grpc', './simulator', './terminus', './testing']),
+      expect.arrayContaining([
+        '.',
+        './doctor',
+        './fencing',
+        './grpc',
+        './metrics',
+        './simulator',
+        './terminus',
+        './testing',
+      ]),
     );
   });
 

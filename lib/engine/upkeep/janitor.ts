@@ -70,6 +70,11 @@ export class Janitor {
     });
   }
 
+  /** How many removals are under way, or wait for the link. */
+  get size(): number {
+    return this.#tasks.size;
+  }
+
   get isIdle(): boolean {
     return this.#tasks.isEmpty;
   }

@@ -111,7 +111,7 @@ class TestingWorld {
       waitMs: OTHERS_WAIT_MS,
     });
     // The second entrance keeps faults at the first one away from the other process.
-    return openLockService(itsOptions, surroundingsInMemory(Promise.resolve(entrance)));
+    return openLockService(itsOptions, surroundingsInMemory(Promise.resolve(entrance)), 'another process');
   }
 }
 

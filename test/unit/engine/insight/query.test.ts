@@ -8,7 +8,7 @@ describe('query()', () => {
   const { engine, one, two } = useEngine('one', 'two');
 
   it('knows nothing where nothing is held or waited for', () => {
-    expect(one.locks.query()).toEqual({ held: [], pending: [] });
+    expect(one.locks.query()).toEqual({ held: [], pending: [], removals: 0, certainMs: expect.any(Number) });
   });
 
   it('says what this process holds and waits for, and nothing of another one', async () => {
@@ -34,6 +34,7 @@ describe('query()', () => {
       },
     ]);
     expect(held[0]!.heldMs).toBeGreaterThanOrEqual(2_000);
+    expect(one.locks.query().certainMs).toBe(held[0]!.remainingMs);
     expect(held[0]!.remainingMs).toBe(Math.round(lock.remainingMs()));
     expect(pending).toMatchObject([
       { key: '/locks/other', mode: 'read', ahead: 1, label: undefined },
@@ -44,7 +45,7 @@ describe('query()', () => {
     void lock.release();
     void other.release();
     for (const lock of waits) await engine.settle((await engine.settle(lock)).release());
-    expect(one.locks.query()).toEqual({ held: [], pending: [] });
+    expect(one.locks.query()).toEqual({ held: [], pending: [], removals: 0, certainMs: expect.any(Number) });
   });
 
   it('can be sent as JSON', async () => {

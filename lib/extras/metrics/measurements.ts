@@ -1,0 +1,146 @@
+import { tracingChannel } from 'node:diagnostics_channel';
+import type { LockService } from '../../engine/lock-service.js';
+import { type AcquireMessage, type HoldMessage, LOCK_CHANNELS } from '../../lock/channels.js';
+import type { HeldLockFacts, PendingLockFacts } from '../../lock/process-locks.js';
+import type { ConnectionState } from '../../session/connection-state.js';
+import { INSTRUMENTS, type Labels, type Meter, type Sample } from './instruments.js';
+import { Templates } from './templates.js';
+
+const STATES = ['connecting', 'connected', 'suspended', 'reconnected', 'lost', 'closed'] as const;
+STATES satisfies readonly ConnectionState[];
+
+/** The lock services that are measured, by the names of their connections. */
+export type Connections = Readonly<Record<string, Pick<LockService, 'query' | 'connectionState'>>>;
+
+/**
+ * Measures the locks of some connections of this process: what passes by the channels, and what is so when it is asked.
+ * @returns how to stop
+ */
+export function measure(connections: Connections, meter: Meter): () => void {
+  const templates = new Templates();
+  const names = Object.keys(connections);
+  const ofKey = ({ connection, template }: { connection: string; template: string | undefined }): Labels => ({
+    connection,
+    template: templates.labelOf(template),
+  });
+  const stops = [
+    onEnd<AcquireMessage>(LOCK_CHANNELS.acquire, names, acquireRecorder(meter, ofKey)),
+    onEnd<HoldMessage>(LOCK_CHANNELS.hold, names, holdRecorder(meter, ofKey)),
+  ];
+  observeLocks(connections, meter, ofKey);
+  observeConnections(connections, meter);
+  return () => {
+    for (const stop of stops) stop();
+    meter.stop();
+  };
+}
+
+type LabelsOfKey = (of: { readonly connection: string; readonly template: string | undefined }) => Labels;
+
+/** The outcome of a call as a label: `acquired`, `busy`, or what it failed with, such as `timeout`. */
+export function outcomeOf({ outcome, code }: AcquireMessage): string {
+  if (outcome !== 'failed') return outcome!;
+  return code === undefined ? 'error' : code.replace(/^LOCK_/, '').toLowerCase();
+}
+
+function acquireRecorder(meter: Meter, ofKey: LabelsOfKey): (message: AcquireMessage) => void {
+  const acquire = meter.histogram(INSTRUMENTS.acquire);
+  const handOver = meter.histogram(INSTRUMENTS.handOver);
+  const queue = meter.histogram(INSTRUMENTS.ahead);
+  return (message) => {
+    const labels = ofKey(message);
+    const { waitedMs, handOverMs, ahead } = message;
+    acquire(waitedMs! / 1_000, { ...labels, outcome: outcomeOf(message) });
+    if (handOverMs !== undefined) handOver(handOverMs / 1_000, labels);
+    if (ahead !== undefined) queue(ahead, labels);
+  };
+}
+
+function holdRecorder(meter: Meter, ofKey: LabelsOfKey): (message: HoldMessage) => void {
+  const hold = meter.histogram(INSTRUMENTS.hold);
+  const lost = meter.counter(INSTRUMENTS.losses);
+  return (message) => {
+    const labels = ofKey(message);
+    const { heldMs, outcome, reason } = message;
+    hold(heldMs! / 1_000, { ...labels, outcome: outcome! });
+    if (reason !== undefined) lost({ ...labels, reason });
+  };
+}
+
+function onEnd<Message extends { readonly connection: string }>(
+  channel: string,
+  connections: readonly string[],
+  record: (message: Message) => void,
+): () => void {
+  const listener = (message: unknown): void => {
+    if (connections.includes((message as Message).connection)) record(message as Message);
+  };
+  const { asyncEnd } = tracingChannel(channel);
+  asyncEnd.subscribe(listener);
+  return () => asyncEnd.unsubscribe(listener);
+}
+
+function observeLocks(connections: Connections, meter: Meter, ofKey: LabelsOfKey): void {
+  const held = (value: (one: HeldLockFacts) => number, join: Join) => () =>
+    byTemplate(connections, ofKey, (locks) => locks.held, value, join);
+  const pending = (value: (one: PendingLockFacts) => number, join: Join) => () =>
+    byTemplate(connections, ofKey, (locks) => locks.pending, value, join);
+  meter.gauge(
+    INSTRUMENTS.held,
+    held(() => 1, add),
+  );
+  meter.gauge(
+    INSTRUMENTS.waiting,
+    pending(() => 1, add),
+  );
+  meter.gauge(
+    INSTRUMENTS.oldestHold,
+    held(({ heldMs }) => heldMs / 1_000, Math.max),
+  );
+  meter.gauge(
+    INSTRUMENTS.longestQueue,
+    pending(({ ahead = 0 }) => ahead, Math.max),
+  );
+}
+
+type Join = (one: number, other: number) => number;
+
+const add: Join = (one, other) => one + other;
+
+function byTemplate<Facts extends { readonly template: string | undefined }>(
+  connections: Connections,
+  ofKey: LabelsOfKey,
+  factsOf: (locks: ReturnType<LockService['query']>) => readonly Facts[],
+  value: (facts: Facts) => number,
+  join: Join,
+): readonly Sample[] {
+  const samples = new Map<string, Sample>();
+  for (const [connection, locks] of Object.entries(connections)) {
+    for (const facts of factsOf(locks.query())) {
+      const labels = ofKey({ connection, template: facts.template });
+      const id = `${connection} ${labels['template']}`;
+      const before = samples.get(id)?.value;
+      samples.set(id, { labels, value: before === undefined ? value(facts) : join(before, value(facts)) });
+    }
+  }
+  return [...samples.values()];
+}
+
+function observeConnections(connections: Connections, meter: Meter): void {
+  const entries = Object.entries(connections);
+  meter.gauge(INSTRUMENTS.removals, () =>
+    entries.map(([connection, locks]) => ({ labels: { connection }, value: locks.query().removals })),
+  );
+  meter.gauge(INSTRUMENTS.state, () =>
+    entries.flatMap(([connection, { connectionState }]) =>
+      STATES.map((state) => ({ labels: { connection, state }, value: state === connectionState ? 1 : 0 })),
+    ),
+  );
+  meter.gauge(INSTRUMENTS.certainty, () =>
+    entries.flatMap(([connection, locks]) => {
+      const { held, certainMs } = locks.query();
+      // Without a lock nobody needs certainty, and nothing renews it.
+      return held.length === 0 ? [] : [{ labels: { connection }, value: certainMs / 1_000 }];
+    }),
+  );
+}

@@ -1,0 +1,40 @@
+import { LockConfigurationError } from '../../lock/errors.js';
+import { type Connections, measure } from './measurements.js';
+import { type OpenTelemetryApi, OpenTelemetryMeter } from './opentelemetry-meter.js';
+import { traceLocks } from './opentelemetry-spans.js';
+import { type PrometheusClient, PrometheusMeter, type PrometheusRegistry } from './prometheus-meter.js';
+
+/** What the application measures with: one of the two, or both. */
+export interface LockMetricsOptions {
+  /** The Prometheus client of the application: `import * as client from '@prometheus-io/client'`, or `prom-client`. */
+  readonly client?: PrometheusClient;
+  /** The registry that the application serves. @default the client's own, `client.register` */
+  readonly registry?: PrometheusRegistry;
+  /** OpenTelemetry as the application has it: `import * as opentelemetry from '@opentelemetry/api'`. */
+  readonly opentelemetry?: OpenTelemetryApi;
+}
+
+/**
+ * Records the locks of some lock services, by the names of their connections; without Nest the name is 'default'.
+ * @returns how to stop
+ * @throws LockConfigurationError where there is nothing to record with
+ */
+export function recordLockMetrics(connections: Connections, options: LockMetricsOptions): () => void {
+  const { client, registry, opentelemetry } = options;
+  if (client === undefined && opentelemetry === undefined) {
+    throw new LockConfigurationError(
+      "Metrics of locks need the application's Prometheus client or its OpenTelemetry: { client } with " +
+        "`import * as client from '@prometheus-io/client'`, or { opentelemetry } with " +
+        "`import * as opentelemetry from '@opentelemetry/api'`",
+    );
+  }
+  const stops: (() => void)[] = [];
+  if (client !== undefined) stops.push(measure(connections, new PrometheusMeter(client, registry)));
+  if (opentelemetry !== undefined) {
+    stops.push(measure(connections, new OpenTelemetryMeter(opentelemetry)));
+    stops.push(traceLocks(Object.keys(connections), opentelemetry));
+  }
+  return () => {
+    for (const stop of stops) stop();
+  };
+}
