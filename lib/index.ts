@@ -1,5 +1,5 @@
 export { type ClosableLockService, createLockService } from './open.js';
-export type { DigestAuth, DistributedLockOptions, KerberosAuth } from './options.js';
+export type { AlertThresholds, DigestAuth, DistributedLockOptions, KerberosAuth } from './options.js';
 export { type AcquireAllOptions, type KeyWithMode, LockService, type LockTransaction } from './engine/lock-service.js';
 export { currentLock, detached } from './engine/bounds/owner-context.js';
 export type {

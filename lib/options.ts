@@ -89,6 +89,21 @@ export interface DistributedLockOptions {
    * @default 0
    */
   readonly lockDelayMs?: number;
+  /**
+   * From when on a Nest application warns, once per incident, in its log. false: never.
+   * @default { heldMs: 300000, queueLength: 100, failures: 10 }
+   */
+  readonly alerts?: AlertThresholds | false;
+}
+
+/** What is worth a warning. Infinity turns one of them off. */
+export interface AlertThresholds {
+  /** A lock is held for longer than this, in milliseconds. @default 300000 */
+  readonly heldMs?: number;
+  /** More than so many are ahead of a call that waits. @default 100 */
+  readonly queueLength?: number;
+  /** So many calls for a key fail, one after the other. @default 10 */
+  readonly failures?: number;
 }
 
 /** Digest credentials. */
@@ -114,7 +129,10 @@ export interface KerberosAuth {
 }
 
 /** Every option with its checked value. Credentials are not enumerable, so that no log or error shows them. */
-export interface ResolvedOptions extends Required<Omit<DistributedLockOptions, 'memory' | 'auth' | 'acl' | 'tls'>> {
+export interface ResolvedOptions extends Required<
+  Omit<DistributedLockOptions, 'memory' | 'auth' | 'acl' | 'tls' | 'alerts'>
+> {
+  readonly alerts: Required<AlertThresholds> | false;
   /** Whether the locks are of this process alone. */
   readonly isInMemory: boolean;
   readonly auth: readonly AuthSettings[];

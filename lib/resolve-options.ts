@@ -3,6 +3,7 @@ import {
   checkIsObject,
   checkOption,
   checkOptions,
+  describeUnknownOption,
   must,
   MUST_BE_COUNT_OR_INFINITY,
   mustBeMilliseconds,
@@ -12,7 +13,7 @@ import {
   withDefaults,
 } from './lock/option-rules.js';
 import { shown } from './lock/shown.js';
-import type { DigestAuth, DistributedLockOptions, KerberosAuth, ResolvedOptions } from './options.js';
+import type { AlertThresholds, DigestAuth, DistributedLockOptions, KerberosAuth, ResolvedOptions } from './options.js';
 import { type ConnectTarget, parseConnectString } from './session/connect-string.js';
 import { nativeRefusal } from './session/native-limits.js';
 import type { AuthSettings, KerberosSettings } from './session/options.js';
@@ -31,7 +32,10 @@ const ACL_BY_WORD: Readonly<Record<'creator' | 'open', readonly Acl[]>> = {
   open: ANYONE,
 };
 
-const DEFAULTS: Omit<ResolvedOptions, 'connect' | 'isInMemory' | 'namespace' | 'auth' | 'kerberos' | 'acl' | 'tls'> = {
+const DEFAULTS: Omit<
+  ResolvedOptions,
+  'connect' | 'isInMemory' | 'namespace' | 'auth' | 'kerberos' | 'acl' | 'tls' | 'alerts'
+> = {
   sessionTimeoutMs: 10_000,
   serverTickMs: 2_000,
   client: 'wire',
@@ -44,6 +48,8 @@ const DEFAULTS: Omit<ResolvedOptions, 'connect' | 'isInMemory' | 'namespace' | '
   whenUnavailable: 'reject',
   lockDelayMs: 0,
 };
+
+const ALERTS: Required<AlertThresholds> = { heldMs: 300_000, queueLength: 100, failures: 10 };
 
 const RULES: Readonly<Record<keyof DistributedLockOptions, OptionRule>> = {
   connect: must(
@@ -66,6 +72,7 @@ const RULES: Readonly<Record<keyof DistributedLockOptions, OptionRule>> = {
   onSuspended: mustBeOneOf(['continue', 'stop']),
   whenUnavailable: mustBeOneOf(['reject', 'local']),
   lockDelayMs: mustBeMilliseconds(0),
+  alerts: mistakeInAlerts,
   memory: must('an object such as { allowInProduction: true }', isMemory),
 };
 
@@ -94,6 +101,7 @@ export function resolveOptions(options: DistributedLockOptions): ResolvedOptions
     isInMemory: target.kind === 'memory',
     // The root is no prefix: a key already begins with a slash.
     namespace: namespace === '/' ? '' : namespace,
+    alerts: options.alerts === false ? (false as const) : withDefaults(options.alerts ?? {}, ALERTS),
     acl: aclOf(acl ?? (auth === undefined ? 'open' : 'creator')),
   };
   // `defineProperties` makes members that are not enumerable, so no log or error shows the credentials.
@@ -143,6 +151,17 @@ function checkNative({ tls, auth, acl, lockDelayMs = 0 }: DistributedLockOptions
   if (auth !== undefined) throw nativeRefusal('auth');
   if (acl !== undefined && !isOpen(aclOf(acl))) throw nativeRefusal('acl');
   if (lockDelayMs > 0) throw nativeRefusal('lockDelayMs');
+}
+
+function mistakeInAlerts(alerts: unknown): string | undefined {
+  if (alerts === false) return undefined;
+  if (typeof alerts !== 'object' || alerts === null) return `must be false or thresholds, not ${shown(alerts)}`;
+  for (const [name, value] of Object.entries(alerts)) {
+    if (!Object.hasOwn(ALERTS, name)) return describeUnknownOption(name, Object.keys(ALERTS));
+    if (value !== undefined && !(typeof value === 'number' && value > 0))
+      return `${name} must be a number above 0, or Infinity, not ${shown(value)}`;
+  }
+  return undefined;
 }
 
 function isMemory(memory: unknown): boolean {

@@ -8,6 +8,7 @@ import { inOneLine } from '../lock/shown.js';
 import type { OpenedLockService } from '../open.js';
 import type { ResolvedOptions } from '../options.js';
 import { EventLoopWatch } from './event-loop-watch.js';
+import { describeAlert, LockAlerts } from './lock-alerts.js';
 import { countAsLogged } from './log-lock-error.js';
 
 /** A person who watches a start must see that it goes on, and wants no more lines than that. */
@@ -19,6 +20,7 @@ export class ConnectionMonitor {
   readonly #connection: string;
   readonly #options: ResolvedOptions;
   #loop: EventLoopWatch | undefined;
+  #alerts: LockAlerts | undefined;
   #hasBeenUp = false;
   /** What was told and is not told again: of failures and of degraded locks, until the connection is up again. */
   readonly #told = new Set<'failures' | 'degraded' | 'waitMs'>();
@@ -46,8 +48,16 @@ export class ConnectionMonitor {
       if (this.#onRoundOfStart === undefined) this.#tellUnreached(session.describeFailures());
       else this.#onRoundOfStart();
     });
+    const { alerts } = this.#options;
+    if (alerts !== false)
+      this.#alerts = new LockAlerts(
+        alerts,
+        () => service.query(),
+        (alert) => this.#warn(describeAlert(alert)),
+      );
     service.events$.subscribe((event) => {
       this.#tellEvent(event);
+      this.#alerts?.onEvent(event);
       this.#tellLag();
       if (event.type === 'lost') this.#tellLagSoon();
     });
@@ -107,6 +117,7 @@ export class ConnectionMonitor {
 
   stop(): void {
     this.#loop?.stop();
+    this.#alerts?.stop();
   }
 
   #tellState(state: LockService['connectionState'], sessionTimeoutMs: number | undefined): void {

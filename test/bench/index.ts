@@ -1,11 +1,12 @@
 import { positiveInteger, readCommandLine, refuse } from '../support/command-line/command-line.js';
 import { benchLocks } from './lock-bench.js';
 import { type LockPlan, lockSeconds, planLocks, type Selection } from './lock-plan.js';
+import { benchObserved, OBSERVED_SECONDS } from './observed-bench.js';
 import { Report } from './report.js';
 import { benchSessions, SESSION_SECONDS } from './session-bench.js';
 import { durationText } from './statistics.js';
 
-const USAGE = `npm run bench -- [session|lock] [--json]
+const USAGE = `npm run bench -- [session|lock|observed] [--json]
 npm run bench -- lock [--stage one|three|three-leader|three-follower] [--scenario name] [--rounds n] [--json]
   Without a name all of them; --json prints one JSON object a line.
   --stage and --scenario play some alone (the beginning of a name is enough), --rounds so many rounds instead of 7.`;
@@ -23,6 +24,7 @@ const { stage, scenario, rounds } = values;
 const locks = plan({ stage, scenario, rounds: rounds === undefined ? undefined : positiveInteger('--rounds', rounds) });
 
 const BENCHMARKS = {
+  observed: { seconds: OBSERVED_SECONDS, run: benchObserved },
   session: { seconds: SESSION_SECONDS, run: benchSessions },
   lock: { seconds: lockSeconds(locks), run: (to: Report) => benchLocks(to, locks) },
 };

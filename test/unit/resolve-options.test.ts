@@ -45,7 +45,14 @@ describe('options', () => {
       onSuspended: 'continue',
       whenUnavailable: 'reject',
       lockDelayMs: 0,
+      alerts: { heldMs: 300_000, queueLength: 100, failures: 10 },
     });
+  });
+
+  it('keep the other thresholds of alerts where one is given, and none where they are off', () => {
+    const { alerts } = resolveOptions({ connect: CONNECT, alerts: { queueLength: Infinity } });
+    expect(alerts).toEqual({ heldMs: 300_000, queueLength: Infinity, failures: 10 });
+    expect(resolveOptions({ connect: CONNECT, alerts: false }).alerts).toBe(false);
   });
 
   it('keep what they are given', () => {
@@ -133,6 +140,9 @@ describe('options', () => {
     ['connectTimeoutMs', '15s', 'not "15s"'],
     ['shutdownGraceMs', -1, '0 or more'],
     ['lockDelayMs', -1, '0 or more'],
+    ['alerts', true, 'must be false or thresholds, not true'],
+    ['alerts', { heldMs: 0 }, 'heldMs must be a number above 0'],
+    ['alerts', { heldms: 5 }, 'Did you mean heldMs?'],
     ['maxWaiting', -1, 'a whole number, 0 or more, or Infinity, not -1'],
     ['maxWaiting', 0.5, 'not 0.5'],
     ['lockDelayMs', true, 'not true'],
