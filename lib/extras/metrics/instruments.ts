@@ -20,6 +20,8 @@ export interface Sample {
 
 /** Where measurements go. */
 export interface Meter {
+  /** Is called before values are read. */
+  beforeRead: () => void;
   histogram(instrument: Instrument): (value: number, labels: Labels) => void;
   counter(instrument: Instrument): (labels: Labels) => void;
   /** @param observe is called at each collection */

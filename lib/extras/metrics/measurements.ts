@@ -4,6 +4,7 @@ import { type AcquireMessage, type HoldMessage, LOCK_CHANNELS } from '../../lock
 import type { HeldLockFacts, PendingLockFacts } from '../../lock/process-locks.js';
 import type { ConnectionState } from '../../session/connection-state.js';
 import { INSTRUMENTS, type Labels, type Meter, type Sample } from './instruments.js';
+import { Later } from './later.js';
 import { Templates } from './templates.js';
 
 const STATES = ['connecting', 'connected', 'suspended', 'reconnected', 'lost', 'closed'] as const;
@@ -18,19 +19,22 @@ export type Connections = Readonly<Record<string, Pick<LockService, 'query' | 'c
  */
 export function measure(connections: Connections, meter: Meter): () => void {
   const templates = new Templates();
+  const later = new Later();
+  meter.beforeRead = () => later.flush();
   const names = Object.keys(connections);
   const ofKey = ({ connection, template }: { connection: string; template: string | undefined }): Labels => ({
     connection,
     template: templates.labelOf(template),
   });
   const stops = [
-    onEnd<AcquireMessage>(LOCK_CHANNELS.acquire, names, acquireRecorder(meter, ofKey)),
-    onEnd<HoldMessage>(LOCK_CHANNELS.hold, names, holdRecorder(meter, ofKey)),
+    onEnd<AcquireMessage>(LOCK_CHANNELS.acquire, names, acquireRecorder(meter, ofKey), later),
+    onEnd<HoldMessage>(LOCK_CHANNELS.hold, names, holdRecorder(meter, ofKey), later),
   ];
   observeLocks(connections, meter, ofKey);
   observeConnections(connections, meter);
   return () => {
     for (const stop of stops) stop();
+    later.flush();
     meter.stop();
   };
 }
@@ -71,9 +75,10 @@ function onEnd<Message extends { readonly connection: string }>(
   channel: string,
   connections: readonly string[],
   record: (message: Message) => void,
+  later: Later,
 ): () => void {
   const listener = (message: unknown): void => {
-    if (connections.includes((message as Message).connection)) record(message as Message);
+    if (connections.includes((message as Message).connection)) later.add(() => record(message as Message));
   };
   const { asyncEnd } = tracingChannel(channel);
   asyncEnd.subscribe(listener);

@@ -37,7 +37,7 @@ type Observe = (result: { observe(value: number, attributes: Record<string, stri
 interface OpenTelemetryTracer {
   startSpan(
     name: string,
-    options: { attributes: Record<string, string>; links: { context: never }[] },
+    options: { startTime: number; attributes: Record<string, string>; links: { context: never }[] },
     context: never,
   ): OpenTelemetrySpan;
 }
@@ -45,7 +45,8 @@ interface OpenTelemetryTracer {
 export interface OpenTelemetrySpan {
   setAttribute(name: string, value: string | number): unknown;
   setStatus(status: { code: number; message: string }): unknown;
-  end(): void;
+  /** @param endTime milliseconds since 1970 */
+  end(endTime: number): void;
   spanContext(): object;
 }
 
@@ -55,6 +56,7 @@ export const SCOPE = 'nestjs-zookeeper-lock';
 export class OpenTelemetryMeter implements Meter {
   readonly #meter: OpenTelemetryMeterApi;
   readonly #stops: (() => void)[] = [];
+  beforeRead: () => void = () => undefined;
 
   constructor({ metrics }: OpenTelemetryApi) {
     this.#meter = metrics.getMeter(SCOPE);
@@ -74,6 +76,7 @@ export class OpenTelemetryMeter implements Meter {
   gauge({ name, unit, help }: Instrument, observe: () => readonly Sample[]): void {
     const gauge = this.#meter.createObservableGauge(nameOf(name), { description: help, unit });
     const callback: Observe = (result) => {
+      this.beforeRead();
       for (const { labels, value } of observe()) result.observe(value, attributesOf(labels));
     };
     gauge.addCallback(callback);

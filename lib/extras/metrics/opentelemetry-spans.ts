@@ -1,6 +1,8 @@
 import { tracingChannel } from 'node:diagnostics_channel';
+import { performance } from 'node:perf_hooks';
 import { type AcquireMessage, type HoldMessage, LOCK_CHANNELS } from '../../lock/channels.js';
 import { detailsOf } from '../../lock/errors.js';
+import { Later } from './later.js';
 import { outcomeOf } from './measurements.js';
 import { nameOf, type OpenTelemetryApi, type OpenTelemetrySpan, SCOPE } from './opentelemetry-meter.js';
 
@@ -8,6 +10,13 @@ import { nameOf, type OpenTelemetryApi, type OpenTelemetrySpan, SCOPE } from './
 const ERROR = 2;
 
 type Message = AcquireMessage | HoldMessage;
+
+/** When something happened, and in which context. */
+interface Instant {
+  /** Since 1970. */
+  readonly ms: number;
+  readonly context: unknown;
+}
 
 /**
  * A span for each call for a lock, and one for each hold. The span of a call that finds the lock held in this process links to that
@@ -20,21 +29,28 @@ export function traceLocks(connections: readonly string[], { trace, context }: O
   /** The spans of the holds of this process, by connection and key. */
   const holders = new Map<string, Set<OpenTelemetrySpan>>();
 
-  const begin = (what: string, message: Message, links: readonly OpenTelemetrySpan[]): OpenTelemetrySpan => {
+  const later = new Later();
+  const begin = (
+    what: string,
+    message: Message,
+    at: Instant,
+    links: readonly OpenTelemetrySpan[],
+  ): OpenTelemetrySpan => {
     const { template, key, mode, connection, label } = message;
     const facts = { key, mode, connection, ...(template && { template }), ...(label && { label }) };
     const attributes = Object.fromEntries(Object.entries(facts).map(([name, value]) => [nameOf(name), value]));
     const linked = links.map((span) => ({ context: span.spanContext() as never }));
     // The name is the template's, and never the key's: there would be a name for each order.
     const name = template === undefined ? what : `${what} ${template}`;
-    const span = tracer.startSpan(name, { attributes, links: linked }, context.active() as never);
+    const span = tracer.startSpan(name, { startTime: at.ms, attributes, links: linked }, at.context as never);
     spans.set(message, span);
     return span;
   };
 
-  const acquires = listen<AcquireMessage>(LOCK_CHANNELS.acquire, connections, {
-    start: (message) => begin('acquire', message, [...(holders.get(placeOf(message)) ?? [])]),
-    asyncEnd: (message) => {
+  const now = (): Instant => ({ ms: performance.timeOrigin + performance.now(), context: context.active() });
+  const acquires = listen<AcquireMessage>(LOCK_CHANNELS.acquire, connections, later, now, {
+    start: (message, at) => begin('acquire', message, at, [...(holders.get(placeOf(message)) ?? [])]),
+    asyncEnd: (message, at) => {
       const span = spans.get(message);
       if (span === undefined) return;
       const { ahead, token } = message;
@@ -42,17 +58,17 @@ export function traceLocks(connections: readonly string[], { trace, context }: O
       if (ahead !== undefined) span.setAttribute(nameOf('queue.ahead'), ahead);
       if (token !== undefined) span.setAttribute(nameOf('fencing_token'), token);
       fail(span, message.error, outcomeOf(message));
-      span.end();
+      span.end(at.ms);
     },
   });
-  const holds = listen<HoldMessage>(LOCK_CHANNELS.hold, connections, {
-    start: (message) => {
-      const span = begin('hold', message, []);
+  const holds = listen<HoldMessage>(LOCK_CHANNELS.hold, connections, later, now, {
+    start: (message, at) => {
+      const span = begin('hold', message, at, []);
       if (message.token !== undefined) span.setAttribute(nameOf('fencing_token'), message.token);
       const place = placeOf(message);
       holders.set(place, (holders.get(place) ?? new Set()).add(span));
     },
-    asyncEnd: (message) => {
+    asyncEnd: (message, at) => {
       const span = spans.get(message);
       if (span === undefined) return;
       const place = placeOf(message);
@@ -61,12 +77,13 @@ export function traceLocks(connections: readonly string[], { trace, context }: O
       if (others?.size === 0) holders.delete(place);
       span.setAttribute(nameOf('outcome'), message.outcome!);
       fail(span, message.error, message.reason ?? '');
-      span.end();
+      span.end(at.ms);
     },
   });
   return () => {
     acquires();
     holds();
+    later.flush();
   };
 }
 
@@ -84,12 +101,16 @@ function fail(span: OpenTelemetrySpan, error: unknown, type: string): void {
 function listen<Heard extends Message>(
   name: string,
   connections: readonly string[],
-  hears: Readonly<Record<'start' | 'asyncEnd', (message: Heard) => unknown>>,
+  later: Later,
+  now: () => Instant,
+  hears: Readonly<Record<'start' | 'asyncEnd', (message: Heard, at: Instant) => unknown>>,
 ): () => void {
   const channel = tracingChannel(name);
   const stops = (['start', 'asyncEnd'] as const).map((event) => {
     const listener = (message: unknown): void => {
-      if (connections.includes((message as Heard).connection)) hears[event](message as Heard);
+      if (!connections.includes((message as Heard).connection)) return;
+      const at = now();
+      later.add(() => hears[event](message as Heard, at));
     };
     channel[event].subscribe(listener);
     return () => channel[event].unsubscribe(listener);

@@ -9,7 +9,7 @@ export interface PrometheusClient {
     observe(labels: Record<string, string>, value: number): void;
   };
   readonly Counter: new (options: PrometheusOptions) => { inc(labels: Record<string, string>): void };
-  readonly Gauge: new (options: PrometheusOptions & { collect: () => void }) => PrometheusGauge;
+  readonly Gauge: new (options: PrometheusOptions) => PrometheusGauge;
   /** Where metrics go without a `registry`. */
   readonly register: PrometheusRegistry;
 }
@@ -29,6 +29,7 @@ interface PrometheusOptions {
   labelNames: string[];
   // The type of a registry is that of the client, which is the application's.
   registers: never[];
+  collect: () => void;
 }
 
 /** Metrics in the registry of a Prometheus client, named as Prometheus would have them: base units, `_total`. */
@@ -36,6 +37,7 @@ export class PrometheusMeter implements Meter {
   readonly #client: PrometheusClient;
   readonly #registry: PrometheusRegistry;
   readonly #names: string[] = [];
+  beforeRead: () => void = () => undefined;
 
   constructor(client: PrometheusClient, registry: PrometheusRegistry = client.register) {
     this.#client = client;
@@ -76,6 +78,7 @@ export class PrometheusMeter implements Meter {
       help: instrument.help,
       labelNames: [...instrument.labels],
       registers: [this.#registry as never],
+      collect: () => this.beforeRead(),
     };
   }
 }

@@ -165,6 +165,7 @@ describe.each([
       key: KEY,
       mode: 'exclusive',
       label: 'the holder',
+      owner: expect.any(String),
       token,
       reason: 'lease-ended',
       heldMs: expect.any(Number),
