@@ -1,18 +1,18 @@
 import type { AcquireMessage } from '../../lock/channels.js';
 import { LockConfigurationError, LockUnavailableError } from '../../lock/errors.js';
-import { inTheWayOf, readQueue, type Refusal, refusalIn } from '../../queue/decide.js';
+import type { Refusal } from '../../queue/decide.js';
 import type { QueueNode } from '../../queue/node-name.js';
 import { certaintyMarginMs } from '../../session/certainty.js';
-import { failedWith, isAboutAccess, SessionError } from '../../session/errors.js';
-import { type Children, get, type GetRequest, type Outcome, sync } from '../../session/requests.js';
+import { isAboutAccess, SessionError } from '../../session/errors.js';
+import { get } from '../../session/requests.js';
 import type { CallScope } from '../bounds/call-scope.js';
 import type { Contender, LockRequest } from '../contender.js';
-import { describeKeptOut, describeRefusedHeartbeat, refusal } from '../error-texts.js';
+import { describeKeptOut, describeRefusedHeartbeat } from '../error-texts.js';
 import type { Hold } from '../hold/hold.js';
 import { namesReader } from '../hold/upgrade.js';
 import type { PendingTimer, Timers } from '../timers.js';
-import { listQueue } from '../upkeep/key-nodes.js';
 import { Latch, type Patience } from '../wait.js';
+import { busyNow } from './busy-now.js';
 import { refuseWhileDrained } from './drained.js';
 import { enqueue, type Enqueued, type EnqueueParts } from './enqueue.js';
 import type { KeyQueue } from './key-queue.js';
@@ -55,7 +55,7 @@ export class Acquire {
       const text = `The lock ${request.key} cannot be tried: there is no connection to ZooKeeper`;
       throw new LockUnavailableError(text, request.key);
     }
-    return (await this.#busyNow(request, scope)) ?? this.#untilHeld(request, scope, 'tries');
+    return (await busyNow(this.#parts, request, scope)) ?? this.#untilHeld(request, scope, 'tries');
   }
 
   #join(request: LockRequest, scope: CallScope): Promise<Hold> {
@@ -230,34 +230,6 @@ export class Acquire {
       stopListening();
       for (const path of paths) session.unwatch(path, watcher);
     }
-  }
-
-  /** @returns undefined when a try would find nobody in its way */
-  async #busyNow(request: LockRequest, scope: CallScope, hasRecord = false): Promise<Busy | undefined> {
-    const { session, keyQueues, rules, holderInFront } = this.#parts;
-    const { queuePath, mode } = request;
-    if (rules.inTheWay(request) !== undefined) return new Busy(holderInFront.describeBlocking(request, []));
-    // The contenders of this process are asked first, which costs nothing.
-    const known = keyQueues.find(queuePath);
-    const inside = known?.inTheWayOf(mode);
-    if (inside !== undefined) return new Busy(holderInFront.describeBlocking(request, [inside.node]));
-    const readsRecord = hasRecord || rules.readsRecord(request, known);
-    const reads = readsRecord ? [get(queuePath)] : [];
-    const outcomes = await scope.guard(session.batch([sync(queuePath), ...reads, listQueue(queuePath)]));
-    const [synced, parent] = outcomes;
-    const listed = outcomes.at(-1) as Children | SessionError;
-    if (failedWith(listed, 'NO_NODE')) return undefined;
-    if (listed instanceof SessionError) throw refusal(listed, request.key);
-    if (synced instanceof SessionError) throw refusal(synced, request.key);
-    const queue = readQueue(listed.children);
-    const reason = refusalIn(queue, mode);
-    if (reason !== undefined) throw explainRefusal(reason, request);
-    const blocking = inTheWayOf(queue, mode);
-    if (blocking.length > 0) return new Busy(holderInFront.describeBlocking(request, blocking));
-    // The record is read before the list, so a holder that is named in it and is not in the list has vanished.
-    if (!readsRecord && listed.stat.dataLength > 0) return this.#busyNow(request, scope, true);
-    const keptOut = readsRecord ? rules.keepsOut(request, parent as Outcome<GetRequest>, queue) : undefined;
-    return keptOut && new Busy(describeKeptOut(keptOut));
   }
 }
 

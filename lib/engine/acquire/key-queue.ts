@@ -11,7 +11,7 @@ import type { LinkState } from '../upkeep/link-state.js';
 import { listQueue } from '../upkeep/key-nodes.js';
 import { Blockers } from './blockers.js';
 import { KnownOrder, KnownQueue, type WatchQuestion } from './known-queue.js';
-import { type Entrant, QueueMember, type Turn } from './queue-member.js';
+import { countKnownAhead, type Entrant, QueueMember, type Turn } from './queue-member.js';
 import { Turns } from './turns.js';
 
 /**
@@ -143,19 +143,8 @@ export class KeyQueue {
     return nodes.filter((other) => other.sequence < node.sequence && blocks(other.mode, node.mode));
   }
 
-  /** How many are ahead of this member, as far as they are known; 0 where none of them keeps it from entering. */
-  readonly #countAhead = ({ node }: QueueMember): number => {
-    const names = new Set<string>();
-    let isBlocked = false;
-    const count = (other: QueueNode): void => {
-      if (other.sequence >= node.sequence) return;
-      names.add(other.name);
-      isBlocked ||= blocks(other.mode, node.mode);
-    };
-    for (const member of this.#members) count(member.node);
-    for (const known of this.known.nodes) count(known);
-    return isBlocked ? names.size : 0;
-  };
+  readonly #countAhead = ({ node }: QueueMember): number =>
+    countKnownAhead(node, [...this.#members.map((member) => member.node), ...this.known.nodes]);
 
   /** How long ago the news came that the one in front had gone; undefined where it may have gone before that was seen. */
   sinceGoneMs(now: number): number | undefined {

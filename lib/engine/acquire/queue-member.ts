@@ -1,4 +1,4 @@
-import type { Refusal } from '../../queue/decide.js';
+import { blocks, type Refusal } from '../../queue/decide.js';
 import type { QueueNode } from '../../queue/node-name.js';
 import type { Contender } from '../contender.js';
 import type { Hold } from '../hold/hold.js';
@@ -105,4 +105,11 @@ export class QueueMember {
     this.#state = 'waits';
     this.isSeen = false;
   }
+}
+
+/** How many of these are ahead of a node, each counted once; 0 where none of them keeps it from entering. */
+export function countKnownAhead(node: QueueNode, known: readonly QueueNode[]): number {
+  const ahead = known.filter(({ sequence }) => sequence < node.sequence);
+  if (!ahead.some(({ mode }) => blocks(mode, node.mode))) return 0;
+  return new Set(ahead.map(({ name }) => name)).size;
 }

@@ -1,5 +1,4 @@
 import type { AbandonedLock } from '../../lock/abandoned.js';
-import { answerWithinMs } from '../../lock/deadline.js';
 import { LockConfigurationError, LockLostError } from '../../lock/errors.js';
 import type { LockHandle } from '../../lock/handle.js';
 import type { LossReason } from '../../lock/events.js';
@@ -14,6 +13,7 @@ import type { PendingTimer } from '../timers.js';
 import { type Footing, HeldLock } from './held-lock.js';
 import { type FactsOfHold, type HoldParts, Leases } from './hold-parts.js';
 import { doubtOf, lossOf, type WhyLost } from './loss.js';
+import { orderlyRelease, removeNodes } from './removal.js';
 import { RecordWrites } from './record-writes.js';
 import type { RemainingWatch } from './remaining-watch.js';
 import { UpgradeTurns } from './upgrade.js';
@@ -186,15 +186,7 @@ export class Hold implements Member, Footing, OwnedHold {
     for (const listener of [...this.#listeners]) listener(this.#releasedError());
     history.record(this.request.key, heldMs);
     if (events.observed) events.next({ ...this.facts(), type: 'released', heldMs: Math.round(heldMs) });
-    return this.#removeNodes('departed', this.#orderlyRelease());
-  }
-
-  /** What an orderly release does besides removing the node. */
-  #orderlyRelease(): readonly MultiPart[] {
-    // Without transactions no mark can go with the removal, and a refused one would only hold the removal up.
-    if (!this.parts.session.hasMultis) return [];
-    const { releaseMarks, record } = this.contender;
-    return record === undefined ? releaseMarks : [...releaseMarks, ...record.release()];
+    return this.#removeNodes('departed', orderlyRelease(this.parts, this.contender));
   }
 
   /** Sets the lease of a handle, or of the call that acquired the lock, which the hold itself stands for. */
@@ -248,7 +240,7 @@ export class Hold implements Member, Footing, OwnedHold {
   /** The work under a lock that was broken has ended, or its node is gone, so the node keeps nobody out any more. */
   endBroken(leaving: Leaving): Promise<void> {
     if (!this.parts.brokenHolds.delete(this)) return Promise.resolve();
-    return this.#removeNodes(leaving, leaving === 'departed' ? this.#orderlyRelease() : []);
+    return this.#removeNodes(leaving, leaving === 'departed' ? orderlyRelease(this.parts, this.contender) : []);
   }
 
   /**
@@ -275,19 +267,8 @@ export class Hold implements Member, Footing, OwnedHold {
     else if (this.isBroken) this.watchOwn();
   }
 
-  /**
-   * Removes the nodes, with `also` in the same transaction. Resolves when the servers have confirmed that, or as soon as the
-   * link is down, and within the module's `waitMs` (the time of one answer where that is 0).
-   */
   #removeNodes(leaving: Leaving, also: readonly MultiPart[]): Promise<void> {
-    const { janitor, timers, link, waitMs } = this.parts;
-    const { path } = this.contender;
-    const paths = this.#intent === undefined ? [path] : [this.#intent.path, path];
-    this.#intent?.forget();
-    // The contender leaves its queue here, in this turn: the next one of this process may enter before the servers answer.
-    const { done, forget } = janitor.remove(paths, also, this.contender.leave(leaving));
-    // Only the wait is bounded. The janitor goes on with the removal for as long as it takes.
-    return timers.atMost(answerWithinMs(waitMs), link.whileUp(done)).finally(forget);
+    return removeNodes(this.parts, { contender: this.contender, intent: this.#intent }, leaving, also);
   }
 
   #end(state: State): void {

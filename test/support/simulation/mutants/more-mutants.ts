@@ -67,7 +67,7 @@ export const MORE_MUTANTS: readonly Mutant[] = [
     name: 'a release that waits for the servers',
     edits: [
       {
-        file: 'lib/engine/hold/hold.ts',
+        file: 'lib/engine/hold/removal.ts',
         find: 'timers.atMost(answerWithinMs(waitMs), link.whileUp(done)).finally(forget);',
         replace: 'done;',
       },
@@ -77,7 +77,7 @@ export const MORE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a release that waits for a link',
-    edits: [{ file: 'lib/engine/hold/hold.ts', find: 'link.whileUp(done)', replace: 'done' }],
+    edits: [{ file: 'lib/engine/hold/removal.ts', find: 'link.whileUp(done)', replace: 'done' }],
     breaks: ['every promise settles'],
     withinSeeds: 300,
   },

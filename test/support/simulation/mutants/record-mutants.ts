@@ -78,7 +78,9 @@ export const RECORD_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a release that leaves its holder in the record',
-    edits: [{ file: HOLD, find: '[...releaseMarks, ...record.release()]', replace: 'releaseMarks' }],
+    edits: [
+      { file: 'lib/engine/hold/removal.ts', find: '[...releaseMarks, ...record.release()]', replace: 'releaseMarks' },
+    ],
     breaks: ['recovered once', 'honest errors'],
     withinSeeds: 100,
   },
@@ -87,7 +89,7 @@ export const RECORD_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: HOLD,
-        find: "return this.#removeNodes('departed', this.#orderlyRelease());",
+        find: "return this.#removeNodes('departed', orderlyRelease(this.parts, this.contender));",
         replace:
           'const parts = this.contender.record?.release() ?? [];\n' +
           "return this.#removeNodes('departed', this.contender.releaseMarks).then(() => void (parts.length > 0 && this.parts.session.batch(parts)));",
