@@ -14,6 +14,7 @@ import { number, parseObject, text } from './node-data.js';
 /** Two checkpoints of the largest size, of the holder and of the one before it, and the rest. */
 const MAX_BYTES = 32 * 1024;
 const MAX_TOKEN_DIGITS = 19;
+const MAX_DATE_MS = 8_640_000_000_000_000;
 
 /** A contender that entered as a writer, as it describes itself in the record of its key. */
 export interface RecordedHolder {
@@ -81,7 +82,7 @@ export function parseRecord(data: Uint8Array): KeyRecord {
 function holderIn(found: unknown): RecordedHolder | undefined {
   const value = objectIn(found);
   const name = value?.name;
-  const since = number(value?.since);
+  const since = dateMs(value?.since);
   if (value === undefined || typeof name !== 'string' || since === undefined) return undefined;
   return {
     name,
@@ -98,6 +99,12 @@ function holderIn(found: unknown): RecordedHolder | undefined {
     beganAt: number(value.beganAt),
     checkpoint: value.checkpoint,
   };
+}
+
+/** The milliseconds of a date; a `Date` reaches no further than 100 million days. */
+function dateMs(value: unknown): number | undefined {
+  const ms = number(value);
+  return ms === undefined || Math.abs(ms) <= MAX_DATE_MS ? ms : 0;
 }
 
 function objectIn(value: unknown): Record<string, unknown> | undefined {

@@ -95,9 +95,9 @@ describe('Cost of the record of a key:', () => {
 
   it.each<[string, AcquireOptions, string[]]>([
     ['that uses it', { atLeastMs: BUSY_MS }, ['sync', 'getData', 'getChildren2']],
-    ['that asks for nothing', {}, ['sync', 'getChildren2']],
+    ['that asks for nothing', {}, ['sync', 'getChildren2', 'sync', 'getData', 'getChildren2']],
   ])(
-    'a try %s of a key that is busy by its last run makes a node, which says what time it is at the servers',
+    'a try %s of a key that is busy by its last run makes a node, which says what time it is at the servers, and the next one only reads',
     async (_who, options, look) => {
       const [runner, client] = [await stage.open(), await stage.open()];
       const key = stage.freshKey();
@@ -107,6 +107,9 @@ describe('Cost of the record of a key:', () => {
       expect(await client.service.tryAcquire(key, options)).toBeUndefined();
       await client.untilAnswered(look.length + 4);
       expect(client.opcodes()).toEqual([...look, 'create2', 'getChildren2', 'getData', 'delete']);
+      client.resetCounts();
+      expect(await client.service.tryAcquire(key, options)).toBeUndefined();
+      expect(client.opcodes().filter((one) => !look.includes(one))).toEqual([]);
     },
   );
 });

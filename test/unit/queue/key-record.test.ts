@@ -194,7 +194,9 @@ describe('Of what stands in the data of a key', () => {
       expect(typeof one.token).toBe('bigint');
       for (const number of [one.since, one.delayMs ?? 0, one.busyMs ?? 0, one.beganAt ?? 0, one.pid ?? 0])
         expect(Number.isFinite(number)).toBe(true);
-      for (const shown of [one.host ?? '', one.label ?? '']) expect(shown.length).toBeLessThanOrEqual(255);
+      // What is cut ends in an ellipsis.
+      for (const shown of [one.host ?? '', one.label ?? '']) expect(shown.length).toBeLessThanOrEqual(256);
+      expect(new Date(one.since).toISOString()).toBeDefined();
     }
     for (const newcomer of NEWCOMERS.slice(0, 12)) decideByRecord(record, CHANGED_AT, newcomer);
     expect(encodeRecord(record).length).toBeLessThanOrEqual(2 * Math.max(512, data.length));
