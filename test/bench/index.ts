@@ -24,9 +24,9 @@ const { stage, scenario, rounds } = values;
 const locks = plan({ stage, scenario, rounds: rounds === undefined ? undefined : positiveInteger('--rounds', rounds) });
 
 const BENCHMARKS = {
-  observed: { seconds: OBSERVED_SECONDS, run: benchObserved },
   session: { seconds: SESSION_SECONDS, run: benchSessions },
   lock: { seconds: lockSeconds(locks), run: (to: Report) => benchLocks(to, locks) },
+  observed: { seconds: OBSERVED_SECONDS, run: benchObserved },
 };
 type Name = keyof typeof BENCHMARKS;
 const NAMES = Object.keys(BENCHMARKS) as Name[];
