@@ -14,6 +14,8 @@ import { LedgersController } from './ledgers/ledgers.controller.js';
 import { LedgersService } from './ledgers/ledgers.service.js';
 import { EventsController } from './locks/events.controller.js';
 import { LocksController } from './locks/locks.controller.js';
+import { OperatorsController } from './operators/operators.controller.js';
+import { OperatorsService } from './operators/operators.service.js';
 import { PageController } from './page/page.controller.js';
 import { SETTINGS, type Settings } from './settings.js';
 
@@ -36,6 +38,7 @@ export class AppModule {
         JobsController,
         LocksController,
         EventsController,
+        OperatorsController,
         HealthController,
       ],
       providers: [
@@ -45,6 +48,7 @@ export class AppModule {
         FileStoreEnd,
         InventoryService,
         LedgersService,
+        OperatorsService,
         SweepJob,
       ],
     };

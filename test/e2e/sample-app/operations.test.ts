@@ -148,6 +148,9 @@ describe('the sample application', () => {
       '/ledgers/{ledger}',
       '/ledgers/{ledger}/deposit',
       '/locks/{key}',
+      '/operators/break',
+      '/operators/clear',
+      '/operators/drain',
     ]);
     expect(await (await sample.request('/docs')).text()).toContain('swagger-ui');
   });
