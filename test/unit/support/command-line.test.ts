@@ -43,7 +43,7 @@ describe('the command line', () => {
   it('of bench: no benchmark but those there are', async () => {
     const [wrong, help] = await Promise.all([run('bench', 'nosuch'), run('bench', '--help')]);
     expect(wrong).toEqual(refusal(/There is no benchmark 'nosuch'. There are: session, lock/));
-    expect(help).toMatchObject({ output: expect.stringContaining('[session|lock]'), code: 0 });
+    expect(help).toMatchObject({ output: expect.stringContaining('[session|lock|observed]'), code: 0 });
   });
 
   it.each<[string, RegExp]>([
