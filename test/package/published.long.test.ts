@@ -96,9 +96,10 @@ function sizeOf(pattern: RegExp): number {
 describe('the packed package', () => {
   it('holds the library, its pages, what npm always adds, and nothing else', () => {
     const elsewhere = packed.files.filter((path) => !/^(dist\/lib|dist\/cjs|docs)\//.test(path));
+    const monitoring = ['monitoring/grafana-dashboard.json', 'monitoring/prometheus-rules.yml'];
 
-    expect(elsewhere.sort()).toEqual(['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json']);
-    expect(packed.files.filter((path) => !/\.(js|d\.ts|md|json)$|LICENSE/.test(path))).toEqual([]);
+    expect(elsewhere.sort()).toEqual(['CHANGELOG.md', 'LICENSE', 'README.md', ...monitoring, 'package.json']);
+    expect(packed.files.filter((path) => !/\.(js|d\.ts|md|json|yml)$|LICENSE/.test(path))).toEqual([]);
     expect(packed.files.filter((path) => /\.test\.|sample-app/.test(path))).toEqual([]);
     expect(packed.files.filter((path) => path.endsWith(LEFTOVER))).toEqual([]);
   });

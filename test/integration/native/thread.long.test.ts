@@ -41,7 +41,7 @@ describe("The thread of the client 'native'", () => {
   }
 
   /** How many connections of an application do not hear any more, after ZooKeeper was silent for a while. */
-  async function deafSockets(how: 'native' | 'in the main thread'): Promise<unknown> {
+  async function deafSockets(how: 'native' | 'in the main thread'): Promise<number> {
     const proxy = await startProxy({ target: server.port });
     try {
       const app = await application(how, proxy.connect);
@@ -50,10 +50,12 @@ describe("The thread of the client 'native'", () => {
       await app.next('opened', ofType('opened'));
       await proxy.pass();
       proxy.cut();
-      await eventually('it is back', () => proxy.counts().connections > 2, { everyMs: 20 });
+      const back = eventually('it is back', () => proxy.counts().connections > 2, { everyMs: 20 });
+      // In the main thread the package may make its own connection deaf, too.
+      await (how === 'native' ? back : back.catch(() => undefined));
       await new Promise((resolve) => setTimeout(resolve, SESSION_TIMEOUT_MS / 2));
       app.send({ type: 'ask' });
-      return (await app.next('asked', ofType('asked'))).deaf;
+      return Number((await app.next('asked', ofType('asked'))).deaf);
     } finally {
       await child?.kill();
       await proxy.stop();
@@ -62,7 +64,10 @@ describe("The thread of the client 'native'", () => {
 
   it('leaves the connections of the application alone, where the package itself makes one deaf', async () => {
     expect(await deafSockets('native')).toBe(0);
-    expect(await deafSockets('in the main thread')).toBeGreaterThan(0);
+    // Whether a new connection gets the number of the closed one is up to the kernel and to the moment.
+    let deaf = 0;
+    for (let tries = 0; deaf === 0 && tries < 5; tries += 1) deaf = await deafSockets('in the main thread');
+    expect(deaf).toBeGreaterThan(0);
   });
 
   it.each([0, 3])('lets the process end with the code %i of process.exit()', async (code) => {
