@@ -9,6 +9,7 @@ const STAND_INS: Readonly<Record<string, string>> = {
   'ledger.ts': `export class Ledger {
     async settle(_id: string, _options: { token: bigint; signal: AbortSignal }): Promise<void> {}
   }`,
+  'payouts.ts': `export class Payouts { async pay(): Promise<void> {} }`,
   'transactional.ts': `export const Transactional = (): MethodDecorator => () => undefined;`,
   // Of redlock 5, what the page about it shows.
   'redlock.d.ts': `declare module 'redlock' {
