@@ -46,7 +46,7 @@ describe('Of the recipes that are functions', () => {
 
   it('and of the others, all stand in the page, and a test runs each', () => {
     const here = ['whenFree', 'importRows', 'settleAll'];
-    // In `applications.test.ts`.
+    // In `applications.test.ts` and `leader.test.ts`.
     const elsewhere = ['MigrateAtBoot', 'campaign', 'Leader', 'NightlyInvoices'];
     expect([...recipes().keys()].sort()).toEqual([...here, ...elsewhere].sort());
   });

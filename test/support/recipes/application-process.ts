@@ -23,6 +23,7 @@ async function load(place: string): Promise<Type> {
       connect,
       sessionTimeoutMs: Number(sessionTimeoutMs),
       serverTickMs: Number(tickMs),
+      connectTimeoutMs: Number(process.env['RECIPE_CONNECT_WITHIN_MS'] ?? 15_000),
     }),
     ScheduleModule.forRoot(),
   ],

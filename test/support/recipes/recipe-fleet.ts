@@ -8,7 +8,7 @@ import { entries, type Entry } from './stand-ins/diary.js';
 export interface InstanceOptions {
   /** S. @default 20 ticks, so that none ends on a busy machine */
   readonly sessionTimeoutMs?: number;
-  /** What the stand-ins read: `RECIPE_STUCK_AT`, `RECIPE_STEPS`. */
+  /** `RECIPE_STUCK_AT` and `RECIPE_STEPS` for the stand-ins, `RECIPE_CONNECT_WITHIN_MS` for the application. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
