@@ -131,7 +131,7 @@ describe('Of the recipes that are functions', () => {
       const saves: boolean[] = [];
       const save = async (_rows: string[], lock: LockHandle): Promise<void> => void saves.push(lock.isHeld());
       const read = async (enough: AbortSignal): Promise<string[]> => {
-        await client.refuse();
+        client.blackHole();
         return readUntil(enough);
       };
       expect(await outcomeOf(importRows(client.service, read, save, SESSION_MS / 4))).toMatchObject({

@@ -56,7 +56,7 @@ describe('The recipe of a leader', () => {
     expect(said(first, 'leads')).toHaveLength(2);
   });
 
-  it('ends the term of one that stood still, on its first turn', async () => {
+  it('ends the term of one that stood still, as soon as it goes on', async () => {
     await using fleet = await fleetOfLeaders();
     const paused = await fleet.startReady(BRIEF);
     await leads(paused);
