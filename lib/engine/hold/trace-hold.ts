@@ -11,7 +11,9 @@ export function traceHold({ connection, scope }: Pick<HoldParts, 'connection' | 
   // A hold that was lost in the turns of promises before its caller heard of it calls back at once.
   hold.onEnd((error) => {
     const { mode, ageMs: heldMs, lossReason: reason, isLost } = hold;
-    const ended = isLost ? ({ outcome: 'lost', error } as const) : ({ outcome: 'released', error: undefined } as const);
+    const ended = isLost
+      ? ({ outcome: 'lost', error: error() } as const)
+      : ({ outcome: 'released', error: undefined } as const);
     endHold(message, { mode, heldMs, reason, ...ended });
   });
 }

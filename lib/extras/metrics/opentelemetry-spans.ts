@@ -2,7 +2,7 @@ import { tracingChannel } from 'node:diagnostics_channel';
 import { performance } from 'node:perf_hooks';
 import { type AcquireMessage, type HoldMessage, LOCK_CHANNELS } from '../../lock/channels.js';
 import { detailsOf } from '../../lock/errors.js';
-import { Later } from './later.js';
+import type { Later } from './later.js';
 import { outcomeOf } from './measurements.js';
 import { nameOf, type OpenTelemetryApi, type OpenTelemetrySpan, SCOPE } from './opentelemetry-meter.js';
 
@@ -23,13 +23,16 @@ interface Instant {
  * of the holder.
  * @returns how to stop
  */
-export function traceLocks(connections: readonly string[], { trace, context }: OpenTelemetryApi): () => void {
+export function traceLocks(
+  connections: readonly string[],
+  { trace, context }: OpenTelemetryApi,
+  later: Later,
+): () => void {
   const tracer = trace.getTracer(SCOPE);
   const spans = new WeakMap<Message, OpenTelemetrySpan>();
   /** The spans of the holds of this process, by connection and key. */
   const holders = new Map<string, Set<OpenTelemetrySpan>>();
 
-  const later = new Later();
   const begin = (
     what: string,
     message: Message,
