@@ -63,6 +63,20 @@ describe('examine', () => {
     await engine.settle(lock.release());
   });
 
+  it('leaves out what the servers keep for themselves, and names nodes of a namespace by their whole paths', async () => {
+    const make = (path: string, data = ''): Promise<unknown> =>
+      engine.settle(operator.session.batch([create(path, 'persistent', Buffer.from(data))]));
+    await make('/zookeeper');
+    await make('/zookeeper/config', 'server.1=zk1:2888:3888:participant');
+    expect((await examine()).findings).toEqual([]);
+    const inside = await engine.client('inside', { namespace: '/app' }, { namespace: '/app' });
+    await engine.settle((await engine.settle(inside.locks.acquire('/a'))).release());
+    await make('/app/a/~drained', '{}');
+    const { findings } = await engine.settle(new LockDoctor(inside.locks).examine());
+    expect(findings).toMatchObject([{ kind: 'orphan', key: '/a' }]);
+    expect(findings[0]!.advice).toContain("zkCli.sh delete '/app/a/~drained'");
+  });
+
   it('survives JSON', async () => {
     const lock = await engine.settle(one.locks.acquire('/locks/a'));
     const wait = one.locks.acquire('/locks/a', { reentrant: false });
