@@ -3,7 +3,7 @@ import type { Finding, LockExamination } from '../../../../lib/extras/doctor/ind
 import { LockDoctor } from '../../../../lib/extras/doctor/lock-doctor.js';
 import { encodeContender } from '../../../../lib/queue/node-data.js';
 import { contenderId, namePrefix } from '../../../../lib/queue/node-name.js';
-import { create, remove } from '../../../../lib/session/requests.js';
+import { create, remove, set } from '../../../../lib/session/requests.js';
 import { replyTo } from '../../../support/sessions/reply-to.js';
 import { useEngine } from '../../engine/support/use-engine.js';
 
@@ -65,9 +65,9 @@ describe('examine', () => {
 
   it('leaves out what the servers keep for themselves, and names nodes of a namespace by their whole paths', async () => {
     const make = (path: string, data = ''): Promise<unknown> =>
-      engine.settle(operator.session.batch([create(path, 'persistent', Buffer.from(data))]));
-    await make('/zookeeper');
-    await make('/zookeeper/config', 'server.1=zk1:2888:3888:participant');
+      engine.settle(replyTo(operator.session, create(path, 'persistent', Buffer.from(data))));
+    const config = Buffer.from('server.1=zk1:2888:3888:participant');
+    await engine.settle(replyTo(operator.session, set('/zookeeper/config', config)));
     expect((await examine()).findings).toEqual([]);
     const inside = await engine.client('inside', { namespace: '/app' }, { namespace: '/app' });
     await engine.settle((await engine.settle(inside.locks.acquire('/a'))).release());
