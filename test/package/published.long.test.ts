@@ -24,6 +24,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 /** The rest of `docs` is for those who work on the package: `files` in package.json leaves it out. */
 const PAGES_FOR_USERS = [
   'development.md',
+  'doctor.md',
   'fencing-objects.md',
   'fencing-stores.md',
   'fencing-transactions.md',
