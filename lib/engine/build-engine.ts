@@ -95,10 +95,18 @@ export function buildEngine(
     keyQueues,
     bound: new MaxWaiting({ session, link, keyQueues, history, usual: settings.maxWaiting }),
     holderInFront: new HolderInFront(clock, timers, () => holders.all(), rules),
-    describe: ({ key, owner, mode, options: { label, leaseMs } }: LockRequest) =>
+    describe: ({ key, owner, mode, options: { label, template, leaseMs } }: LockRequest) =>
       encodeContender(
         client,
-        { owner, mode, label, leaseMs, lockDelayMs: lockDelayMs || undefined, holdMs: history.averageMs(key) },
+        {
+          owner,
+          mode,
+          label,
+          template,
+          leaseMs,
+          lockDelayMs: lockDelayMs || undefined,
+          holdMs: history.averageMs(key),
+        },
         wallNow(clock),
       ),
     onRequeued: (request, reason) => events.next({ ...factsOf(request), type: 'requeued', reason }),

@@ -16,3 +16,17 @@ export type {
 export type { ServerReport } from './server-report.js';
 export { createLockDoctor } from './create-lock-doctor.js';
 export { LockDoctor } from './lock-doctor.js';
+export type {
+  CostlyKey,
+  CostlyKeyJson,
+  ExamineOptions,
+  Finding,
+  FindingKind,
+  FindingSeverity,
+  LockExamination,
+  LockExaminationJson,
+} from './lock-examination.js';
+export type { LockHistory, LockHistoryJson } from './lock-history.js';
+export type { LockRow, LockRowJson, LockScan, LockScanJson, ScanOptions, ScanProgress } from './lock-scan.js';
+export type { WaitGraph, WaitGraphEdge, WaitGraphJson, WaitGraphNode, WaitGraphNodeJson } from './wait-graph.js';
+export type { HoldEnd, PastHold, PastHoldJson } from '../../lock/past-hold.js';

@@ -1,0 +1,54 @@
+import type { SessionAccess } from '../../engine/lock-service.js';
+import { ACQUIRE_RULES } from '../../lock/acquire-options.js';
+import {
+  checkIsObject,
+  checkOptions,
+  must,
+  MUST_BE_COUNT_OR_INFINITY,
+  mustBeMilliseconds,
+} from '../../lock/option-rules.js';
+import { type ExamineOptions, type LockExamination, lockExamination } from './lock-examination.js';
+import { type LockHistory, lockHistory } from './lock-history.js';
+import type { LockScan, ScanOptions } from './lock-scan.js';
+import { lookAround } from './look/look-around.js';
+import { scanOf } from './look/lock-row.js';
+import { type WaitGraph, waitGraph } from './wait-graph.js';
+
+const SCAN_RULES = {
+  prefix: must('an absolute path', (value) => typeof value === 'string'),
+  signal: ACQUIRE_RULES.signal,
+  onProgress: must('a function of the progress', (value) => typeof value === 'function'),
+};
+const EXAMINE_RULES = { ...SCAN_RULES, longHoldMs: mustBeMilliseconds(0), longQueue: MUST_BE_COUNT_OR_INFINITY };
+
+/** The reading side of a doctor: it writes nothing. */
+export class LockReader {
+  constructor(private readonly access: () => SessionAccess) {}
+
+  async scan(options: ScanOptions): Promise<LockScan> {
+    check('scan', options, SCAN_RULES);
+    return scanOf(await lookAround(this.access(), options));
+  }
+
+  async graph(options: ScanOptions): Promise<WaitGraph> {
+    check('graph', options, SCAN_RULES);
+    await lookAround(this.access(), options);
+    return waitGraph({ nodes: [], edges: [], cycles: [] });
+  }
+
+  async history(key: string): Promise<LockHistory> {
+    this.access().queuePathOf(key);
+    return lockHistory({ key, holds: [] });
+  }
+
+  async examine(options: ExamineOptions): Promise<LockExamination> {
+    check('examine', options, EXAMINE_RULES);
+    const { at } = await lookAround(this.access(), options);
+    return lockExamination({ at: new Date(at), findings: [], costliest: [] });
+  }
+}
+
+function check(step: string, options: object, rules: Parameters<typeof checkOptions>[1]): void {
+  checkIsObject(`${step}:`, options, " such as { prefix: '/locks' }");
+  checkOptions(options, rules);
+}
