@@ -28,10 +28,9 @@ export const EXIT_TEXTS: readonly (readonly [code: string, text: string])[] = [
 export const RUN_EXIT_TEXTS: readonly (readonly [code: string, text: string])[] = [
   ['N', "the command's own exit code; 128+n where signal n ended it"],
   ['0', 'with --once also: busy, so the command was left out (--busy-code)'],
-  ['2', 'wrong use; the command was not started (as with all codes below,'],
-  ['', 'but 121)'],
   ['121', 'the lock was lost, or broken, while the command ran: it was stopped'],
-  ['122', 'busy: --wait was over, or the key is closed (--busy-code)'],
+  ['2', 'wrong use; the command was not started, as with all that follow'],
+  ['122', 'busy: --wait was over (--busy-code), or the key is closed'],
   ['123', 'ZooKeeper did not answer in time'],
   ['126', 'the command cannot be executed'],
   ['127', 'there is no such command'],

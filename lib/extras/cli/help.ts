@@ -12,10 +12,10 @@ const GROUPS: readonly Command['group'][] = ['Look', 'Step in', 'Use'];
 export function generalHelp(commands: readonly Command[]): string {
   const list = GROUPS.flatMap((group) => {
     const rows = commands.filter((one) => one.group === group).map((one) => [usageOf(one), one.summary] as const);
-    return [`${group}:`, ...aligned(rows, 24), ''];
+    return [`${group}:`, ...aligned(rows, 28), ''];
   });
   return [
-    'zk-lock looks at the locks of nestjs-zookeeper-lock, and steps in where one is stuck.',
+    'zk-lock looks at the locks of nestjs-zookeeper-lock, and frees a stuck one.',
     '',
     `Usage: ${CALL} COMMAND [options]`,
     '',
@@ -38,7 +38,7 @@ export function generalHelp(commands: readonly Command[]): string {
 export function commandHelp(command: Command): string {
   const { about, flags, exitTexts } = command;
   return [
-    ...wrapped(`Usage: zk-lock ${usageOf(command)} [options]`, WIDTH, '       '),
+    ...wrapped(`Usage: zk-lock ${command.name} [options] ${command.operands}`, WIDTH, '       '),
     '',
     ...about.flatMap((paragraph) => [...wrapped(paragraph, WIDTH), '']),
     'Options:',

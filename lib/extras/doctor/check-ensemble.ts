@@ -48,8 +48,7 @@ export async function checkEnsemble(options: EnsembleCheckOptions): Promise<Ense
   const reports = Promise.all(servers.map((server) => askServer(server, resolved.tls, resolved.connectTimeoutMs)));
   const found = await measured(connection, prefix === '/' ? '' : prefix, resolved.sessionTimeoutMs);
   const measures: EnsembleMeasures = { ...NOTHING, ...found.measures, servers: await reports };
-  const judged = Object.assign(Object.create(resolved) as typeof resolved, { maxCommitMs });
-  const items = [...judgeEnsemble(measures, judged, Date.now()), ...found.failures];
+  const items = [...judgeEnsemble(measures, { options: resolved, maxCommitMs, nowMs: Date.now() }), ...found.failures];
   return withJson({ at: new Date(), outcome: worstOf(items), items, ...measures });
 }
 

@@ -14,17 +14,23 @@ const TOO_SLOW_COMMITS = 4;
 const LATE_TIMERS = 10;
 const CLOCKS_APART_MS = 5_000;
 
-type Judged = ResolvedOptions & { readonly maxCommitMs: number | undefined };
+/** By what is judged. */
+export interface Standard {
+  readonly options: ResolvedOptions;
+  readonly maxCommitMs: number | undefined;
+  /** By the wall clock. */
+  readonly nowMs: number;
+}
 
 /** What follows from the measures for locks with these options. Each part that was measured is judged. */
-export function judgeEnsemble(measures: EnsembleMeasures, options: Judged, nowMs: number): CheckItem[] {
+export function judgeEnsemble(measures: EnsembleMeasures, standard: Standard): CheckItem[] {
   return [
     judgeServers(measures.servers),
-    judgeTls(measures.servers, options, nowMs),
-    ...judgeTimeout(measures, options),
-    ...judgeTicks(measures, options),
-    ...judgeAccess(measures, options),
-    ...judgeCommits(measures, options),
+    judgeTls(measures.servers, standard),
+    ...judgeTimeout(measures, standard),
+    ...judgeTicks(measures, standard),
+    ...judgeAccess(measures, standard),
+    ...judgeCommits(measures, standard),
     ...judgeClocks(measures),
   ];
 }
@@ -56,7 +62,7 @@ function judgeServers(servers: readonly ServerReport[]): CheckItem {
   return ok('servers', text.join(', '));
 }
 
-function judgeTls(servers: readonly ServerReport[], { tls, auth }: Judged, nowMs: number): CheckItem {
+function judgeTls(servers: readonly ServerReport[], { options: { tls, auth }, nowMs }: Standard): CheckItem {
   if (tls === undefined) {
     if (auth.length === 0) return ok('tls', 'off');
     return bad('tls', 'warning', 'off', 'The password of auth goes over the network in plain text: set tls');
@@ -69,7 +75,10 @@ function judgeTls(servers: readonly ServerReport[], { tls, auth }: Judged, nowMs
   return days < CERTIFICATE_DAYS ? bad('tls', 'warning', text, 'Replace it in time') : ok('tls', text);
 }
 
-function judgeTimeout({ sessionTimeoutMs, sessionBoundsMs }: EnsembleMeasures, { serverTickMs }: Judged): CheckItem[] {
+function judgeTimeout(
+  { sessionTimeoutMs, sessionBoundsMs }: EnsembleMeasures,
+  { options: { serverTickMs } }: Standard,
+): CheckItem[] {
   if (sessionTimeoutMs === undefined) return [];
   const { asked, granted } = sessionTimeoutMs;
   const bounds =
@@ -86,7 +95,7 @@ function judgeTimeout({ sessionTimeoutMs, sessionBoundsMs }: EnsembleMeasures, {
   return [ok('session time-out', text)];
 }
 
-function judgeTicks({ sessionBoundsMs }: EnsembleMeasures, { serverTickMs }: Judged): CheckItem[] {
+function judgeTicks({ sessionBoundsMs }: EnsembleMeasures, { options: { serverTickMs } }: Standard): CheckItem[] {
   if (sessionBoundsMs === undefined) return [];
   const { least, most } = sessionBoundsMs;
   const tickMs = least / DEFAULT_BOUNDS.least;
@@ -100,7 +109,7 @@ function judgeTicks({ sessionBoundsMs }: EnsembleMeasures, { serverTickMs }: Jud
   return [bad('ticks', 'failed', text, advice)];
 }
 
-function judgeAccess({ lockMs }: EnsembleMeasures, { acl, auth, kerberos }: Judged): CheckItem[] {
+function judgeAccess({ lockMs }: EnsembleMeasures, { options: { acl, auth, kerberos } }: Standard): CheckItem[] {
   if (lockMs === undefined) return [];
   const isOpen = acl.some(({ scheme }) => scheme === 'world');
   const who = kerberos !== undefined ? 'Kerberos' : auth.length > 0 ? 'digest' : 'nobody in particular';
@@ -108,7 +117,7 @@ function judgeAccess({ lockMs }: EnsembleMeasures, { acl, auth, kerberos }: Judg
   return [ok('access', `a lock was acquired and released as ${who} in ${lockMs} ms, in containers; ${rights}`)];
 }
 
-function judgeCommits({ commits, sessionTimeoutMs }: EnsembleMeasures, { maxCommitMs }: Judged): CheckItem[] {
+function judgeCommits({ commits, sessionTimeoutMs }: EnsembleMeasures, { maxCommitMs }: Standard): CheckItem[] {
   if (commits === undefined || sessionTimeoutMs === undefined) return [];
   const { count, p50Ms, p99Ms, slowestMs } = commits;
   const text = `p50 ${p50Ms} ms, p99 ${p99Ms} ms, slowest ${slowestMs} ms of ${count} writes`;
