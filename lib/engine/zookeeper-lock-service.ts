@@ -100,7 +100,7 @@ export class ZookeeperLockService extends LockService implements AsyncDisposable
     let running: Promise<T> | undefined;
     try {
       const held = lastLook(lock);
-      running = runInFrame(frameFor(this, this.#engine.identifiers, [lock]), () => work(held));
+      running = runInFrame(frameFor(this, lock.hold.request.owner, [lock]), () => work(held));
       return await untilDoneOrLost(running, lock.hold, this.#engine.events);
     } finally {
       // The caller waits until the removal has left the process, which may end now, and not for the servers' answer.

@@ -59,9 +59,9 @@ export function callerOf(identifiers: Identifiers): string {
   return currentFrame()?.owner ?? identifiers.next();
 }
 
-/** A new frame with these locks, inside the frames around the code that runs now. */
-export function frameFor(service: object, identifiers: Identifiers, locks: OwnedLock[]): OwnerFrame {
-  return { service, owner: callerOf(identifiers), locks, parent: currentFrame(), isClosed: false };
+/** A new frame with these locks of this owner, inside the frames around the code that runs now. */
+export function frameFor(service: object, owner: string, locks: OwnedLock[]): OwnerFrame {
+  return { service, owner, locks, parent: currentFrame(), isClosed: false };
 }
 
 function nearestOpen(frame: OwnerFrame | undefined): OwnerFrame | undefined {

@@ -10,9 +10,10 @@ import {
 import { type ExamineOptions, type LockExamination, lockExamination } from './lock-examination.js';
 import { type LockHistory, lockHistory } from './lock-history.js';
 import type { LockScan, ScanOptions } from './lock-scan.js';
+import { graphOf } from './graph/graph-of.js';
 import { lookAround } from './look/look-around.js';
 import { scanOf } from './look/lock-row.js';
-import { type WaitGraph, waitGraph } from './wait-graph.js';
+import type { WaitGraph } from './wait-graph.js';
 
 const SCAN_RULES = {
   prefix: must('an absolute path', (value) => typeof value === 'string'),
@@ -32,8 +33,7 @@ export class LockReader {
 
   async graph(options: ScanOptions): Promise<WaitGraph> {
     check('graph', options, SCAN_RULES);
-    await lookAround(this.access(), options);
-    return waitGraph({ nodes: [], edges: [], cycles: [] });
+    return graphOf((await lookAround(this.access(), options)).keys);
   }
 
   async history(key: string): Promise<LockHistory> {
