@@ -3,7 +3,7 @@ import type { AbandonedLock } from '../../lock/abandoned.js';
 import type { ContenderSnapshot } from '../../lock/snapshot.js';
 import { momentText, spanText, visible } from './words.js';
 
-/** Who a contender is, in one line: `web-3, pid 4711, ReportsService.send`. */
+/** Who a contender is, in one line: `ReportsService.send on web-3 (pid 4711)`. */
 export function whoText({ client, sessionId }: Pick<ContenderSnapshot, 'client' | 'sessionId'>): string {
   // A client of another make says nothing of itself that could be read here.
   if (client === undefined) return `another client, session ${sessionId}`;
@@ -18,8 +18,10 @@ interface Named {
 
 /** @returns undefined where nothing is known */
 export function nameText({ host, pid, label }: Named): string | undefined {
-  const parts = [host, pid === undefined ? undefined : `pid ${pid}`, label].filter((part) => part !== undefined);
-  return parts.length === 0 ? undefined : visible(parts.join(', '));
+  const process = pid === undefined ? undefined : host === undefined ? `pid ${pid}` : `(pid ${pid})`;
+  const place = [host, process].filter((part) => part !== undefined).join(' ');
+  if (label === undefined) return place === '' ? undefined : visible(place);
+  return visible(place === '' ? label : `${label} on ${place}`);
 }
 
 /** The lines that describe a holder. */

@@ -8,8 +8,8 @@ export interface Column {
 }
 
 const GAP = '  ';
-/** A column that is cut keeps as much, whatever the width of the terminal. */
-const LEAST_WIDTH = 10;
+/** What columns that may be cut keep, whatever the width of the terminal. */
+const LEAST_WIDTHS = { end: 16, middle: 12 } as const;
 
 /** The lines of a table that fits the width, as far as columns may be cut. */
 export function tableLines(columns: readonly Column[], rows: readonly (readonly string[])[], width: number): string[] {
@@ -25,17 +25,15 @@ export function tableLines(columns: readonly Column[], rows: readonly (readonly 
   return [line(columns.map(({ title }) => title)), ...rows.map(line)];
 }
 
-/** Takes from the widest column that may be cut, column by column, until all fit. */
+/** Takes from the columns that are cut at their end first: what is cut in the middle is a key, which says more. */
 function fit(columns: readonly Column[], widths: number[], room: number): void {
-  const sum = (): number => widths.reduce((total, width) => total + width, 0);
-  while (sum() > room) {
-    let widest = -1;
-    for (const [index, { cut }] of columns.entries()) {
-      const canShrink = cut !== undefined && widths[index]! > LEAST_WIDTH;
-      if (canShrink && (widest === -1 || widths[index]! > widths[widest]!)) widest = index;
+  for (const cut of ['end', 'middle'] as const) {
+    for (const [index, column] of columns.entries()) {
+      if (column.cut !== cut) continue;
+      const excess = widths.reduce((total, width) => total + width, 0) - room;
+      const least = Math.min(widths[index]!, LEAST_WIDTHS[cut]);
+      widths[index] = Math.max(least, widths[index]! - Math.max(0, excess));
     }
-    if (widest === -1) return;
-    widths[widest]! -= 1;
   }
 }
 

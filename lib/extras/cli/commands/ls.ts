@@ -1,6 +1,6 @@
 import type { LockRow } from '../../doctor/lock-scan.js';
 import type { Call, Command } from '../command.js';
-import { whoText } from '../contenders.js';
+import { nameText, whoText } from '../contenders.js';
 import { EXIT, EXIT_TEXTS } from '../exit-codes.js';
 import { scanOptions } from '../scanning.js';
 import { withDoctor } from '../step.js';
@@ -47,15 +47,21 @@ async function runLs(call: Call): Promise<number> {
   return EXIT.done;
 }
 
-function cells({ key, state, holders, holdMs, waiting, longestWaitMs }: LockRow): string[] {
-  const [holder] = holders;
-  const others = holders.length > 1 ? ` and ${holders.length - 1} more` : '';
+function cells(row: LockRow): string[] {
+  const { key, state, holdMs, waiting, longestWaitMs } = row;
   return [
     visible(key),
     state,
     holdMs === undefined ? '-' : spanText(holdMs),
     `${waiting}`,
     longestWaitMs === undefined ? '-' : spanText(longestWaitMs),
-    holder === undefined ? '-' : `${whoText(holder)}${others}`,
+    holderText(row),
   ];
+}
+
+function holderText({ holders, abandoned }: LockRow): string {
+  const [holder] = holders;
+  if (holder !== undefined)
+    return holders.length === 1 ? whoText(holder) : `${whoText(holder)} and ${holders.length - 1} more`;
+  return abandoned === undefined ? '-' : `vanished: ${nameText(abandoned) ?? 'somebody unknown'}`;
 }

@@ -42,7 +42,7 @@ export const run: Command = {
       text: 'keep the key busy for so long from the start on, for jobs of many machines',
     },
     { name: 'mode', value: 'MODE', text: 'exclusive (the default), read or write' },
-    { name: 'grace', value: 'TIME', text: 'from SIGTERM to SIGKILL when the lock is lost (5s)' },
+    { name: 'grace', value: 'TIME', text: 'from SIGTERM to SIGKILL, when the lock is lost (5s)' },
     { name: 'busy-code', value: 'N', text: 'the exit code where the lock is busy (122, with --once 0)' },
     { name: 'label', value: 'TEXT', text: "what show and ls say of it (the command's name)" },
     { name: 'verbose', text: 'say on stderr what happens' },
@@ -58,7 +58,7 @@ async function runCommand(call: Call): Promise<number> {
   const options = optionsOf(call, file);
   const busyCode = call.flags.count('busy-code', MAX_EXIT_CODE);
   // A mistake in it must show before the command runs, not when the lock is lost.
-  call.flags.span('grace');
+  graceOf(call);
   try {
     await using locks = await createLockService(call.connection);
     const signals = new SignalRelay();
@@ -146,6 +146,7 @@ async function under(lock: LockHandle, call: Call, signals: SignalRelay): Promis
   // A process that stood still may see the end of the command before any timer has told of the loss.
   const isLost = lock.signal.aborted || !lock.isHeld();
   if (isLost) await stopping();
+  else if (signals.isRelayed) await child.isGone(graceOf(call));
   if (ending.type === 'not started') {
     terminal.tell(`the command ${visible(file)} cannot be started: ${reasonOf(ending.error)}`, {
       event: 'not started',
@@ -157,15 +158,19 @@ async function under(lock: LockHandle, call: Call, signals: SignalRelay): Promis
   return isLost ? EXIT.lost : exitCodeOf(ending);
 }
 
+function graceOf({ flags }: Call): number {
+  return flags.span('grace') ?? GRACE_MS;
+}
+
 /** @returns waits for the end of the stopping, where it has begun */
-function stopWhenLost(lock: LockHandle, child: ChildCommand, { flags, terminal }: Call): () => Promise<void> {
+function stopWhenLost(lock: LockHandle, child: ChildCommand, call: Call): () => Promise<void> {
   let stopped: Promise<void> | undefined;
-  const graceMs = flags.span('grace') ?? GRACE_MS;
+  const graceMs = graceOf(call);
   const stop = (): void => {
     stopped = child.stop(graceMs);
     const { reason } = lock.signal as { readonly reason: unknown };
     const why = reason instanceof LockError ? visible(reason.details) : 'the lock was lost';
-    terminal.tell(`the command is stopped, with SIGKILL after ${spanText(graceMs)}: ${why}`, {
+    call.terminal.tell(`the command is stopped, with SIGKILL after ${spanText(graceMs)}: ${why}`, {
       event: 'lost',
       key: lock.key,
     });

@@ -50,7 +50,7 @@ export function stateText({ state, queueLength, abandoned }: LockSnapshot): stri
   if (state === 'FREE') return queueLength === 0 ? 'free' : `free, ${waiting}: it is being handed over`;
   const left = abandoned === undefined ? '' : ', and what a holder that vanished has left is not repaired yet';
   if (state === 'HELD') return `held, ${waiting}${left}`;
-  return `held by nobody, ${waiting}: its last holder vanished inside`;
+  return `held by nobody, because its last holder vanished inside; ${waiting}`;
 }
 
 function queueLines({ queue, waitEstimateMs }: LockSnapshot, width: number, most: number): string[] {

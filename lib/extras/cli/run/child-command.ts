@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 import { EXIT, SIGNAL_BASE } from '../exit-codes.js';
-import { isInForeground } from './foreground.js';
+import { isGroupRunning, isInForeground } from './process-group.js';
 
 const LOOK_EVERY_MS = 50;
 
@@ -37,28 +37,37 @@ export class ChildCommand {
     });
   }
 
-  /** @returns whether somebody was there to get it, and this user may send it */
-  signal(name: NodeJS.Signals | 0): boolean {
+  /** Sends it a signal. Where it has ended, or belongs to another user by now, nothing happens. */
+  signal(name: NodeJS.Signals): void {
     const { pid } = this.#child;
-    if (pid === undefined) return false;
+    if (pid === undefined) return;
     try {
-      return process.kill(this.hasOwnGroup ? -pid : pid, name);
+      process.kill(this.hasOwnGroup ? -pid : pid, name);
     } catch {
-      return false;
+      // What cannot be ended is waited for.
     }
   }
 
   /** Ends it, with SIGTERM and, when the grace is over, with SIGKILL. Resolves when it is gone, and its group with it. */
-  async stop(graceMs: number): Promise<void> {
-    const timeIsUp = new AbortController();
+  stop(graceMs: number): Promise<void> {
     this.signal('SIGTERM');
+    return this.isGone(graceMs);
+  }
+
+  /**
+   * Resolves when it is gone, and its group with it, which gets SIGKILL when the grace is over: a signal ends a shell sooner than what the
+   * shell has started, and that may need its time.
+   */
+  async isGone(graceMs: number): Promise<void> {
+    let isTimeUp = false;
     const killing = setTimeout(() => {
-      timeIsUp.abort();
+      isTimeUp = true;
       this.signal('SIGKILL');
     }, graceMs);
     await this.ended;
-    // The shell may have ended before what it had started.
-    while (this.hasOwnGroup && this.signal(0) && !timeIsUp.signal.aborted) await pause(LOOK_EVERY_MS);
+    const { pid } = this.#child;
+    const isLeft = (): boolean => this.hasOwnGroup && pid !== undefined && isGroupRunning(pid);
+    while (!isTimeUp && isLeft()) await pause(LOOK_EVERY_MS);
     clearTimeout(killing);
   }
 }

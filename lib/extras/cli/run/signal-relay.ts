@@ -8,6 +8,8 @@ const BY_KEY: readonly NodeJS.Signals[] = ['SIGINT', 'SIGQUIT'];
 export class SignalRelay {
   /** The first signal that came before there was a command. */
   received: NodeJS.Signals | undefined;
+  /** Whether the command was sent a signal, or has got it from the terminal. */
+  isRelayed = false;
   readonly #interrupted = new AbortController();
   #child: ChildCommand | undefined;
 
@@ -34,6 +36,7 @@ export class SignalRelay {
       this.#interrupted.abort();
       return;
     }
+    this.isRelayed = true;
     // In front of a terminal the command has got it from the key. Twice would be "at once" to many programs.
     if (this.#child.hasOwnGroup || !BY_KEY.includes(name)) this.#child.signal(name);
   };
