@@ -45,7 +45,7 @@ export function readCommandLine(args: readonly string[], commands: readonly Comm
       given: Object.keys(values),
     };
   } catch (error) {
-    throw new UsageError(mistakeIn(error instanceof Error ? error.message : String(error)));
+    throw new UsageError(mistakeIn((error as Error).message));
   }
 }
 

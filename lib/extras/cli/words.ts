@@ -13,7 +13,7 @@ const DAY_MS = 24 * HOUR_MS;
 
 /** A time span in words, of two units at the most: `820ms`, `45s`, `3m 12s`, `2h 5m`, `3d 4h`. */
 export function spanText(ms: number): string {
-  if (ms < SECOND_MS) return `${Math.round(ms)}ms`;
+  if (ms < SECOND_MS) return `${Math.floor(ms)}ms`;
   if (ms < MINUTE_MS) return `${Math.floor(ms / SECOND_MS)}s`;
   if (ms < HOUR_MS) return twoUnits(ms, MINUTE_MS, 'm', SECOND_MS, 's');
   if (ms < DAY_MS) return twoUnits(ms, HOUR_MS, 'h', MINUTE_MS, 'm');
@@ -23,11 +23,6 @@ export function spanText(ms: number): string {
 function twoUnits(ms: number, largeMs: number, large: string, smallMs: number, small: string): string {
   const rest = Math.floor((ms % largeMs) / smallMs);
   return `${Math.floor(ms / largeMs)}${large}${rest === 0 ? '' : ` ${rest}${small}`}`;
-}
-
-/** A short time with a digit behind the point: `3.4 ms`. */
-export function millisecondsText(ms: number): string {
-  return ms < 10 ? `${ms.toFixed(1)} ms` : `${Math.round(ms)} ms`;
 }
 
 /** A moment by the wall clock, in UTC: servers and people are in many zones. */

@@ -14,7 +14,7 @@ export const check: Command = {
   group: 'Look',
   operands: '[PREFIX]',
   operandCount: [0, 1],
-  summary: 'whether locks will work here: a preflight for pipelines',
+  summary: 'whether locks will work here, for pipelines',
   about: [
     'Connects as the application would, and checks: each server and its version, TLS, the session time-out that is granted, the ticks, ' +
       'whether a lock can be acquired below PREFIX with these access rights, how long a write takes, and how late timers are. It ' +
