@@ -11,6 +11,14 @@ export function encodeIntent(readers: readonly string[]): Uint8Array {
   return Buffer.from(JSON.stringify({ readers }));
 }
 
+/**
+ * Whether a write node of ours is an upgrader's second one: any other says whose it is.
+ * @param dataLength of the node, which may have data that this client may not read
+ */
+export function isIntentData(data: Uint8Array, dataLength: number): boolean {
+  return dataLength === 0 || Array.isArray(parseObject(data, MAX_INTENT_BYTES)?.readers);
+}
+
 /** Whether the intent lets this reader in. An intent without names lets nobody in. */
 export function namesReader(data: Uint8Array, name: string): boolean {
   const readers = parseObject(data, MAX_INTENT_BYTES)?.readers;

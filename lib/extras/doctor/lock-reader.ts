@@ -7,7 +7,9 @@ import {
   MUST_BE_COUNT_OR_INFINITY,
   mustBeMilliseconds,
 } from '../../lock/option-rules.js';
-import { type ExamineOptions, type LockExamination, lockExamination } from './lock-examination.js';
+import { examine } from './findings/examine.js';
+import { Marks } from './findings/zxid-clock.js';
+import type { ExamineOptions, LockExamination } from './lock-examination.js';
 import { type LockHistory, lockHistory } from './lock-history.js';
 import type { LockScan, ScanOptions } from './lock-scan.js';
 import { graphOf } from './graph/graph-of.js';
@@ -24,6 +26,8 @@ const EXAMINE_RULES = { ...SCAN_RULES, longHoldMs: mustBeMilliseconds(0), longQu
 
 /** The reading side of a doctor: it writes nothing. */
 export class LockReader {
+  readonly #marks = new Marks();
+
   constructor(private readonly access: () => SessionAccess) {}
 
   async scan(options: ScanOptions): Promise<LockScan> {
@@ -43,8 +47,7 @@ export class LockReader {
 
   async examine(options: ExamineOptions): Promise<LockExamination> {
     check('examine', options, EXAMINE_RULES);
-    const { at } = await lookAround(this.access(), options);
-    return lockExamination({ at: new Date(at), findings: [], costliest: [] });
+    return examine(this.access(), options, this.#marks);
   }
 }
 

@@ -1,5 +1,6 @@
 import type { SessionAccess } from '../../../engine/lock-service.js';
 import { wallNow } from '../../../lock/clock.js';
+import { isEmptyRecord } from '../../../queue/key-record.js';
 import type { SessionError } from '../../../session/errors.js';
 import { refusal } from '../../../session/patient-link.js';
 import { ANSWER_WITHIN_MS } from '../doctor-options.js';
@@ -11,12 +12,16 @@ import { type SeenKey, seenKey } from './seen-key.js';
 
 /** A part of the tree, as it was found. */
 export interface SeenTree {
+  /** The path of the prefix. */
+  readonly root: string;
   /** When the reading began, in milliseconds since 1970, by the wall clock of this process. */
   readonly at: number;
   /** The keys with contenders, or with a record that closes them, in the order of their names. */
   readonly keys: readonly SeenKey[];
   /** All nodes but those of contenders. */
   readonly nodes: readonly ListedNode[];
+  /** The paths of those whose data is none of this package's, and that have no contenders. */
+  readonly withOtherData: readonly string[];
   /** What could not be listed. */
   readonly unreadable: readonly SessionError[];
 }
@@ -40,16 +45,19 @@ export async function lookAround(
   if (refused !== undefined) throw refusal(refused, prefix);
   const candidates = nodes.filter(({ path, queue, stat }) => path !== (namespace || '/') && mayBeKey(queue, stat));
   const keys: SeenKey[] = [];
+  const withOtherData: string[] = [];
   await readKeys(reads, candidates, (some, count) => {
     const nowMs = wallNow(session.clock);
     for (const { listed, ...read } of some) {
       const seen = seenKey(listed.path.slice(namespace.length), listed, read, nowMs);
       if (seen.contenders.length > 0 || seen.vanished !== undefined) keys.push(seen);
+      else if (listed.stat.dataLength > 0 && isEmptyRecord(read.record)) withOtherData.push(listed.path);
     }
     locks = keys.length;
     progress(count);
   });
-  return { at, keys: keys.sort((one, other) => (one.key < other.key ? -1 : 1)), nodes, unreadable };
+  keys.sort((one, other) => (one.key < other.key ? -1 : 1));
+  return { root, at, keys, nodes, withOtherData, unreadable };
 }
 
 /** A key without contenders may still have a record. */

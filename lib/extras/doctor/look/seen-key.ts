@@ -1,6 +1,7 @@
 import type { ContenderSnapshot } from '../../../lock/snapshot.js';
 import { breakingIn, type Intervention } from '../../../queue/intervention.js';
 import { describeContender } from '../../../queue/describe-contender.js';
+import { isIntentData } from '../../../queue/intent-data.js';
 import { type KeyRecord, type Vanished, vanishedIn } from '../../../queue/key-record.js';
 import type { QueueNode } from '../../../queue/node-name.js';
 import { type Standing, standings } from '../../../queue/standings.js';
@@ -13,12 +14,14 @@ export interface SeenContender {
   readonly node: QueueNode;
   readonly standing: Standing;
   readonly snapshot: ContenderSnapshot;
+  /** The transaction that created the node. */
+  readonly czxid: bigint;
   /** 0n for a node that no session owns. */
   readonly ephemeralOwner: bigint;
   /** Who has broken its lock. */
   readonly breaking: Intervention | undefined;
-  /** How much data the node has. */
-  readonly dataLength: number;
+  /** Whether it is the second node of an upgrade, and the first one is not in the queue. */
+  readonly isLeftIntent: boolean;
 }
 
 /** A key with contenders, or with a record that closes it. */
@@ -44,14 +47,16 @@ export function seenKey(key: string, listed: ListedNode, { found, record }: Read
   for (const [node, standing] of standings(left, found)) {
     const read = found.get(node.name);
     if (read === undefined || read === 'left') continue;
-    const { ephemeralOwner, dataLength } = read.stat;
+    const { czxid, ephemeralOwner } = read.stat;
     contenders.push({
       node,
       standing,
       snapshot: describeContender(listed.path, node, { ...read, sessionId: sessionIdText(ephemeralOwner) }, nowMs),
+      czxid,
       ephemeralOwner,
       breaking: breakingIn(read.data),
-      dataLength,
+      isLeftIntent:
+        standing !== 'intent' && node.ours && node.mode === 'write' && isIntentData(read.data, read.stat.dataLength),
     });
   }
   const isInside = left.some(({ name }) => name === record.inside?.name);
