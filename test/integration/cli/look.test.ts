@@ -1,5 +1,5 @@
 import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import type { LockScanJson, WaitGraphJson } from '../../../lib/extras/doctor/index.js';
+import type { LockExaminationJson, LockScanJson, WaitGraphJson } from '../../../lib/extras/doctor/index.js';
 import type { LockSnapshotJson } from '../../../lib/index.js';
 import { type Finished, ZkLock } from '../../support/command-line/zk-lock-process.js';
 import type { LockClient } from '../../support/locks/lock-client.js';
@@ -150,6 +150,40 @@ describe('zk-lock', () => {
     expect(edges.map(({ kind }) => kind).sort()).toEqual(['held by', 'waits for', 'waits for']);
     expect(await call('graph', '--dot', '--json')).toMatchObject({ code: 2, stdout: '' });
     await end();
+  });
+
+  it('doctor says what is wrong and what to paste, and ends with 1; with nothing to say with 0', async () => {
+    const { token, end } = await busy(await stage.open(), `/examined${LONG_KEY}`);
+    expect(await call('doctor', '/examined')).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('Nothing was found.\n'),
+    });
+    const terminal = await zkLock.startAtTerminal(['doctor', '/examined', '--long-hold', '0ms'], environment())
+      .finished;
+    expect(terminal.code).toBe(1);
+    const lines = linesOf(terminal.stdout);
+    expect(lines[0]).toMatch(/^warning {2}long hold {2}\/examined\S*…\S*\/the-end$/);
+    const commands = lines.filter(
+      (line) => line.length > 80 && !line.startsWith(`    /examined`) && !line.startsWith('  /examined'),
+    );
+    // Once in the finding, once behind the key that is waited for most.
+    expect(commands.map((line) => line.split(' --reason ')[0]!.trim())).toEqual(
+      Array(2).fill(`npx -p nestjs-zookeeper-lock zk-lock break '/examined${LONG_KEY}' --token ${token}`),
+    );
+    const json = await call('doctor', '/examined', '--long-hold', '0ms', '--json');
+    const { findings, costliest } = JSON.parse(json.stdout) as LockExaminationJson;
+    expect([json.code, findings.map(({ kind }) => kind), costliest.map(({ waiting }) => waiting)]).toEqual([
+      1,
+      ['long hold'],
+      [2],
+    ]);
+    await end();
+  });
+
+  it('history says that nothing is kept of a lock', async () => {
+    const none = await call('history', '/nothing');
+    expect(none).toMatchObject({ code: 0, stdout: '', stderr: expect.stringContaining('nothing is kept of /nothing') });
+    expect(JSON.parse((await call('history', '/nothing', '--json')).stdout)).toEqual({ key: '/nothing', holds: [] });
   });
 
   it.each([['ls'], ['show', '/a'], ['graph'], ['history', '/a'], ['doctor']])(

@@ -5,7 +5,7 @@ import { EXIT, EXIT_TEXTS } from '../exit-codes.js';
 import { scanOptions } from '../scanning.js';
 import { withDoctor } from '../step.js';
 import type { Style, Terminal } from '../terminal.js';
-import { countText, spanText, visible, wrapped } from '../words.js';
+import { countText, cutMiddle, spanText, visible, wrapped } from '../words.js';
 
 const STYLES: Readonly<Record<FindingSeverity, Style>> = { critical: 'red', warning: 'yellow', notice: 'dim' };
 const INDENT = '    ';
@@ -59,12 +59,21 @@ function examinationLines({ findings, costliest }: LockExamination, terminal: Te
 }
 
 function findingLines({ kind, severity, key, text, advice }: Finding, terminal: Terminal): string[] {
-  const where = key === undefined ? '' : `  ${visible(key)}`;
+  const head = `${severity}  ${kind}`;
+  const where = key === undefined ? '' : `  ${cutMiddle(visible(key), terminal.width - head.length - 2)}`;
   return [
-    `${terminal.paint(STYLES[severity], severity)}  ${kind}${where}`,
+    `${terminal.paint(STYLES[severity], severity)}${head.slice(severity.length)}${where}`,
     ...indented(visible(text), terminal.width),
-    ...indented(`-> ${visible(advice)}`, terminal.width),
+    ...adviceLines(`-> ${visible(advice)}`, terminal.width),
   ];
+}
+
+/** A command is there to be pasted, so it has a line of its own, neither cut nor wrapped. */
+const COMMAND = /(npx -p nestjs-zookeeper-lock zk-lock .*? --reason '(?:[^']|'\\'')*')(?:\. )?/;
+
+function adviceLines(advice: string, width: number): string[] {
+  const parts = advice.split(COMMAND).filter((part) => part !== '');
+  return parts.flatMap((part) => (COMMAND.test(part) ? [INDENT + part] : indented(part.trimEnd(), width)));
 }
 
 function costlyLines({ key, waiting, waitedMs, blocker, breakLine }: CostlyKey, width: number): string[] {
@@ -73,7 +82,6 @@ function costlyLines({ key, waiting, waitedMs, blocker, breakLine }: CostlyKey, 
   return [
     `  ${visible(key)}`,
     ...indented(waits, width),
-    // It is there to be pasted, so it is neither cut nor wrapped.
     ...(breakLine === undefined ? [] : [INDENT + visible(breakLine)]),
   ];
 }
