@@ -176,7 +176,7 @@ describe('An examination, on real servers,', () => {
     await make(`${other}/leader`, 'ephemeral', 'somebody');
     await make(`${other}/config`, 'persistent', '{"some":"settings"}');
     const [found] = await findingsOf(other, 'foreign node');
-    expect(found!.text).toContain(`2 nodes below ${other} are neither locks nor of this package`);
+    expect(found!.text).toContain(`2 nodes below ${other} are no locks, and not of this package`);
     await lock.release();
   });
 

@@ -55,15 +55,17 @@ export function foreignContenders(keys: readonly SeenKey[]): Weighed[] {
 export function strangers(nodes: readonly ListedNode[], withData: readonly string[]): Weighed[] {
   const ephemeral = nodes.filter(({ stat }) => stat.ephemeralOwner !== 0n).map(({ path }) => path);
   const byParent = new Map<string, string[]>();
-  for (const path of new Set([...ephemeral, ...withData])) {
+  for (const path of [...new Set([...ephemeral, ...withData])].sort()) {
     const parent = path.slice(0, path.lastIndexOf('/')) || '/';
-    byParent.set(parent, [...(byParent.get(parent) ?? []), path]);
+    const known = byParent.get(parent);
+    if (known === undefined) byParent.set(parent, [path]);
+    else known.push(path);
   }
   return [...byParent].map(([parent, paths]) => ({
     kind: 'foreign node',
     severity: 'notice',
     key: undefined,
-    text: `${paths.length === 1 ? 'A node' : `${paths.length} nodes`} below ${parent} are neither locks nor of this package: ${firstOf(paths)}.`,
+    text: `${paths.length === 1 ? `A node below ${parent} is no lock` : `${paths.length} nodes below ${parent} are no locks`}, and not of this package: ${firstOf(paths)}.`,
     advice:
       'They do no harm, and are read at each scan. If locks share the tree with other data by intent, leave them; give the locks a ' +
       'namespace of their own to be rid of them.',
@@ -111,7 +113,7 @@ export function notReaped(
       kind: 'container not reaped',
       severity: old.length >= MANY_NODES ? 'warning' : 'notice',
       key: undefined,
-      text: `${old.length} empty nodes stay though the servers should have removed them, the oldest for ${duration(old[0]!.ageMs)}: ${firstOf(paths)}. ${why}.`,
+      text: `${old.length === 1 ? 'An empty node stays' : `${old.length} empty nodes stay`} for longer than the servers take to remove it, the oldest for ${duration(old[0]!.ageMs)}: ${firstOf(paths)}. ${why}.`,
       advice:
         'See that the servers look for empty containers (znode.container.checkIntervalMs), and that no tool makes the nodes of keys as ' +
         `persistent ones. To remove one, which the servers refuse if it is in use: zkCli.sh delete ${quoted(paths[0]!)}`,
