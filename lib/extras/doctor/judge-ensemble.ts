@@ -112,9 +112,9 @@ function judgeTicks({ sessionBoundsMs }: EnsembleMeasures, { options: { serverTi
 function judgeAccess({ lockMs }: EnsembleMeasures, { options: { acl, auth, kerberos } }: Standard): CheckItem[] {
   if (lockMs === undefined) return [];
   const isOpen = acl.some(({ scheme }) => scheme === 'world');
-  const who = kerberos !== undefined ? 'Kerberos' : auth.length > 0 ? 'digest' : 'nobody in particular';
-  const rights = isOpen ? 'anybody may use its nodes' : 'only this client may use its nodes';
-  return [ok('access', `a lock was acquired and released as ${who} in ${lockMs} ms, in containers; ${rights}`)];
+  const who = kerberos !== undefined ? 'with Kerberos' : auth.length > 0 ? 'with a digest' : 'without credentials';
+  const rights = isOpen ? 'anybody may use its nodes' : 'only clients with the same identity may use its nodes';
+  return [ok('access', `a lock was acquired and released ${who} in ${lockMs} ms; ${rights}`)];
 }
 
 function judgeCommits({ commits, sessionTimeoutMs }: EnsembleMeasures, { maxCommitMs }: Standard): CheckItem[] {

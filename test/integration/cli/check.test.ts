@@ -151,7 +151,7 @@ describe('zk-lock check', () => {
       outcome: 'warning',
       advice: expect.stringContaining('plain text'),
     });
-    expect(itemsOf(found).get('access')).toMatchObject({ text: expect.stringContaining('as digest') });
+    expect(itemsOf(found).get('access')).toMatchObject({ text: expect.stringContaining('with a digest') });
     expect(found.stdout).not.toContain('secret');
   });
 

@@ -52,7 +52,9 @@ async function runDoctor(call: Call): Promise<number> {
 function examinationLines({ findings, costliest }: LockExamination, terminal: Terminal): string[] {
   const most = costliest.slice(0, MAX_COSTLY);
   return [
-    ...(findings.length === 0 ? ['Nothing was found.'] : findings.flatMap((one) => findingLines(one, terminal))),
+    ...(findings.length === 0
+      ? ['Nothing was found.']
+      : findings.flatMap((one, index) => [...(index === 0 ? [] : ['']), ...findingLines(one, terminal)])),
     ...(most.length === 0 ? [] : ['', 'Waited for most']),
     ...most.flatMap((one) => costlyLines(one, terminal.width)),
   ];

@@ -7,12 +7,12 @@ import { createLockService } from '../../../open.js';
 import type { Call, Command } from '../command.js';
 import { whoText } from '../contenders.js';
 import { EXIT, RUN_EXIT_TEXTS } from '../exit-codes.js';
-import { ChildCommand, type Ending, exitCodeOf, signalCode } from '../run/child-command.js';
+import { signalCode } from '../run/child-command.js';
+import { graceOf, runUnder } from '../run/run-under.js';
 import { SignalRelay } from '../run/signal-relay.js';
 import { UsageError } from '../usage-error.js';
-import { countText, spanText, visible } from '../words.js';
+import { countText, visible } from '../words.js';
 
-const GRACE_MS = 5_000;
 /** A wait for ever, for a clock. */
 const FOR_EVER_MS = Number.MAX_SAFE_INTEGER;
 /** After so long somebody may wonder why nothing happens. */
@@ -56,34 +56,42 @@ async function runCommand(call: Call): Promise<number> {
   if (file === undefined)
     throw new UsageError('run needs a command behind --, such as: zk-lock run /locks/a -- ./job.sh');
   const options = optionsOf(call, file);
-  const busyCode = call.flags.count('busy-code', MAX_EXIT_CODE);
+  const busyCode = busyCodeOf(call);
   // A mistake in it must show before the command runs, not when the lock is lost.
   graceOf(call);
+  let signals: SignalRelay | undefined;
   try {
     await using locks = await createLockService(call.connection);
-    const signals = new SignalRelay();
+    // Up to here a signal ends this process as any other: it holds nothing.
+    signals = new SignalRelay();
+    const lock = await acquire(call, locks, { ...options, signal: signals.interrupted });
+    if (lock === undefined) return skipped(call, busyCode ?? EXIT.done);
     try {
-      const lock = await acquire(call, locks, { ...options, signal: signals.interrupted });
-      if (lock === undefined) return skipped(call, busyCode ?? EXIT.done);
-      try {
-        if (signals.received !== undefined) return signalCode(signals.received);
-        return await under(lock, call, signals);
-      } finally {
-        await lock.release();
-      }
-    } catch (error) {
-      if (error instanceof LockError && error.code === 'LOCK_ABORTED' && signals.received !== undefined)
-        return signalCode(signals.received);
-      throw error;
+      if (signals.received !== undefined) return signalCode(signals.received);
+      return await runUnder(lock, call, signals);
     } finally {
-      signals.stop();
+      await lock.release();
     }
   } catch (error) {
-    const exitCode = error instanceof LockError ? exitCodeFor(error.code, busyCode ?? EXIT.busy) : undefined;
-    if (exitCode === undefined || !(error instanceof LockError)) throw error;
-    call.terminal.tell(visible(error.details), { code: error.code, key: error.key });
-    return exitCode;
+    return failed(error, call, signals?.received);
+  } finally {
+    signals?.stop();
   }
+}
+
+/** Says why the command was not started. What has nothing to do with the lock being busy, or away, is thrown on. */
+function failed(error: unknown, call: Call, received: NodeJS.Signals | undefined): number {
+  if (!(error instanceof LockError)) throw error;
+  const { code, key, details } = error;
+  if (code === 'LOCK_ABORTED' && received !== undefined) return signalCode(received);
+  const exitCode = BUSY.includes(code) ? (busyCodeOf(call) ?? EXIT.busy) : EXIT_BY_CODE[code];
+  if (exitCode === undefined) throw error;
+  call.terminal.tell(visible(details), { code, key });
+  return exitCode;
+}
+
+function busyCodeOf({ flags }: Call): number | undefined {
+  return flags.count('busy-code', MAX_EXIT_CODE);
 }
 
 function optionsOf({ flags, connection }: Call, file: string): AcquireOptions {
@@ -130,56 +138,6 @@ function skipped({ operands, flags, terminal }: Call, exitCode: number): number 
   return exitCode;
 }
 
-async function under(lock: LockHandle, call: Call, signals: SignalRelay): Promise<number> {
-  const { childCommand, flags, terminal } = call;
-  const [file = '', ...args] = childCommand;
-  const { key, fencingToken, nodePath } = lock;
-  const say = (text: string, event: string): void => {
-    if (flags.isSet('verbose')) terminal.tell(text, { event, key, token: String(fencingToken) });
-  };
-  say(`${visible(key)} is held with the token ${fencingToken}`, 'held');
-  const names = { ZK_LOCK_TOKEN: String(fencingToken), ZK_LOCK_KEY: key, ZK_LOCK_NODE: nodePath };
-  const child = new ChildCommand(file, args, { ...process.env, ...names });
-  signals.handTo(child);
-  const stopping = stopWhenLost(lock, child, call);
-  const ending = await child.ended;
-  // A process that stood still may see the end of the command before any timer has told of the loss.
-  const isLost = lock.signal.aborted || !lock.isHeld();
-  if (isLost) await stopping();
-  else if (signals.isRelayed) await child.isGone(graceOf(call));
-  if (ending.type === 'not started') {
-    terminal.tell(`the command ${visible(file)} cannot be started: ${reasonOf(ending.error)}`, {
-      event: 'not started',
-      key,
-    });
-    return exitCodeOf(ending);
-  }
-  say(`the command has ended (${endText(ending)})`, 'ended');
-  return isLost ? EXIT.lost : exitCodeOf(ending);
-}
-
-function graceOf({ flags }: Call): number {
-  return flags.span('grace') ?? GRACE_MS;
-}
-
-/** @returns waits for the end of the stopping, where it has begun */
-function stopWhenLost(lock: LockHandle, child: ChildCommand, call: Call): () => Promise<void> {
-  let stopped: Promise<void> | undefined;
-  const graceMs = graceOf(call);
-  const stop = (): void => {
-    stopped = child.stop(graceMs);
-    const { reason } = lock.signal as { readonly reason: unknown };
-    const why = reason instanceof LockError ? visible(reason.details) : 'the lock was lost';
-    call.terminal.tell(`the command is stopped, with SIGKILL after ${spanText(graceMs)}: ${why}`, {
-      event: 'lost',
-      key: lock.key,
-    });
-  };
-  if (lock.signal.aborted) stop();
-  else lock.signal.addEventListener('abort', stop, { once: true });
-  return () => stopped ?? child.stop(graceMs);
-}
-
 const EXIT_BY_CODE: Partial<Record<LockErrorCode, number>> = {
   LOCK_UNAVAILABLE: EXIT.notConnected,
   LOCK_CLOSED: EXIT.notConnected,
@@ -187,16 +145,3 @@ const EXIT_BY_CODE: Partial<Record<LockErrorCode, number>> = {
   LOCK_ABANDONED: EXIT.busy,
 };
 const BUSY: readonly LockErrorCode[] = ['LOCK_TIMEOUT', 'LOCK_DRAINED', 'LOCK_QUEUE_FULL'];
-
-function exitCodeFor(code: LockErrorCode, busyCode: number): number | undefined {
-  return BUSY.includes(code) ? busyCode : EXIT_BY_CODE[code];
-}
-
-function endText(ending: Ending): string {
-  return ending.type === 'killed' ? ending.signal : `exit code ${exitCodeOf(ending)}`;
-}
-
-function reasonOf({ code, message }: NodeJS.ErrnoException): string {
-  if (code === 'ENOENT') return 'there is no such program';
-  return code === 'EACCES' ? 'it is not executable' : message;
-}
