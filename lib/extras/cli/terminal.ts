@@ -16,9 +16,11 @@ export class Terminal {
   constructor(isJson: boolean) {
     this.isJson = isJson;
     // `zk-lock ls | head` ends the reader first: what is left to say then interests nobody.
-    process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EPIPE') throw error;
-    });
+    for (const stream of [process.stdout, process.stderr]) {
+      stream.on('error', (error: NodeJS.ErrnoException) => {
+        if (error.code !== 'EPIPE') throw error;
+      });
+    }
   }
 
   /** Where a line is cut or wrapped. A file or a pipe gets lines of any length: another program may search in them. */

@@ -58,6 +58,7 @@ describe('zk-lock', () => {
       expect(piped.stdout).toContain(LONG_KEY);
 
       const terminal = await zkLock.startAtTerminal(['ls', '/looks'], environment()).finished;
+      expect(terminal.stdout).toMatch(/\d+ nodes? read, \d+ locks?/);
       const lines = linesOf(terminal.stdout);
       expect(lines.filter((line) => line.length > 80)).toEqual([]);
       expect(lines.join('\n')).toMatch(/^\/looks\/long\/\S*…\S*\/the-end +HELD/m);

@@ -1,4 +1,4 @@
-import type { PastHold } from '../../../lock/past-hold.js';
+import type { LockHistory } from '../../doctor/lock-history.js';
 import type { Call, Command } from '../command.js';
 import { nameText } from '../contenders.js';
 import { EXIT, EXIT_TEXTS } from '../exit-codes.js';
@@ -37,7 +37,7 @@ async function runHistory(call: Call): Promise<number> {
   return EXIT.done;
 }
 
-function cells(hold: PastHold): string[] {
+function cells(hold: LockHistory['holds'][number]): string[] {
   const { since, heldMs, waitedMs, ended, token } = hold;
   return [momentText(since), spanText(heldMs), spanText(waitedMs), ended, `${token}`, nameText(hold) ?? 'unknown'];
 }
