@@ -5,6 +5,27 @@ import type { LockMode } from './mode.js';
 /** How a hold ended: it was released, or lost for one of these reasons. */
 export type HoldEnd = 'released' | LossReason;
 
+const ENDS: Readonly<Record<HoldEnd, true>> = {
+  released: true,
+  'session-ended': true,
+  uncertain: true,
+  suspended: true,
+  removed: true,
+  'lease-ended': true,
+  closed: true,
+  'sibling-lost': true,
+  broken: true,
+};
+export const HOLD_ENDS = Object.keys(ENDS) as readonly HoldEnd[];
+
+/** What is kept of holds that have ended. */
+export interface HistoryOptions {
+  /** How many holds of each key are kept, the last ones; from 1 to 100. Fewer are where the keys beside it need the room. */
+  readonly keep: number;
+  /** Only holds that took longer than this are kept, in milliseconds. @default 0, all of them */
+  readonly overMs?: number;
+}
+
 export interface PastHoldFacts {
   readonly token: bigint;
   readonly mode: LockMode;

@@ -5,11 +5,12 @@ export interface LockHistoryFacts {
   readonly key: string;
   /** The last one first. */
   readonly holds: readonly PastHold[];
+  /** How many holds of this key, and of those that are kept beside it, could not be written down in time. */
+  readonly dropped: number;
 }
 
 /** A history in JSON. */
-export interface LockHistoryJson {
-  readonly key: string;
+export interface LockHistoryJson extends Omit<LockHistoryFacts, 'holds'> {
   readonly holds: readonly PastHoldJson[];
 }
 
@@ -21,5 +22,5 @@ export function lockHistory(facts: LockHistoryFacts): LockHistory {
 }
 
 function historyJson(this: LockHistoryFacts): LockHistoryJson {
-  return { key: this.key, holds: this.holds.map((hold) => hold.toJSON()) };
+  return { ...this, holds: this.holds.map((hold) => hold.toJSON()) };
 }

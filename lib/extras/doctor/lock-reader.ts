@@ -11,6 +11,10 @@ import { examine } from './findings/examine.js';
 import { Marks } from './findings/zxid-clock.js';
 import type { ExamineOptions, LockExamination } from './lock-examination.js';
 import { type LockHistory, lockHistory } from './lock-history.js';
+import { type PastHold, pastHold } from '../../lock/past-hold.js';
+import { decodeHistory, historyPath, type KeptHold } from '../../queue/hold-history.js';
+import { PatientLink } from '../../session/patient-link.js';
+import { ANSWER_WITHIN_MS } from './doctor-options.js';
 import type { LockScan, ScanOptions } from './lock-scan.js';
 import { graphOf } from './graph/graph-of.js';
 import { lookAround } from './look/look-around.js';
@@ -41,8 +45,13 @@ export class LockReader {
   }
 
   async history(key: string): Promise<LockHistory> {
-    this.access().queuePathOf(key);
-    return lockHistory({ key, holds: [] });
+    const { session, namespace, waitMs, queuePathOf } = this.access();
+    queuePathOf(key);
+    const read = await new PatientLink(session, key, waitMs || ANSWER_WITHIN_MS).read(historyPath(namespace, key));
+    const { holds, dropped } = decodeHistory(read?.data ?? new Uint8Array(0));
+    // Tokens rise in the order in which the lock was given out. Processes write in another order, each a while later.
+    const ofKey = holds.filter((hold) => hold.key === key).sort((one, other) => (one.token < other.token ? 1 : -1));
+    return lockHistory({ key, holds: ofKey.map(pastHoldOf), dropped });
   }
 
   async examine(options: ExamineOptions): Promise<LockExamination> {
@@ -54,4 +63,8 @@ export class LockReader {
 function check(step: string, options: object, rules: Parameters<typeof checkOptions>[1]): void {
   checkIsObject(`${step}:`, options, " such as { prefix: '/locks' }");
   checkOptions(options, rules);
+}
+
+function pastHoldOf({ token, mode, label, host, pid, since, waitedMs, heldMs, ended }: KeptHold): PastHold {
+  return pastHold({ token, mode, label, host, pid, since, waitedMs, heldMs, ended });
 }

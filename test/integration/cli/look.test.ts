@@ -1,6 +1,12 @@
 import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import type { LockExaminationJson, LockScanJson, WaitGraphJson } from '../../../lib/extras/doctor/index.js';
+import type {
+  LockExaminationJson,
+  LockHistoryJson,
+  LockScanJson,
+  WaitGraphJson,
+} from '../../../lib/extras/doctor/index.js';
 import type { LockSnapshotJson } from '../../../lib/index.js';
+import { eventually } from '../../support/process/eventually.js';
 import { type Finished, ZkLock } from '../../support/command-line/zk-lock-process.js';
 import type { LockClient } from '../../support/locks/lock-client.js';
 import { LockStage } from '../../support/locks/lock-stage.js';
@@ -181,10 +187,30 @@ describe('zk-lock', () => {
     await end();
   });
 
-  it('history says that nothing is kept of a lock', async () => {
+  it('history shows the last holds of a lock, the last one first, and says where nothing is kept', async () => {
+    const client = await stage.open({ history: { keep: 10 } });
+    for (const label of ['Orders.ship', 'Orders.cancel']) {
+      const lock = await client.service.acquire('/past', { label });
+      await lock.release();
+    }
+    const kept = async (): Promise<string | undefined> => {
+      const { code, stdout } = await call('history', '/past');
+      expect(code).toBe(0);
+      return stdout.includes('Orders.cancel') ? stdout : undefined;
+    };
+    // It is written in the background, once a second at the most.
+    const text = await eventually('both holds are kept', kept);
+    expect(text).toMatch(
+      /^SINCE +HELD +WAITED +ENDED +TOKEN +WHO\n.* UTC +\S+ +\S+ +released +\d+ {2}Orders\.cancel on .*\n.*Orders\.ship on /,
+    );
+    const { holds } = JSON.parse((await call('history', '/past', '--json')).stdout) as LockHistoryJson;
+    expect(holds.map(({ label, ended }) => [label, ended])).toEqual([
+      ['Orders.cancel', 'released'],
+      ['Orders.ship', 'released'],
+    ]);
+
     const none = await call('history', '/nothing');
     expect(none).toMatchObject({ code: 0, stdout: '', stderr: expect.stringContaining('nothing is kept of /nothing') });
-    expect(JSON.parse((await call('history', '/nothing', '--json')).stdout)).toEqual({ key: '/nothing', holds: [] });
   });
 
   it.each([['ls'], ['show', '/a'], ['graph'], ['history', '/a'], ['doctor']])(
