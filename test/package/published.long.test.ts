@@ -26,6 +26,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const PAGES_FOR_USERS = [
   'cli.md',
   'development.md',
+  'doctor.md',
   'fencing-objects.md',
   'fencing-stores.md',
   'fencing-transactions.md',

@@ -11,9 +11,10 @@ const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
-/** A time span in words, of two units at the most: `820ms`, `45s`, `3m 12s`, `2h 5m`, `3d 4h`. */
+/** A time span in words, of two units at the most: `820ms`, `1.4s`, `45s`, `3m 12s`, `2h 5m`, `3d 4h`. */
 export function spanText(ms: number): string {
   if (ms < SECOND_MS) return `${Math.floor(ms)}ms`;
+  if (ms < 10 * SECOND_MS) return `${Math.floor(ms / 100) / 10}s`;
   if (ms < MINUTE_MS) return `${Math.floor(ms / SECOND_MS)}s`;
   if (ms < HOUR_MS) return twoUnits(ms, MINUTE_MS, 'm', SECOND_MS, 's');
   if (ms < DAY_MS) return twoUnits(ms, HOUR_MS, 'h', MINUTE_MS, 'm');
