@@ -11,6 +11,7 @@ import {
 } from '../../queue/hold-history.js';
 import { wallNow } from '../../lock/clock.js';
 import { failedWith, isAboutTheLink, SessionError } from '../../session/errors.js';
+import { ancestry } from '../../session/paths.js';
 import { create, get, set } from '../../session/requests.js';
 import type { Session } from '../../session/session.js';
 import type { PendingTimer, Timers } from '../timers.js';
@@ -129,11 +130,15 @@ export class HistoryWriter {
     const known = read instanceof SessionError ? NONE : decodeHistory(read.data);
     const data = encodeHistory(withHolds(known, added, this.#keep));
     // Another process may have written since: then this one reads again, a second later.
-    const written =
-      read instanceof SessionError
-        ? (await session.batch([create(historyRoot(namespace), 'persistent'), create(path, 'persistent', data)]))[1]
-        : (await session.batch([set(path, data, read.stat.version)]))[0];
-    return written instanceof SessionError ? written : undefined;
+    if (!(read instanceof SessionError)) {
+      const [written] = await session.batch([set(path, data, read.stat.version)]);
+      return written instanceof SessionError ? written : undefined;
+    }
+    // The servers may have removed the namespace meanwhile, as it stood empty.
+    const parents = ancestry(namespace).map((parent) => create(parent, 'container'));
+    const creates = [...parents, create(historyRoot(namespace), 'persistent'), create(path, 'persistent', data)];
+    const made = (await session.batch(creates)).at(-1);
+    return made instanceof SessionError ? made : undefined;
   }
 
   #putBack(path: string, node: PendingNode, refused: SessionError): void {

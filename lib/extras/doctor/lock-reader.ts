@@ -1,12 +1,6 @@
 import type { SessionAccess } from '../../engine/lock-service.js';
 import { ACQUIRE_RULES } from '../../lock/acquire-options.js';
-import {
-  checkIsObject,
-  checkOptions,
-  must,
-  MUST_BE_COUNT_OR_INFINITY,
-  mustBeMilliseconds,
-} from '../../lock/option-rules.js';
+import { checkIsObject, checkOptions, must, MUST_BE_COUNT_OR_INFINITY } from '../../lock/option-rules.js';
 import { examine } from './findings/examine.js';
 import { Marks } from './findings/zxid-clock.js';
 import type { ExamineOptions, LockExamination } from './lock-examination.js';
@@ -26,7 +20,11 @@ const SCAN_RULES = {
   signal: ACQUIRE_RULES.signal,
   onProgress: must('a function of the progress', (value) => typeof value === 'function'),
 };
-const EXAMINE_RULES = { ...SCAN_RULES, longHoldMs: mustBeMilliseconds(0), longQueue: MUST_BE_COUNT_OR_INFINITY };
+const MUST_BE_TIME = must(
+  'a number of milliseconds, 0 or more, or Infinity',
+  (value) => typeof value === 'number' && value >= 0,
+);
+const EXAMINE_RULES = { ...SCAN_RULES, longHoldMs: MUST_BE_TIME, longQueue: MUST_BE_COUNT_OR_INFINITY };
 
 /** The reading side of a doctor: it writes nothing. */
 export class LockReader {

@@ -102,7 +102,7 @@ export function abandonedKeys(keys: readonly SeenKey[]): Weighed[] {
         text: `A holder of ${key} vanished inside: ${who}, token ${token}. ${WHAT_FOLLOWS[isTaken ? 'taken' : policy]}`,
         advice:
           policy === 'enter' || policy === 'delay' || isTaken
-            ? 'Look why it died. There is nothing else to do: who enters is told, by lock.abandoned.'
+            ? 'Look why it died. There is nothing else to do: who enters learns it from lock.abandoned.'
             : `Look at what it left (inspect shows its last checkpoint), and repair that; then: ${clear}`,
         weight: contenders.length,
       },
@@ -111,9 +111,9 @@ export function abandonedKeys(keys: readonly SeenKey[]): Weighed[] {
 }
 
 const WHAT_FOLLOWS = {
-  taken: 'Somebody else is inside now, and was told of it.',
-  enter: 'The next one enters, and is told of it.',
-  delay: 'The next one enters after the lock-delay, and is told of it.',
+  taken: 'Somebody else is inside now, and knows (lock.abandoned).',
+  enter: 'The next one enters, and learns it from lock.abandoned.',
+  delay: 'The next one enters after the lock-delay, and learns it from lock.abandoned.',
   recover: 'Only calls that can recover what it left may enter; all others fail with LOCK_ABANDONED.',
   hold: 'All calls fail with LOCK_ABANDONED until somebody clears the key.',
 } as const;

@@ -60,7 +60,7 @@ export function crowdedSessions(keys: readonly SeenKey[]): Weighed[] {
     for (const { snapshot, ephemeralOwner } of contenders) {
       if (ephemeralOwner === 0n) continue;
       const { sessionId, client, nodePath } = snapshot;
-      const who = client?.host === undefined ? 'a client of another make' : `${client.host}, pid ${client.pid}`;
+      const who = client?.host === undefined ? 'another kind of client' : `${client.host}, pid ${client.pid}`;
       const session = sessions.get(sessionId) ?? { nodes: 0, bytes: 0, who };
       session.nodes += 1;
       session.bytes += LENGTH_BYTES + Buffer.byteLength(nodePath);

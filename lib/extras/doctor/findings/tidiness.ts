@@ -20,7 +20,7 @@ export function mixedFamilies(keys: readonly SeenKey[]): Weighed[] {
       const refusal = refusalIn(queue, mode);
       if (refusal?.because !== 'foreign family') continue;
       const text =
-        `${refusal.node.name} in the queue of ${key} is of another make, and does not see contenders of mode ${mode}: both may ` +
+        `${refusal.node.name} in the queue of ${key} belongs to another kind of client, which does not see contenders of mode ${mode}: both may ` +
         'be inside at once. Calls of this package fail with LOCK_CONFIGURATION meanwhile.';
       const advice =
         'Let all clients of this key use one family of names: exclusive with a mutex of Curator or kazoo, read and write with their ' +
@@ -42,7 +42,7 @@ export function foreignContenders(keys: readonly SeenKey[]): Weighed[] {
       kind: 'foreign node',
       severity: 'notice',
       key: where.length === 1 ? where[0]!.key : undefined,
-      text: `Clients of another make (Curator, kazoo, zkCli) queue on ${firstOf(where.map(({ key }) => key))}.`,
+      text: `Other kinds of clients (Curator, kazoo, zkCli) queue on ${firstOf(where.map(({ key }) => key))}.`,
       advice:
         'They share the lock, and heed neither its record nor a break or a drain: breaking such a holder removes its node, and the ' +
         'holder goes on. Nothing is to do if you know of them.',

@@ -55,7 +55,7 @@ function andMore(kind: FindingKind, count: number): Finding {
 
 /** Who a contender is, for people. */
 export function whoIs({ client, sessionId }: Pick<ContenderSnapshot, 'client' | 'sessionId'>): string {
-  return client === undefined ? `a client of another make (session ${sessionId})` : nameOf(client);
+  return client === undefined ? `another kind of client (session ${sessionId})` : nameOf(client);
 }
 
 const SECOND_MS = 1_000;

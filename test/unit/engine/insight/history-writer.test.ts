@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { decodeHistory, historyPath, historyRoot } from '../../../../lib/queue/hold-history.js';
+import { decodeHistory, historyPath, historyRoot, type KeptHistory } from '../../../../lib/queue/hold-history.js';
 import { LockDoctor } from '../../../../lib/extras/doctor/lock-doctor.js';
 import { create, get, remove } from '../../../../lib/session/requests.js';
 import { replyTo } from '../../../support/sessions/reply-to.js';
@@ -125,15 +125,27 @@ describe('The history', () => {
     expect((await kept(other)).holds).toMatchObject([{ label: 'last', ended: 'closed', token: lock.fencingToken }]);
   });
 
+  it('lies in the namespace, also where the servers have removed that meanwhile', async () => {
+    const inside = await engine.client('inside', { namespace: '/app/locks', history: { keep: 3, overMs: 0 } });
+    await engine.settle(inside.locks.withLock(KEY, () => undefined));
+    const above = ['/app/locks/locks/report', '/app/locks/locks', '/app/locks', '/app'];
+    for (const path of above) await engine.settle(one.session.batch([remove(path)]));
+    expect(engine.world.stat('/app')).toBeUndefined();
+    await engine.runFor(3_000);
+    const { holds } = await engine.settle(new LockDoctor(inside.locks).history(KEY));
+    expect(holds).toHaveLength(1);
+    expect(engine.world.stat(historyPath('/app/locks', KEY))).toBeDefined();
+  });
+
   it('bounds what waits to be written, whatever the number of keys', async () => {
     const keys = Array.from({ length: 1_100 }, (_, index) => `/locks/many/${index}`);
     const locks = await engine.settle(Promise.all(keys.map((key) => one.locks.acquire(key))));
     await engine.runFor(100);
     await engine.settle(Promise.all(locks.map((lock) => lock.release())));
     await engine.runFor(140_000);
-    const nodes = [];
+    const nodes: KeptHistory[] = [];
     for (const path of new Set(keys.map((key) => historyPath('', key)))) nodes.push(await kept(one, path));
-    const total = (of: (node: (typeof nodes)[number]) => number) => nodes.reduce((sum, node) => sum + of(node), 0);
+    const total = (of: (node: KeptHistory) => number) => nodes.reduce((sum, node) => sum + of(node), 0);
     expect(total(({ holds }) => holds.length)).toBe(1_000);
     expect(total(({ dropped }) => dropped)).toBe(100);
   });

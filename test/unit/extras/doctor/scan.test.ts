@@ -84,6 +84,49 @@ describe('scan', () => {
     expect(await keysOf()).toEqual([]);
   });
 
+  /** Scans, and does something between the list of the key and the reading of what it showed. */
+  async function scanAround(act: () => Promise<void>) {
+    let acting: Promise<void> | undefined;
+    const result = await scan({
+      prefix: '/locks/a',
+      onProgress: () => {
+        if (acting !== undefined) return;
+        engine.faults.refuse(operator.process);
+        acting = act().then(() => {
+          engine.faults.pass(operator.process);
+          engine.faults.accept(operator.process);
+        });
+      },
+    });
+    await engine.settle(acting!);
+    return result;
+  }
+
+  it('looks again at a key whose holder has left since its list', async () => {
+    const lock = await hold('/locks/a');
+    let next: LockHandle | undefined;
+    const { locks } = await scanAround(async () => {
+      const waiting = other.locks.acquire('/locks/a');
+      await other.sleep(100);
+      await lock.release();
+      next = await waiting;
+    });
+    expect(locks).toMatchObject([{ state: 'HELD', holders: [{ fencingToken: next!.fencingToken }] }]);
+  });
+
+  it('does not take a holder for vanished that came after the list', async () => {
+    const first = await hold('/locks/a', { atLeastMs: 10 });
+    await engine.settle(first.release());
+    await engine.runFor(1_000);
+    let next: LockHandle | undefined;
+    const { locks } = await scanAround(async () => {
+      next = await other.locks.acquire('/locks/a', { onAbandoned: 'enter' });
+    });
+    expect(locks).toMatchObject([
+      { state: 'HELD', holders: [{ fencingToken: next!.fencingToken }], abandoned: undefined },
+    ]);
+  });
+
   it('tells how far it is, and reads on where the link was down in the middle', async () => {
     const keys = Array.from({ length: 1_200 }, (_, index) => `/locks/${String(index).padStart(4, '0')}`);
     await engine.settle(Promise.all(keys.map((key) => one.locks.acquire(key, { mode: 'read' }))));
