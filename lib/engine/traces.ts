@@ -40,7 +40,7 @@ export function failAcquire(message: AcquireMessage, error: unknown, waitedMs: n
 export function beginHold(
   connection: string,
   asked: Asked,
-  facts: Pick<HoldMessage, 'scope' | 'token' | 'waitedMs' | 'mode'>,
+  facts: Pick<HoldMessage, 'scope' | 'waitedMs' | 'mode'> & { readonly token: bigint | undefined },
 ): HoldMessage | undefined {
   if (!holds.hasSubscribers) return undefined;
   const { scope, token, waitedMs, mode } = facts;
@@ -48,7 +48,7 @@ export function beginHold(
     connection,
     ...factsOf(asked),
     scope,
-    token,
+    token: token === undefined ? undefined : String(token),
     waitedMs,
     mode,
     heldMs: undefined,

@@ -156,6 +156,7 @@ export function findReentry<H extends OwnedHold>(
 
 /** The last group of a UUID begins here. */
 const COUNT_AT = 24;
+const ZEROS = '000000000000';
 
 /** Makes the UUIDs that tell contenders and callers apart. The beginning is random for each lock service, the rest counts up. */
 export class Identifiers {
@@ -169,6 +170,7 @@ export class Identifiers {
   next(): string {
     // Counting costs an acquire less than a new random UUID.
     this.#count += 1;
-    return this.#beginning + this.#count.toString(16).padStart(12, '0');
+    const count = this.#count.toString(16);
+    return this.#beginning + ZEROS.slice(count.length) + count;
   }
 }
