@@ -1,15 +1,15 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { isGroupRunning } from '../../../lib/extras/cli/run/process-group.js';
-import { ZkLock, type ZkLockProcess } from '../../support/command-line/zk-lock-process.js';
+import { AWHILE, ZkLock, type ZkLockProcess } from '../../support/command-line/zk-lock-process.js';
 import { SHORTEST_SESSION_MS, TICK_MS } from '../../support/locks/times.js';
 import { eventually } from '../../support/process/eventually.js';
 import { type StandaloneServer, startZooKeeper } from '../../support/zookeeper/start-zookeeper.js';
 
 const KEY = '/locks/lost';
 /** Ends at SIGTERM, in its own time. */
-const OBEYS = `trap 'echo told; exit 0' TERM; echo "began $$"; while :; do sleep 0.02; done`;
+const OBEYS = `trap 'echo told; exit 0' TERM; echo "began $$"; ${AWHILE}`;
 /** Must be killed. */
-const IGNORES = `trap '' TERM; echo "began $$"; while :; do sleep 0.02; done`;
+const IGNORES = `trap '' TERM; echo "began $$"; ${AWHILE}`;
 
 describe('A lock of zk-lock run that is lost', () => {
   let server: StandaloneServer;

@@ -4,13 +4,14 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { isGroupRunning } from '../../../lib/extras/cli/run/process-group.js';
 import { createLockDoctor } from '../../../lib/extras/doctor/index.js';
-import { ZkLock } from '../../support/command-line/zk-lock-process.js';
+import { AWHILE, UNTIL_GO, ZkLock } from '../../support/command-line/zk-lock-process.js';
 import { LockStage } from '../../support/locks/lock-stage.js';
 import { TICK_MS } from '../../support/locks/times.js';
 
 /** Says what it was given, and waits until a file is there. */
-const WAITS =
-  'echo "began $ZK_LOCK_KEY $ZK_LOCK_TOKEN $ZK_LOCK_NODE"; until [ -e "$GO" ]; do sleep 0.02; done; echo ended';
+const WAITS = `echo "began $ZK_LOCK_KEY $ZK_LOCK_TOKEN $ZK_LOCK_NODE"; ${UNTIL_GO}; echo ended`;
+/** For a shell that another one starts, which must leave its variables alone. */
+const INNER = AWHILE.replaceAll('$', '\\$');
 
 describe('zk-lock run', () => {
   const stage = new LockStage();
@@ -121,7 +122,7 @@ describe('zk-lock run', () => {
         '--',
         'sh',
         '-c',
-        `sh -c "${handler.replaceAll('"', '\\"')}; echo began; while :; do sleep 0.02; done"; exit $?`,
+        `sh -c "${handler.replaceAll('"', '\\"')}; echo began; ${INNER}"; exit $?`,
       );
       await running.untilItSays('began');
       running.signal(name);
@@ -144,14 +145,7 @@ describe('zk-lock run', () => {
 
   it('stops the command, and what it has started, when the lock is broken: 121', async () => {
     // The inner process ignores SIGTERM, so only SIGKILL to the group ends it.
-    const running = start(
-      '--grace',
-      '300ms',
-      '--',
-      'sh',
-      '-c',
-      `sh -c "trap '' TERM; echo inner $$; while :; do sleep 0.02; done"`,
-    );
+    const running = start('--grace', '300ms', '--', 'sh', '-c', `sh -c "trap '' TERM; echo inner $$; ${INNER}"`);
     await running.untilItSays('inner');
     const client = await stage.open();
     const [holder] = (await client.service.inspect(key)).holders;
@@ -173,9 +167,14 @@ describe('zk-lock run', () => {
 
   it('passes Ctrl-C of a terminal on no second time: the command has got it by itself', async () => {
     key = stage.freshKey();
-    const script = `trap 'echo "got INT"' INT; echo began; n=0; until [ -e "$GO" ]; do sleep 0.02; done`;
+    // A shell would take two signals in quick succession for one.
+    const script = `
+      process.on('SIGINT', () => console.log('got INT'));
+      console.log('began');
+      setInterval(() => require('node:fs').existsSync(process.env.GO) && process.exit(), 20);
+      setTimeout(() => process.exit(9), 30_000);`;
     const running = zkLock.startAtTerminal(
-      ['run', key, '--', 'sh', '-c', script],
+      ['run', key, '--', process.execPath, '--eval', script],
       environment({ GO: join(folder, key.replaceAll('/', '_')) }),
     );
     await running.untilItSays('began');

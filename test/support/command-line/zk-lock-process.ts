@@ -1,4 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process';
+import { Socket } from 'node:net';
 import { eventually } from '../process/eventually.js';
 import { killWithUs } from '../process/reaper.js';
 import { freezeProcess, hasEnded, killProcess, resumeProcess } from '../process/signals.js';
@@ -6,6 +7,11 @@ import { compileScript } from '../typescript/compiled-script.js';
 
 const SCRIPT = new URL('../../../lib/extras/cli/zk-lock.ts', import.meta.url);
 const TERMINAL_COLUMNS = 80;
+
+/** For scripts of a shell that wait for a signal. They end by themselves, in case that a test fails and nobody sends one. */
+export const AWHILE = 'i=0; while [ $((i=i+1)) -lt 1500 ]; do sleep 0.02; done';
+/** For scripts that wait for a file of the name in $GO. */
+export const UNTIL_GO = 'i=0; until [ -e "$GO" ] || [ $((i=i+1)) -gt 1500 ]; do sleep 0.02; done';
 
 export interface Finished {
   readonly code: number | null;
@@ -22,6 +28,8 @@ export class ZkLockProcess {
   constructor(private readonly child: ChildProcess) {
     child.stdout?.setEncoding('utf8').on('data', (text: string) => (this.stdout += text));
     child.stderr?.setEncoding('utf8').on('data', (text: string) => (this.stderr += text));
+    // What a failed test leaves running must not keep the runner.
+    for (const stream of [child.stdin, child.stdout, child.stderr]) if (stream instanceof Socket) stream.unref();
     this.finished = new Promise((resolve) => {
       child.once('close', (code) => resolve({ code, stdout: this.stdout, stderr: this.stderr }));
     });
