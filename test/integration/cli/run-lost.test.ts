@@ -9,7 +9,7 @@ const KEY = '/locks/lost';
 /** Ends at SIGTERM, in its own time. */
 const OBEYS = `trap 'echo told; exit 0' TERM; echo "began $$"; ${AWHILE}`;
 /** Must be killed. */
-const IGNORES = `trap '' TERM; echo "began $$"; ${AWHILE}`;
+const IGNORES = `trap '' TERM; echo "began $$"; ${AWHILE}; echo "ended by itself"`;
 
 describe('A lock of zk-lock run that is lost', () => {
   let server: StandaloneServer;
@@ -46,7 +46,9 @@ describe('A lock of zk-lock run that is lost', () => {
     const running = start(IGNORES, '--grace', '100ms');
     await running.untilItSays('began');
     await server.kill();
-    expect(await running.finished).toMatchObject({ code: 121, stderr: expect.stringContaining('SIGKILL after 100ms') });
+    const { code, stdout, stderr } = await running.finished;
+    expect([code, stderr]).toEqual([121, expect.stringContaining('SIGKILL after 100ms')]);
+    expect(stdout).not.toContain('ended by itself');
     expect(isGroupRunning(groupOf(running))).toBe(false);
     await server.start();
   });
