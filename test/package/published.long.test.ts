@@ -37,6 +37,7 @@ const PAGES_FOR_USERS = [
   'neighbours.md',
   'observability.md',
   'production.md',
+  'recipes.md',
   'recovery.md',
   'signed-tokens.md',
   'simulator.md',

@@ -28,7 +28,7 @@ export async function examine(access: SessionAccess, options: ExamineOptions, ma
   const tree = await lookAround(access, options);
   const { at, keys, unreadable } = tree;
   const reads = new ManyReads(session, namespace || '/', waitMs || ANSWER_WITHIN_MS, signal);
-  const nodes = tree.nodes.filter(({ path }) => path !== OF_SERVERS && !path.startsWith(`${OF_SERVERS}/`));
+  const nodes = tree.nodes.filter(({ path }) => !isOfServers(path));
   const nowMs = wallNow(session.clock);
   const markers = await readMarkers(reads, nodes, namespace, nowMs);
   const silent = await findSilentHolders(reads, tree, { longHoldMs, namespace, nowMs });
@@ -49,7 +49,10 @@ export async function examine(access: SessionAccess, options: ExamineOptions, ma
     ...longQueues(keys, limits),
     ...mixedFamilies(keys),
     ...foreignContenders(keys),
-    ...strangers(nodes, tree.withOtherData),
+    ...strangers(
+      nodes,
+      tree.withOtherData.filter((path) => !isOfServers(path)),
+    ),
     ...unreadableNodes(unreadable),
     ...notReaped(
       nodes.filter((node) => node.path !== tree.root && isEmpty(node)),
@@ -60,6 +63,10 @@ export async function examine(access: SessionAccess, options: ExamineOptions, ma
   ];
   marks.remember(tree, nowMs);
   return lockExamination({ at: new Date(at), findings: worstFirst(findings), costliest: costliestOf(keys) });
+}
+
+function isOfServers(path: string): boolean {
+  return path === OF_SERVERS || path.startsWith(`${OF_SERVERS}/`);
 }
 
 /** Of a node with other nodes below it, and without contenders, the numbers mean nothing. */

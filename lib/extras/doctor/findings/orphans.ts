@@ -1,4 +1,4 @@
-import { DRAIN_MARKER, type Intervention } from '../../../queue/intervention.js';
+import type { Intervention } from '../../../queue/intervention.js';
 import { holdersOf } from '../look/lock-row.js';
 import type { SeenContender, SeenKey } from '../look/seen-key.js';
 import { quoted } from './command-lines.js';
@@ -13,6 +13,7 @@ const DRAIN_TAKES_MS = 10 * 60_000;
 /** The marker of a drain, as it was found below a key. */
 export interface SeenMarker {
   readonly key: string;
+  readonly path: string;
   readonly drain: Intervention;
   readonly ageMs: number;
   /** Whether it goes with no session. */
@@ -63,9 +64,8 @@ function whyOrphan(
 
 /** Marks of drains that should have ended long ago. */
 export function staleMarkers(markers: readonly SeenMarker[]): Weighed[] {
-  return markers.flatMap(({ key, drain, ageMs, isPersistent }) => {
+  return markers.flatMap(({ key, path, drain, ageMs, isPersistent }) => {
     if (!isPersistent && ageMs < DRAIN_TAKES_MS) return [];
-    const path = `${key}/${DRAIN_MARKER}`;
     const since = `It was begun by ${drain.by} (${drain.reason}) ${duration(ageMs)} ago`;
     const text = `${path} says that the queue is being drained. ${since}, and whoever loses its place meanwhile fails with LOCK_DRAINED.`;
     const advice = isPersistent

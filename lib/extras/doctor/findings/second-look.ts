@@ -23,12 +23,21 @@ export async function readMarkers(
   nowMs: number,
 ): Promise<SeenMarker[]> {
   const drained = nodes.filter(({ reserved }) => reserved.includes(DRAIN_MARKER));
-  const read = await reads.answers(drained.map(({ path }) => get(pathBelow(path, DRAIN_MARKER))));
+  const paths = drained.map(({ path }) => pathBelow(path, DRAIN_MARKER));
+  const read = await reads.answers(paths.map((path) => get(path)));
   return read.flatMap((marker, index) => {
     if (marker instanceof SessionError) return [];
     const { ctime, ephemeralOwner } = marker.stat;
     const key = drained[index]!.path.slice(namespace.length);
-    return [{ key, drain: decodeIntervention(marker.data), ageMs: nowMs - ctime, isPersistent: ephemeralOwner === 0n }];
+    return [
+      {
+        key,
+        path: paths[index]!,
+        drain: decodeIntervention(marker.data),
+        ageMs: nowMs - ctime,
+        isPersistent: ephemeralOwner === 0n,
+      },
+    ];
   });
 }
 

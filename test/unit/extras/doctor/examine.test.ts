@@ -3,7 +3,7 @@ import type { Finding, LockExamination } from '../../../../lib/extras/doctor/ind
 import { LockDoctor } from '../../../../lib/extras/doctor/lock-doctor.js';
 import { encodeContender } from '../../../../lib/queue/node-data.js';
 import { contenderId, namePrefix } from '../../../../lib/queue/node-name.js';
-import { create, remove } from '../../../../lib/session/requests.js';
+import { create, remove, set } from '../../../../lib/session/requests.js';
 import { replyTo } from '../../../support/sessions/reply-to.js';
 import { useEngine } from '../../engine/support/use-engine.js';
 
@@ -61,6 +61,20 @@ describe('examine', () => {
       { severity: 'critical', key: '/locks/a', text: expect.stringContaining('2140000001 of its 2147483648') },
     ]);
     await engine.settle(lock.release());
+  });
+
+  it('leaves out what the servers keep for themselves, and names nodes of a namespace by their whole paths', async () => {
+    const make = (path: string, data = ''): Promise<unknown> =>
+      engine.settle(replyTo(operator.session, create(path, 'persistent', Buffer.from(data))));
+    const config = Buffer.from('server.1=zk1:2888:3888:participant');
+    await engine.settle(replyTo(operator.session, set('/zookeeper/config', config)));
+    expect((await examine()).findings).toEqual([]);
+    const inside = await engine.client('inside', { namespace: '/app' }, { namespace: '/app' });
+    await engine.settle((await engine.settle(inside.locks.acquire('/a'))).release());
+    await make('/app/a/~drained', '{}');
+    const { findings } = await engine.settle(new LockDoctor(inside.locks).examine());
+    expect(findings).toMatchObject([{ kind: 'orphan', key: '/a' }]);
+    expect(findings[0]!.advice).toContain("zkCli.sh delete '/app/a/~drained'");
   });
 
   it('survives JSON', async () => {

@@ -123,8 +123,9 @@ describe('Findings about nodes', () => {
       ]);
     expect(orphans([broken(NOW_MS - MINUTE_MS)], NOW_MS)).toMatchObject([{ severity: 'warning', key: '/a' }]);
     expect(orphans([broken(NOW_MS - 10_000)], NOW_MS)).toEqual([]);
-    const marker = { key: '/a', drain: breaking, ageMs: 5_000, isPersistent: false };
+    const marker = { key: '/a', path: '/app/a/~drained', drain: breaking, ageMs: 5_000, isPersistent: false };
     expect(staleMarkers([marker])).toEqual([]);
+    expect(staleMarkers([{ ...marker, isPersistent: true }])[0]!.advice).toContain("delete '/app/a/~drained'");
     expect(
       staleMarkers([
         { ...marker, isPersistent: true },
@@ -175,7 +176,7 @@ describe('Findings about nodes', () => {
     const paths = Array.from({ length: 100_000 }, (_, index) => `/config/${index}`);
     const found = strangers([], [...paths, '/other/one']);
     expect(found.map(({ text }) => text)).toEqual([
-      '100000 nodes below /config are no locks, and not of this package: /config/0, /config/1, /config/2 and 99997 more.',
+      '100000 nodes below /config are no locks, and not of this package: /config/0, /config/1, /config/10 and 99997 more.',
       'A node below /other is no lock, and not of this package: /other/one.',
     ]);
   });
