@@ -289,8 +289,15 @@ describe('the packed package', () => {
     it('ends with its exit codes, and with a sentence in place of a stack trace', async () => {
       const refused = (error: { code: number; stdout: string; stderr: string }) => error;
       const unnamed = await npx('ls').then(() => undefined, refused);
-      expect(unnamed).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(/^zk-lock: which servers\? .*\n$/m) });
-      const away = await npx('ls', '--connect', '127.0.0.1:1', '--connect-timeout', '200ms').then(() => undefined, refused);
+      expect(unnamed).toMatchObject({
+        code: 2,
+        stdout: '',
+        stderr: expect.stringMatching(/^zk-lock: which servers\? .*\n$/m),
+      });
+      const away = await npx('ls', '--connect', '127.0.0.1:1', '--connect-timeout', '200ms').then(
+        () => undefined,
+        refused,
+      );
       expect(away).toMatchObject({ code: 3, stdout: '', stderr: expect.stringMatching(/^zk-lock: .*127\.0\.0\.1:1/m) });
       expect(away!.stderr).not.toMatch(/^ +at /m);
     });
