@@ -42,6 +42,7 @@ export class Hold implements Member, Footing, OwnedHold {
   #handles = 0;
   #controller: AbortController | undefined;
   #recordWrites: RecordWrites | undefined;
+  #tokenText: string | undefined;
   /** Most locks have no end of their own. */
   #leases: Leases | undefined;
 
@@ -57,12 +58,18 @@ export class Hold implements Member, Footing, OwnedHold {
     const { leaseMs } = this.request.options;
     if (leaseMs !== undefined) this.lease(this, leaseMs);
     const waitedMs = Math.round(this.heldSince - this.request.askedAt);
-    if (parts.events.observed) parts.events.next({ ...this.facts(), type: 'acquired', waitedMs });
+    if (parts.events.observed) parts.events.next(Object.assign(this.facts(), { type: 'acquired' as const, waitedMs }));
     const { abandoned } = contender;
     if (abandoned !== undefined) parts.events.next({ ...this.facts(), type: 'abandoned', abandoned });
     // An operator may have removed the node, or broken the lock, before this hold listened to it.
     if (contender.node.isGone) this.lose('removed');
     contender.node.onBroken((breaking) => this.lose(breaking));
+  }
+
+  /** The token as text; undefined for a lock of this process alone, which has none. */
+  get tokenText(): string | undefined {
+    if (this.parts.scope === 'fleet') this.#tokenText ??= String(this.token);
+    return this.#tokenText;
   }
 
   get request(): LockRequest {

@@ -8,6 +8,8 @@ import { nameOf, type OpenTelemetryApi, type OpenTelemetrySpan, SCOPE } from './
 
 /** `SpanStatusCode.ERROR` */
 const ERROR = 2;
+/** When the monotonic clock began, in milliseconds since 1970. To ask for it takes longer than to ask the clock. */
+const CLOCK_BEGAN_AT = performance.timeOrigin;
 
 type Message = AcquireMessage | HoldMessage;
 
@@ -50,7 +52,7 @@ export function traceLocks(
     return span;
   };
 
-  const now = (): Instant => ({ ms: performance.timeOrigin + performance.now(), context: context.active() });
+  const now = (): Instant => ({ ms: CLOCK_BEGAN_AT + performance.now(), context: context.active() });
   const acquires = listen<AcquireMessage>(LOCK_CHANNELS.acquire, connections, later, now, {
     start: (message, at) => begin('acquire', message, at, [...(holders.get(placeOf(message)) ?? [])]),
     asyncEnd: (message, at) => {
