@@ -51,6 +51,10 @@ marker.cycle path { fill: var(--bad); }
 .box text.more { fill: var(--muted); font-size: 11px; }
 .chain { padding-left: 1.3rem; }
 
+@media (max-width: 79rem) {
+  .locks .template { display: none; }
+}
+
 @media (max-width: 48rem) {
   table, tbody, thead { display: block; }
   table.locks thead tr { display: flex; flex-wrap: wrap; gap: 0.2rem 0.9rem; padding-bottom: 0.4rem; border-bottom: 1px solid var(--edge); }
@@ -61,10 +65,9 @@ marker.cycle path { fill: var(--bad); }
   tbody td:empty { display: none; }
   .locks tbody th.key { flex: 1 1 60%; }
   .locks td.state { margin-left: auto; }
-  .locks td.holder, .locks td.template, .timeline td.when { flex: 1 0 100%; }
+  .locks td.holder, .timeline td.when { flex: 1 0 100%; }
   .timeline td.what { flex: 1 1 60%; white-space: normal; }
   .locks td.age::before, .locks td.waiting::before, .locks td.longest::before { content: attr(data-title) " " / ""; color: var(--muted); font-weight: 400; }
-  .locks td.template { display: none; }
   .age, .waiting, .longest { text-align: left; }
   .timeline tbody th, .timeline td.place { white-space: normal; }
   .timeline tbody th { flex: 1 1 auto; }
