@@ -217,9 +217,9 @@ export class LockCalls {
   }
 
   #traced(lock: AcquiredLock, call: Call): AcquiredLock {
-    const { token, request } = lock.hold;
+    const { request } = lock.hold;
     if (request.trace === undefined) return lock;
-    request.trace.token = this.#parts.scope === 'fleet' ? String(token) : undefined;
+    request.trace.token = lock.hold.tokenText;
     endAcquire(request.trace, 'acquired', sinceAskedMs(request, call));
     return lock;
   }

@@ -89,7 +89,8 @@ export async function runInFrame<T>(frame: OwnerFrame, work: () => T | PromiseLi
 export function detached<T>(work: () => T): T {
   // A promise would be too late: its work has begun inside the lock already.
   checkFunction('work', work, 'detached(() => publish())');
-  return storage.run(undefined, work);
+  // Where no lock is around, there is nothing to leave; and Node makes every promise dearer once a storage has been run.
+  return storage.getStore() === undefined ? work() : storage.run(undefined, work);
 }
 
 /** The events of a lock service. */

@@ -84,7 +84,7 @@ export class Upgrade {
   async run(): Promise<void> {
     const { hold, scope, parts } = this;
     if (hold.upgrades.isUnderWay || !parts.link.isUp) this.#mustWait();
-    const stopListening = hold.onEnd((error) => scope.end(error));
+    const stopListening = hold.onEnd((error) => scope.end(error()));
     try {
       await hold.upgrades.begin(scope);
       let removed: Promise<void> | undefined;
