@@ -34,7 +34,7 @@ const ACL_BY_WORD: Readonly<Record<'creator' | 'open', readonly Acl[]>> = {
 
 const DEFAULTS: Omit<
   ResolvedOptions,
-  'connect' | 'isInMemory' | 'namespace' | 'auth' | 'kerberos' | 'acl' | 'tls' | 'alerts'
+  'connect' | 'isInMemory' | 'namespace' | 'auth' | 'kerberos' | 'acl' | 'tls' | 'alerts' | 'history'
 > = {
   sessionTimeoutMs: 10_000,
   serverTickMs: 2_000,
@@ -73,6 +73,7 @@ const RULES: Readonly<Record<keyof DistributedLockOptions, OptionRule>> = {
   whenUnavailable: mustBeOneOf(['reject', 'local']),
   lockDelayMs: mustBeMilliseconds(0),
   alerts: mistakeInAlerts,
+  history: mistakeInHistory,
   memory: must('an object such as { allowInProduction: true }', isMemory),
 };
 
@@ -102,6 +103,7 @@ export function resolveOptions(options: DistributedLockOptions): ResolvedOptions
     // The root is no prefix: a key already begins with a slash.
     namespace: namespace === '/' ? '' : namespace,
     alerts: options.alerts === false ? (false as const) : withDefaults(options.alerts ?? {}, ALERTS),
+    history: options.history && { keep: options.history.keep, overMs: options.history.overMs ?? 0 },
     acl: aclOf(acl ?? (auth === undefined ? 'open' : 'creator')),
   };
   // `defineProperties` makes members that are not enumerable, so no log or error shows the credentials.
@@ -162,6 +164,25 @@ function mistakeInAlerts(alerts: unknown): string | undefined {
       return `${name} must be a number above 0, or Infinity, not ${shown(value)}`;
   }
   return undefined;
+}
+
+const HISTORY_RULES = {
+  keep: must(
+    'a whole number from 1 to 100',
+    (keep) => Number.isInteger(keep) && (keep as number) >= 1 && (keep as number) <= 100,
+  ),
+  overMs: mustBeMilliseconds(0),
+};
+
+function mistakeInHistory(history: unknown): string | undefined {
+  if (typeof history !== 'object' || history === null)
+    return `must be an object such as { keep: 20, overMs: 1000 }, not ${shown(history)}`;
+  for (const name of Object.keys(history))
+    if (!Object.hasOwn(HISTORY_RULES, name)) return describeUnknownOption(name, Object.keys(HISTORY_RULES));
+  const { keep, overMs = 0 } = history as { readonly keep?: unknown; readonly overMs?: unknown };
+  const [ofKeep, ofOverMs] = [HISTORY_RULES.keep(keep), HISTORY_RULES.overMs(overMs)];
+  if (ofKeep !== undefined) return `keep ${ofKeep}`;
+  return ofOverMs === undefined ? undefined : `overMs ${ofOverMs}`;
 }
 
 function isMemory(memory: unknown): boolean {

@@ -14,10 +14,10 @@ execFileSync(process.execPath, [tsc, '-p', 'tsconfig.lib.json', '--declarationDi
   stdio: 'inherit',
 });
 
-const { exports } = JSON.parse(readFileSync('package.json', 'utf8'));
-const names = Object.values(exports)
-  .filter((entry) => typeof entry !== 'string')
-  .map((entry) => entry.default.default.slice(`./${OUT}/`.length, -'.js'.length));
+const { exports, bin } = JSON.parse(readFileSync('package.json', 'utf8'));
+const entries = Object.values(exports).filter((entry) => typeof entry !== 'string');
+const scripts = [...entries.map((entry) => entry.default.default.slice('./'.length)), ...Object.values(bin)];
+const names = scripts.map((path) => path.slice(`${OUT}/`.length, -'.js'.length));
 const bundle = await rollup({
   input: Object.fromEntries(names.map((name) => [name, `${COMPILED}/${name}.js`])),
   // All that is not ours.

@@ -1,6 +1,7 @@
 import { hostname } from 'node:os';
 import { wallNow } from '../lock/clock.js';
 import type { LockScope } from '../lock/handle.js';
+import type { HistoryOptions } from '../lock/past-hold.js';
 import { encodeContender } from '../queue/node-data.js';
 import type { Session } from '../session/session.js';
 import { Acquire } from './acquire/acquire.js';
@@ -15,6 +16,7 @@ import { BrokenHolds } from './hold/broken-holds.js';
 import { HoldHistory } from './hold/hold-parts.js';
 import { Hold } from './hold/hold.js';
 import { Holders } from './hold/holders.js';
+import { HistoryWriter } from './insight/history-writer.js';
 import { Entry } from './policy/entry.js';
 import { type LocalExclusion, LocalStandIn } from './policy/entry.js';
 import { KeyRecords } from './policy/key-records.js';
@@ -41,6 +43,8 @@ export interface EngineSettings {
   readonly onSuspended: 'continue' | 'stop';
   /** 0 means that there is no lock-delay. */
   readonly lockDelayMs: number;
+  /** Undefined where no history is kept. */
+  readonly history?: Required<HistoryOptions> | undefined;
   /** Names this lock service and its contenders; the simulator's is seeded. */
   readonly randomUuid: () => string;
   /** Draws a number in [0, 1). */
@@ -95,10 +99,18 @@ export function buildEngine(
     keyQueues,
     bound: new MaxWaiting({ session, link, keyQueues, history, usual: settings.maxWaiting }),
     holderInFront: new HolderInFront(clock, timers, () => holders.all(), rules),
-    describe: ({ key, owner, mode, options: { label, leaseMs } }: LockRequest) =>
+    describe: ({ key, owner, mode, options: { label, template, leaseMs } }: LockRequest) =>
       encodeContender(
         client,
-        { owner, mode, label, leaseMs, lockDelayMs: lockDelayMs || undefined, holdMs: history.averageMs(key) },
+        {
+          owner,
+          mode,
+          label,
+          template,
+          leaseMs,
+          lockDelayMs: lockDelayMs || undefined,
+          holdMs: history.averageMs(key),
+        },
         wallNow(clock),
       ),
     onRequeued: (request, reason) => events.next({ ...factsOf(request), type: 'requeued', reason }),
@@ -119,5 +131,10 @@ export function buildEngine(
     scope,
     connectTimeoutMs,
   });
-  return { ...upkeep, ...calls, holders, brokenHolds, history, lockCalls, random };
+  const writer =
+    settings.history === undefined || scope === 'process'
+      ? undefined
+      : new HistoryWriter({ session, link, timers, machine, namespace }, settings.history);
+  if (writer !== undefined) events.subscribe((event) => writer.onEvent(event));
+  return { ...upkeep, ...calls, holders, brokenHolds, history, writer, lockCalls, random };
 }

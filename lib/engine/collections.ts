@@ -65,10 +65,7 @@ export class RecentMap<K, V> extends Map<K, V> {
     // A `Map` keeps the order of insertion: the key becomes the newest entry, and the oldest go first.
     this.delete(key);
     super.set(key, value);
-    for (const oldest of this.keys()) {
-      if (this.size <= this.most) break;
-      this.delete(oldest);
-    }
+    if (this.size > this.most) this.delete(this.keys().next().value as K);
     return this;
   }
 }

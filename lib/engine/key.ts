@@ -1,18 +1,11 @@
 import { InvalidLockKeyError } from '../lock/errors.js';
-import { DRAIN_MARKER } from '../queue/intervention.js';
 import { parseNodeName } from '../queue/node-name.js';
+import { isReservedName } from '../queue/reserved-names.js';
 import { checkPath } from '../session/paths.js';
 
 /** Each segment is a node, and the first lock on a key creates them all: thousands would stall the session and its other locks. */
 const MAX_SEGMENTS = 64;
 const MAX_LENGTH = 4_096;
-/**
- * The child that keeps the container of a key from being reaped, once its data must outlive its contenders. Curator sorts names that it
- * does not know as texts, and would wait for one in front of the numbers: a tilde comes behind them.
- */
-export const RECORD_KEEPER = '~record';
-/** The nodes of the sessions' heartbeats are below a node of the first name. */
-const RESERVED: readonly string[] = ['.sessions', RECORD_KEEPER, DRAIN_MARKER];
 
 /** Keys that have been found right: most are used again and again. */
 const checked = new Set<string>();
@@ -20,7 +13,7 @@ const MAX_CHECKED = 1_000;
 
 /** @returns the first segment whose name is reserved for nodes of queues or of sessions */
 export function reservedSegment(path: string): string | undefined {
-  return path.split('/').find((segment) => RESERVED.includes(segment) || parseNodeName(segment) !== undefined);
+  return path.split('/').find((segment) => isReservedName(segment) || parseNodeName(segment) !== undefined);
 }
 
 /**

@@ -10,9 +10,14 @@ const holds: TracingChannel<unknown, HoldMessage> = tracingChannel(LOCK_CHANNELS
 /** @returns what is filled in on the way of the call; undefined where nobody listens */
 export function beginAcquire(connection: string, asked: Asked): AcquireMessage | undefined {
   if (!acquires.hasSubscribers) return undefined;
+  const { key, mode, label, template, owner } = factsOf(asked);
   const message: AcquireMessage = {
     connection,
-    ...factsOf(asked),
+    key,
+    mode,
+    label,
+    template,
+    owner,
     ahead: undefined,
     waitedMs: undefined,
     handOverMs: undefined,
@@ -40,17 +45,21 @@ export function failAcquire(message: AcquireMessage, error: unknown, waitedMs: n
 export function beginHold(
   connection: string,
   asked: Asked,
-  facts: Pick<HoldMessage, 'scope' | 'token' | 'waitedMs' | 'mode'>,
+  facts: () => Pick<HoldMessage, 'scope' | 'token' | 'waitedMs' | 'mode'>,
 ): HoldMessage | undefined {
   if (!holds.hasSubscribers) return undefined;
-  const { scope, token, waitedMs, mode } = facts;
+  const { key, label, template, owner } = factsOf(asked);
+  const { scope, token, waitedMs, mode } = facts();
   const message: HoldMessage = {
     connection,
-    ...factsOf(asked),
+    key,
+    mode,
+    label,
+    template,
+    owner,
     scope,
     token,
     waitedMs,
-    mode,
     heldMs: undefined,
     outcome: undefined,
     reason: undefined,

@@ -100,7 +100,7 @@ export class ZookeeperLockService extends LockService implements AsyncDisposable
     let running: Promise<T> | undefined;
     try {
       const held = lastLook(lock);
-      running = runInFrame(frameFor(this, this.#engine.identifiers, [lock]), () => work(held));
+      running = runInFrame(frameFor(this, lock.hold.request.owner, [lock]), () => work(held));
       return await untilDoneOrLost(running, lock.hold, this.#engine.events);
     } finally {
       // The caller waits until the removal has left the process, which may end now, and not for the servers' answer.
@@ -181,7 +181,7 @@ export class ZookeeperLockService extends LockService implements AsyncDisposable
   }
 
   async #close(graceMs: number): Promise<void> {
-    const { holders, brokenHolds, session, janitor, timers, events, link } = this.#engine;
+    const { holders, brokenHolds, session, janitor, timers, events, link, writer } = this.#engine;
     await this.endHolders(graceMs);
     // A call that was slow to end may have entered since.
     for (const hold of holders.all()) hold.lose('closed');
@@ -192,7 +192,7 @@ export class ZookeeperLockService extends LockService implements AsyncDisposable
     const awaitsLink = !janitor.isIdle && leftMs > 0 && session.state === 'suspended';
     if (awaitsLink) await timers.atMost(leftMs, link.nextChange());
     // The end of the session removes its nodes anyway, so a cut link is no reason to wait any longer.
-    if (link.isUp) await timers.atMost(CLOSE_WITHIN_MS, janitor.idle());
+    if (link.isUp) await timers.atMost(CLOSE_WITHIN_MS, Promise.all([janitor.idle(), writer?.close()]));
     await session.close(CLOSE_WITHIN_MS);
     await this.#standIn?.close(0);
     timers.rest();

@@ -49,10 +49,12 @@ export function checkOptions(options: object, rules: Readonly<Record<string, Opt
   for (const name of Object.keys(options)) {
     if (!Object.hasOwn(rules, name)) refuse(`${name}: ${describeUnknownOption(name, Object.keys(rules))}`, key);
   }
-  // The options may be an object of a class, whose members Object.keys does not name.
-  for (const name in rules) {
+  // An object of a class inherits members that are not among its own. For all others the few that are there are looked at: this is
+  // done for each lock that is asked for.
+  const isPlain = Object.getPrototypeOf(options) === Object.prototype;
+  for (const name of isPlain ? Object.getOwnPropertyNames(options) : Object.keys(rules)) {
     const value = (options as Readonly<Record<string, unknown>>)[name];
-    if (value !== undefined) checkOption(name, value, rules[name]!, key);
+    if (value !== undefined && Object.hasOwn(rules, name)) checkOption(name, value, rules[name]!, key);
   }
 }
 

@@ -47,6 +47,8 @@ export interface ClientDescription {
   /** The logical caller: the same for all locks that one async context holds. */
   readonly owner: string;
   readonly label: string | undefined;
+  /** What kind of key it is, such as `/locks/:id`: the path that `@Locked` was given, or the option `template`. */
+  readonly template: string | undefined;
   readonly mode: LockMode | undefined;
   /** The client's wall clock, which may differ from the servers' and from this process's. */
   readonly askedAt: Date | undefined;

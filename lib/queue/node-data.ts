@@ -1,7 +1,7 @@
 import { LOCK_MODES, type LockMode } from '../lock/mode.js';
 import type { ClientDescription } from '../lock/snapshot.js';
 
-/** The longest label with every character escaped takes a tenth of this. */
+/** The longest label and the longest template with every character escaped take a fifth of this. */
 const MAX_BYTES = 16 * 1024;
 /** Longer than any host name, and than any label that this package writes. */
 const MAX_SHOWN_LENGTH = 255;
@@ -17,6 +17,7 @@ export interface ContenderFacts {
   readonly owner: string;
   readonly mode: LockMode;
   readonly label: string | undefined;
+  readonly template: string | undefined;
   readonly leaseMs: number | undefined;
   readonly lockDelayMs: number | undefined;
   readonly holdMs: number | undefined;
@@ -34,9 +35,10 @@ export function encodeContender(client: ClientIdentity, facts: ContenderFacts, a
     beginning = JSON.stringify(client).slice(0, -1);
     beginnings.set(client, beginning);
   }
-  const { owner, mode, label, leaseMs, lockDelayMs, holdMs } = facts;
+  const { owner, mode, label, template, leaseMs, lockDelayMs, holdMs } = facts;
   let text = `${beginning},"owner":"${owner}","mode":"${mode}","askedAt":${askedAt}`;
   if (label !== undefined) text += `,"label":${JSON.stringify(label)}`;
+  if (template !== undefined) text += `,"template":${JSON.stringify(template)}`;
   if (leaseMs !== undefined) text += `,"leaseMs":${leaseMs}`;
   if (lockDelayMs !== undefined) text += `,"lockDelayMs":${lockDelayMs}`;
   if (holdMs !== undefined) text += `,"holdMs":${Math.round(holdMs)}`;
@@ -59,6 +61,7 @@ export function decodeContender(data: Uint8Array): ClientDescription | undefined
     host: text(value.host),
     pid: number(value.pid),
     label: text(value.label),
+    template: text(value.template),
     mode: LOCK_MODES.find((mode) => mode === value.mode),
     askedAt: date(value.askedAt),
     leaseMs: number(value.leaseMs),

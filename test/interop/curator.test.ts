@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { RECORD_KEEPER } from '../../lib/engine/key.js';
+import { RECORD_KEEPER } from '../../lib/queue/reserved-names.js';
 import { killHolder } from '../support/locks/kill-holder.js';
 import { type Neighbour, startCurator } from '../support/neighbours/neighbour.js';
 import { judge } from '../support/neighbours/judge.js';

@@ -17,13 +17,16 @@ let packed: PackedPackage;
 beforeAll(async () => {
   packed = await pack(folder);
   await run('tar', ['-xzf', packed.tarball, '-C', folder]);
+  installPacked(folder);
 }, 600_000);
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** The rest of `docs` is for those who work on the package: `files` in package.json leaves it out. */
 const PAGES_FOR_USERS = [
+  'cli.md',
   'development.md',
+  'doctor.md',
   'fencing-objects.md',
   'fencing-stores.md',
   'fencing-transactions.md',
@@ -34,6 +37,7 @@ const PAGES_FOR_USERS = [
   'neighbours.md',
   'observability.md',
   'production.md',
+  'recipes.md',
   'recovery.md',
   'signed-tokens.md',
   'simulator.md',
@@ -177,7 +181,6 @@ describe('the packed package', () => {
     let silent: Server;
 
     beforeAll(async () => {
-      installPacked(folder);
       silent = createServer((socket) => socket.on('error', () => undefined)).listen(0, '127.0.0.1');
       await once(silent, 'listening');
     });
@@ -257,6 +260,46 @@ describe('the packed package', () => {
 
       expect(stdout).toBe(expected);
       expect(simulatorIn(paths(loaded))).toContain('class EmbeddedEnsemble');
+    });
+  });
+
+  describe('its command', () => {
+    let elsewhere: string;
+
+    beforeAll(() => {
+      elsewhere = mkdtempSync(join(folder, 'elsewhere-'));
+    });
+
+    /** As somebody has it who installs nothing. The peers, which npx would fetch, are above the folder in which it works. */
+    const npx = (...args: string[]): Promise<{ stdout: string; stderr: string }> =>
+      run('npx', ['--yes', '--offline', '--legacy-peer-deps', '-p', packed.tarball, 'zk-lock', ...args], {
+        cwd: elsewhere,
+        env: { ...process.env, npm_config_cache: join(folder, 'npx-cache'), ZK_LOCK_CONNECT: '' },
+      });
+
+    it('is found by npx in the tarball, and says how it is used', async () => {
+      const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
+      const help = await npx('--help');
+      expect(help.stdout).toMatch(/^Usage: npx -p nestjs-zookeeper-lock zk-lock COMMAND \[options\]$/m);
+      expect(help.stdout.split('\n').filter((line) => line.length > 80)).toEqual([]);
+      expect(await npx('--version')).toMatchObject({ stdout: `${version}\n` });
+      expect(await npx('run', '--help')).toMatchObject({ stdout: expect.stringContaining('ZK_LOCK_TOKEN') });
+    });
+
+    it('ends with its exit codes, and with a sentence in place of a stack trace', async () => {
+      const refused = (error: { code: number; stdout: string; stderr: string }) => error;
+      const unnamed = await npx('ls').then(() => undefined, refused);
+      expect(unnamed).toMatchObject({
+        code: 2,
+        stdout: '',
+        stderr: expect.stringMatching(/^zk-lock: which servers\? .*\n$/m),
+      });
+      const away = await npx('ls', '--connect', '127.0.0.1:1', '--connect-timeout', '200ms').then(
+        () => undefined,
+        refused,
+      );
+      expect(away).toMatchObject({ code: 3, stdout: '', stderr: expect.stringMatching(/^zk-lock: .*127\.0\.0\.1:1/m) });
+      expect(away!.stderr).not.toMatch(/^ +at /m);
     });
   });
 

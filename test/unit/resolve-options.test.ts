@@ -49,6 +49,11 @@ describe('options', () => {
     });
   });
 
+  it('keep every hold of a history where no threshold is given, and no history where none is asked for', () => {
+    expect(resolveOptions({ connect: CONNECT, history: { keep: 20 } }).history).toEqual({ keep: 20, overMs: 0 });
+    expect(resolveOptions({ connect: CONNECT }).history).toBeUndefined();
+  });
+
   it('keep the other thresholds of alerts where one is given, and none where they are off', () => {
     const { alerts } = resolveOptions({ connect: CONNECT, alerts: { queueLength: Infinity } });
     expect(alerts).toEqual({ heldMs: 300_000, queueLength: Infinity, failures: 10 });
@@ -140,6 +145,11 @@ describe('options', () => {
     ['connectTimeoutMs', '15s', 'not "15s"'],
     ['shutdownGraceMs', -1, '0 or more'],
     ['lockDelayMs', -1, '0 or more'],
+    ['history', true, 'must be an object such as { keep: 20, overMs: 1000 }, not true'],
+    ['history', {}, 'keep must be a whole number from 1 to 100, not undefined'],
+    ['history', { keep: 101 }, 'keep must be a whole number from 1 to 100, not 101'],
+    ['history', { keep: 5, overMs: -1 }, 'overMs must be a number of milliseconds, 0 or more'],
+    ['history', { keep: 5, over: 1 }, 'Did you mean overMs?'],
     ['alerts', true, 'must be false or thresholds, not true'],
     ['alerts', { heldMs: 0 }, 'heldMs must be a number above 0'],
     ['alerts', { heldms: 5 }, 'Did you mean heldMs?'],

@@ -1,6 +1,7 @@
 import type { AcquireMessage } from '../../lock/channels.js';
 import { LockConfigurationError, LockUnavailableError } from '../../lock/errors.js';
 import type { Refusal } from '../../queue/decide.js';
+import { namesReader } from '../../queue/intent-data.js';
 import type { QueueNode } from '../../queue/node-name.js';
 import { certaintyMarginMs } from '../../session/certainty.js';
 import { isAboutAccess, SessionError } from '../../session/errors.js';
@@ -9,7 +10,6 @@ import type { CallScope } from '../bounds/call-scope.js';
 import type { Contender, LockRequest } from '../contender.js';
 import { describeKeptOut, describeRefusedHeartbeat } from '../error-texts.js';
 import type { Hold } from '../hold/hold.js';
-import { namesReader } from '../hold/upgrade.js';
 import type { PendingTimer, Timers } from '../timers.js';
 import { Latch, type Patience } from '../wait.js';
 import { busyNow } from './busy-now.js';

@@ -7,13 +7,15 @@ import {
   type Created,
   get,
   type GetRequest,
+  type ListRequest,
   type Outcome,
   type Stat,
 } from '../../session/requests.js';
 import type { Session, SessionIdentity } from '../../session/session.js';
 import type { CallScope } from '../bounds/call-scope.js';
 import type { Identifiers } from '../bounds/owner-context.js';
-import { Contender, type LockRequest, OwnNode } from '../contender.js';
+import { Contender, type LockRequest } from '../contender.js';
+import { OwnNode } from '../own-node.js';
 import { refusal } from '../error-texts.js';
 import type { Janitor } from '../upkeep/janitor.js';
 import type { LinkState } from '../upkeep/link-state.js';
@@ -71,10 +73,9 @@ export async function enqueue(
       // The parents go in front where they may be missing. The list goes behind where no other contender of this process is there
       // with whom to share a look.
       const { lists: isListed, watches } = queue.readsBehindCreate(keyQueues.createsMany);
-      const reads = [
-        ...(isListed || always === 'lists' ? [listQueue(queuePath)] : []),
-        ...(watches ? [watches.request] : []),
-      ];
+      const reads: (ListRequest | GetRequest)[] = [];
+      if (isListed || always === 'lists') reads.push(listQueue(queuePath));
+      if (watches !== undefined) reads.push(watches.request);
       const created = create(
         `${queuePath}/${namePrefix(request.mode, id)}`,
         'ephemeral-sequential',
@@ -84,9 +85,10 @@ export async function enqueue(
       sent = id;
       endCreating = keyQueues.creating(queue, { request, id });
       const answers: Promise<readonly unknown[]> = session.batch(requests);
-      void answers.then((outcomes) => {
-        watches?.answered(outcomes.at(-1) as Outcome<GetRequest>, answerOf(outcomes, reads).created);
-      });
+      if (watches !== undefined)
+        void answers.then((outcomes) =>
+          watches.answered(outcomes.at(-1) as Outcome<GetRequest>, answerOf(outcomes, reads).created),
+        );
       const outcomes = await scope.guard(answers);
       const answer = answerOf(outcomes, reads);
       if (!(answer.created instanceof SessionError)) {
@@ -133,10 +135,12 @@ interface Answer {
   readonly listed: Children | SessionError | undefined;
 }
 
+const NO_PARENTS: readonly unknown[] = [];
+
 function answerOf(outcomes: readonly unknown[], reads: readonly { readonly op: string }[]): Answer {
   const index = outcomes.length - reads.length - 1;
   return {
-    parents: outcomes.slice(0, index),
+    parents: index === 0 ? NO_PARENTS : outcomes.slice(0, index),
     created: outcomes[index] as Created | SessionError,
     listed: reads[0]?.op === 'list' ? (outcomes[index + 1] as Children | SessionError) : undefined,
   };

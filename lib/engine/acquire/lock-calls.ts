@@ -85,7 +85,8 @@ export class LockCalls {
     if (connected !== undefined) await this.#tracingFailure(request, connected, call);
     try {
       const hold = await this.#inScope(request, call, (scope) => acquire.acquire(request, scope));
-      return await this.#begin(hold, call);
+      const lock = this.#begin(hold, call);
+      return lock instanceof Promise ? await lock : lock;
     } catch (error) {
       await this.#failed(request, error as Error, call);
       // Nothing stands in where the record of the key is to be heard before anybody enters.
@@ -139,8 +140,10 @@ export class LockCalls {
 
   /** As `firstConnection`, for a call that is to acquire a lock: that it fails is an event. */
   firstConnectionToAcquire(key: string, options: AcquireOptions, call: Call): Promise<void> | undefined {
+    const connected = this.firstConnection(key, options, call);
+    if (connected === undefined) return undefined;
     const askedAt = Deadline.after(call.deadline.clock, 0);
-    return this.firstConnection(key, options, call)?.catch((error: unknown) => {
+    return connected.catch((error: unknown) => {
       this.#report(this.#asked(key, options, call), error as Error, askedAt);
       throw error;
     });
@@ -188,8 +191,12 @@ export class LockCalls {
     if (this.#isRefusing) throw closedError();
     const { namespace, records, connection } = this.#parts;
     const asked = this.#asked(key, options, call);
+    // Each member by its name: to spread an object takes longer than all else that is done here.
     return {
-      ...asked,
+      key,
+      options,
+      mode: asked.mode,
+      owner: asked.owner,
       queuePath: namespace + key,
       askedAt: call.deadline.clock.now(),
       usesRecord: records.isUsedBy(options),
@@ -202,13 +209,17 @@ export class LockCalls {
   }
 
   /** The call has its lock, once what a holder that vanished has left is repaired. */
-  async #begin(hold: Hold, call: Call): Promise<AcquiredLock> {
-    const { request } = hold;
+  #begin(hold: Hold, call: Call): AcquiredLock | Promise<AcquiredLock> {
     const lock = { hold, handle: hold.newHandle() };
     traceHold(this.#parts, hold);
-    if (hold.abandoned !== undefined) await recover(lock, request.options, call.service, this.#parts);
+    if (hold.abandoned === undefined) return this.#traced(lock, call);
+    return recover(lock, hold.request.options, call.service, this.#parts).then(() => this.#traced(lock, call));
+  }
+
+  #traced(lock: AcquiredLock, call: Call): AcquiredLock {
+    const { request } = lock.hold;
     if (request.trace === undefined) return lock;
-    request.trace.token = this.#parts.scope === 'fleet' ? String(hold.token) : undefined;
+    request.trace.token = lock.hold.tokenText;
     endAcquire(request.trace, 'acquired', sinceAskedMs(request, call));
     return lock;
   }

@@ -1,5 +1,5 @@
 import type { AcquireOptions } from '../../lock/acquire-options.js';
-import { frameFor, type Identifiers, type LockEvents, runInFrame } from '../bounds/owner-context.js';
+import { frameFor, type LockEvents, runInFrame } from '../bounds/owner-context.js';
 import { untilDoneOrLost } from '../hold/held-lock.js';
 import type { AcquiredLock } from './lock-calls.js';
 
@@ -18,12 +18,12 @@ export async function recover(
   lock: AcquiredLock,
   { recover: repair }: AcquireOptions,
   service: object,
-  { identifiers, events }: { readonly identifiers: Identifiers; readonly events: LockEvents },
+  { events }: { readonly events: LockEvents },
 ): Promise<void> {
   if (repair === undefined) return;
   const { hold, handle } = lock;
   try {
-    const repairing = runInFrame(frameFor(service, identifiers, [lock]), () => repair(handle));
+    const repairing = runInFrame(frameFor(service, hold.request.owner, [lock]), () => repair(handle));
     await untilDoneOrLost(repairing, hold, events);
     await hold.recordWrites.recovered();
   } catch (error) {

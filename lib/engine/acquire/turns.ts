@@ -118,7 +118,8 @@ export class Turns {
       if (member.excludesAll) break;
     }
     blockers.keepOnly(wanted);
-    mustLook ||= members.slice(0, LOOKED_FOR_EARLY).some(({ waits, isSeen }) => waits && !isSeen);
+    for (let index = 0; !mustLook && index < members.length && index < LOOKED_FOR_EARLY; index += 1)
+      mustLook = members[index]!.waits && !members[index]!.isSeen;
     if (mustLook) look();
   }
 

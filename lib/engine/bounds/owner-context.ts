@@ -59,9 +59,9 @@ export function callerOf(identifiers: Identifiers): string {
   return currentFrame()?.owner ?? identifiers.next();
 }
 
-/** A new frame with these locks, inside the frames around the code that runs now. */
-export function frameFor(service: object, identifiers: Identifiers, locks: OwnedLock[]): OwnerFrame {
-  return { service, owner: callerOf(identifiers), locks, parent: currentFrame(), isClosed: false };
+/** A new frame with these locks of this owner, inside the frames around the code that runs now. */
+export function frameFor(service: object, owner: string, locks: OwnedLock[]): OwnerFrame {
+  return { service, owner, locks, parent: currentFrame(), isClosed: false };
 }
 
 function nearestOpen(frame: OwnerFrame | undefined): OwnerFrame | undefined {
@@ -89,7 +89,8 @@ export async function runInFrame<T>(frame: OwnerFrame, work: () => T | PromiseLi
 export function detached<T>(work: () => T): T {
   // A promise would be too late: its work has begun inside the lock already.
   checkFunction('work', work, 'detached(() => publish())');
-  return storage.run(undefined, work);
+  // Where no lock is around, there is nothing to leave; and Node makes every promise dearer once a storage has been run.
+  return storage.getStore() === undefined ? work() : storage.run(undefined, work);
 }
 
 /** The events of a lock service. */
@@ -156,6 +157,7 @@ export function findReentry<H extends OwnedHold>(
 
 /** The last group of a UUID begins here. */
 const COUNT_AT = 24;
+const ZEROS = '000000000000';
 
 /** Makes the UUIDs that tell contenders and callers apart. The beginning is random for each lock service, the rest counts up. */
 export class Identifiers {
@@ -169,6 +171,7 @@ export class Identifiers {
   next(): string {
     // Counting costs an acquire less than a new random UUID.
     this.#count += 1;
-    return this.#beginning + this.#count.toString(16).padStart(12, '0');
+    const count = this.#count.toString(16);
+    return this.#beginning + ZEROS.slice(count.length) + count;
   }
 }

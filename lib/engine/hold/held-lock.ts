@@ -21,7 +21,7 @@ export class HeldLock extends LockHandle {
   /** The `whenSure` calls that wait through this handle. */
   readonly #waits = new Set<Wait>();
   /** How to stop the early warnings of this handle. */
-  #warnings: (() => void)[] | undefined;
+  #warnings: Set<() => void> | undefined;
   #released: Promise<void> | undefined;
 
   constructor(parts: HoldParts, hold: Hold) {
@@ -142,8 +142,9 @@ export class HeldLock extends LockHandle {
     const stop = (): void => {
       warning.stop();
       warnings.delete(warning);
+      stops.delete(stop);
     };
-    (this.#warnings ??= []).push(stop);
+    const stops = (this.#warnings ??= new Set()).add(stop);
     return stop;
   }
 

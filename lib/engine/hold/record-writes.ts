@@ -53,7 +53,7 @@ export class RecordWrites {
     const lost = this.#hold.lossError();
     if (lost !== undefined) throw lost;
     const wait = new Wait();
-    const stopListening = this.#hold.onEnd((error) => wait.end(error));
+    const stopListening = this.#hold.onEnd((error) => wait.end(error()));
     try {
       for (;;) {
         await link.whenUp(wait);

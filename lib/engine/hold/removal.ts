@@ -1,6 +1,7 @@
 import { answerWithinMs } from '../../lock/deadline.js';
 import type { MultiPart } from '../../session/requests.js';
-import type { Contender, Leaving, OwnNode } from '../contender.js';
+import type { Contender, Leaving } from '../contender.js';
+import type { OwnNode } from '../own-node.js';
 import type { HoldParts } from './hold-parts.js';
 
 const NOTHING: readonly MultiPart[] = [];
@@ -18,7 +19,7 @@ export function orderlyRelease({ session }: HoldParts, contender: Contender): re
  * link is down, and within the module's `waitMs` (the time of one answer where that is 0).
  */
 export function removeNodes(
-  { janitor, timers, link, waitMs }: HoldParts,
+  { janitor, timers, link, session, waitMs }: HoldParts,
   { contender, intent }: { readonly contender: Contender; readonly intent: OwnNode | undefined },
   leaving: Leaving,
   also: readonly MultiPart[],
@@ -28,6 +29,19 @@ export function removeNodes(
   intent?.forget();
   // The contender leaves its queue here, in this turn: the next one of this process may enter before the servers answer.
   const { done, forget } = janitor.remove(paths, also, contender.leave(leaving));
-  // Only the wait is bounded. The janitor goes on with the removal for as long as it takes.
-  return timers.atMost(answerWithinMs(waitMs), link.whileUp(done)).finally(forget);
+  return new Promise((resolve) => {
+    // Only the wait is bounded. The janitor goes on with the removal for as long as it takes.
+    const end = (): void => {
+      timer.cancel();
+      stopListening();
+      forget();
+      resolve();
+    };
+    const timer = timers.setAwaited(session.clock.now() + answerWithinMs(waitMs), end);
+    const stopListening = link.onChange('calls', () => {
+      if (!link.isUp) end();
+    });
+    if (link.isUp) void done.then(end);
+    else end();
+  });
 }

@@ -1,7 +1,7 @@
 import { LockConfigurationError } from '../../lock/errors.js';
 import { outsideCalls } from '../../lock/outside-calls.js';
 import { readersInside, readQueue } from '../../queue/decide.js';
-import { parseObject } from '../../queue/node-data.js';
+import { encodeIntent } from '../../queue/intent-data.js';
 import { namePrefix } from '../../queue/node-name.js';
 import { isAboutTheLink, SessionError } from '../../session/errors.js';
 import { create, get, type NodeData, set } from '../../session/requests.js';
@@ -84,7 +84,7 @@ export class Upgrade {
   async run(): Promise<void> {
     const { hold, scope, parts } = this;
     if (hold.upgrades.isUnderWay || !parts.link.isUp) this.#mustWait();
-    const stopListening = hold.onEnd((error) => scope.end(error));
+    const stopListening = hold.onEnd((error) => scope.end(error()));
     try {
       await hold.upgrades.begin(scope);
       let removed: Promise<void> | undefined;
@@ -224,21 +224,4 @@ export class Upgrade {
     const own = this.parts.holders.all().find(({ contender }) => contender.path === path);
     return own === undefined ? describeOther(path, node) : describeOwn(own, this.hold.request.owner);
   }
-}
-
-/** The servers let no node hold more. With very many readers an intent comes near this. */
-const MAX_INTENT_BYTES = 2 ** 20;
-
-/**
- * The data of an intent: the readers that were inside when it was placed. Without these names, a reader whose writer in
- * front gives up would enter beside the upgrader.
- */
-export function encodeIntent(readers: readonly string[]): Uint8Array {
-  return Buffer.from(JSON.stringify({ readers }));
-}
-
-/** Whether the intent lets this reader in. An intent without names lets nobody in. */
-export function namesReader(data: Uint8Array, name: string): boolean {
-  const readers = parseObject(data, MAX_INTENT_BYTES)?.readers;
-  return Array.isArray(readers) && readers.includes(name);
 }

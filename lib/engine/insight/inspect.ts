@@ -1,11 +1,10 @@
 import { wallNow } from '../../lock/clock.js';
-import type { LockMode } from '../../lock/mode.js';
-import { type ContenderSnapshot, contenderSnapshot, type LockSnapshot, lockSnapshot } from '../../lock/snapshot.js';
-import { fencingToken } from '../../lock/token.js';
-import { blocks, readQueue } from '../../queue/decide.js';
+import { type ContenderSnapshot, type LockSnapshot, lockSnapshot } from '../../lock/snapshot.js';
+import { readQueue } from '../../queue/decide.js';
 import { parseRecord, toldOf, type Vanished, vanishedIn } from '../../queue/key-record.js';
-import { decodeContender } from '../../queue/node-data.js';
+import { describeContender } from '../../queue/describe-contender.js';
 import type { QueueNode } from '../../queue/node-name.js';
+import { isMoving, standings } from '../../queue/standings.js';
 import { failedWith, isAboutTheLink, SessionError } from '../../session/errors.js';
 import { get, type NodeData, remove, sync } from '../../session/requests.js';
 import { sessionIdText } from '../../session/session-id.js';
@@ -13,7 +12,6 @@ import type { Session } from '../../session/session.js';
 import type { CallScope } from '../bounds/call-scope.js';
 import type { Identifiers } from '../bounds/owner-context.js';
 import type { HoldHistory } from '../hold/hold-parts.js';
-import { namesReader } from '../hold/upgrade.js';
 import { refusal } from '../error-texts.js';
 import type { LinkState } from '../upkeep/link-state.js';
 import { listQueue } from '../upkeep/key-nodes.js';
@@ -39,6 +37,9 @@ export interface InspectParts {
   readonly identifiers: Identifiers;
   readonly history: HoldHistory;
 }
+
+/** What was read of the nodes of a queue, by name. */
+type FoundNodes = ReadonlyMap<string, NodeData | 'left'>;
 
 /** Reads the queue of one key, and describes who holds and who waits. */
 export async function inspectKey(
@@ -90,7 +91,7 @@ async function readNodes(
   queuePath: string,
   nodes: readonly QueueNode[],
   scope: CallScope,
-): Promise<Found | undefined> {
+): Promise<FoundNodes | undefined> {
   const outcomes = await scope.guard(session.batch(nodes.map(({ name }) => get(`${queuePath}/${name}`))));
   if (outcomes.some((outcome) => outcome instanceof SessionError && isAboutTheLink(outcome))) return undefined;
   const found = new Map<string, NodeData | 'left'>();
@@ -108,7 +109,7 @@ function describe(
   key: string,
   queuePath: string,
   nodes: readonly QueueNode[],
-  found: Found,
+  found: FoundNodes,
   vanished: Vanished | undefined,
 ): LockSnapshot {
   const holders: ContenderSnapshot[] = [];
@@ -122,7 +123,14 @@ function describe(
     else queueLength += 1;
     const data = found.get(node.name);
     if (data !== undefined && data !== 'left')
-      (holds ? holders : queue).push(describeContender(queuePath, node, data, wallNow(session.clock)));
+      (holds ? holders : queue).push(
+        describeContender(
+          queuePath,
+          node,
+          { ...data, sessionId: sessionIdText(data.stat.ephemeralOwner) },
+          wallNow(session.clock),
+        ),
+      );
   }
   const averageMs = medianHoldMs([...holders, ...queue]) ?? history.averageMs(key);
   const elapsedMs = holders[0]?.ageMs ?? 0;
@@ -134,23 +142,6 @@ function describe(
     queue,
     queueLength,
     waitEstimateMs: averageMs === undefined ? undefined : estimate(averageMs, queueLength, isHeld, elapsedMs),
-  });
-}
-
-function describeContender(
-  queuePath: string,
-  { name, mode }: QueueNode,
-  { stat, data }: NodeData,
-  nowMs: number,
-): ContenderSnapshot {
-  return contenderSnapshot({
-    nodePath: `${queuePath}/${name}`,
-    mode,
-    fencingToken: fencingToken(stat.czxid),
-    sessionId: sessionIdText(stat.ephemeralOwner),
-    since: new Date(stat.ctime),
-    ageMs: Math.max(0, nowMs - stat.ctime),
-    client: decodeContender(data),
   });
 }
 
@@ -166,69 +157,4 @@ function medianHoldMs(contenders: readonly ContenderSnapshot[]): number | undefi
 function estimate(averageMs: number, queueLength: number, isHeld: boolean, elapsedMs: number): number {
   const restMs = isHeld ? Math.max(0, averageMs - elapsedMs) : 0;
   return Math.round(restMs + averageMs * queueLength);
-}
-
-/** What was read of the nodes of a queue, by name. A node that was listed but has gone is `left`; some were not read at all. */
-export type Found = ReadonlyMap<string, NodeData | 'left'>;
-
-/**
- * How a contender stands, as far as its queue shows.
- *
- * - `unnamed`: a reader in front of an intent that has no names yet. The upgrader will name it if it is inside.
- * - `intent`: an upgrader's second node, which is no contender of its own
- */
-export type Standing = 'holds' | 'waits' | 'unnamed' | 'intent';
-
-interface Intent {
-  readonly node: QueueNode;
-  readonly upgrader: QueueNode;
-}
-
-/** A contender holds if nobody ahead blocks it. The exception is a reader that an upgrader has not named. */
-export function standings(queue: readonly QueueNode[], found: Found): Map<QueueNode, Standing> {
-  const intents = intentsOf(queue);
-  const intentNodes = new Set(intents.map(({ node }) => node));
-  const ahead = new Set<LockMode>();
-  const result = new Map<QueueNode, Standing>();
-  for (const node of queue) {
-    const isBlocked = [...ahead].some((other) => blocks(other, node.mode));
-    ahead.add(node.mode);
-    if (intentNodes.has(node)) result.set(node, 'intent');
-    else if (isBlocked) result.set(node, 'waits');
-    else result.set(node, node.mode === 'read' ? readerBefore(intents, node, found) : 'holds');
-  }
-  return result;
-}
-
-/** Whether the queue changed while it was read, or is about to, so that another look shows more. */
-export function isMoving(queue: readonly QueueNode[], found: Found): boolean {
-  return [...standings(queue, found)].some(
-    ([{ name }, standing]) => standing === 'unnamed' || (standing === 'holds' && found.get(name) === 'left'),
-  );
-}
-
-/** The standing of a reader that no contender's mode blocks, by the intents behind it. */
-function readerBefore(intents: readonly Intent[], reader: QueueNode, found: Found): Standing {
-  let standing: Standing = 'holds';
-  for (const { node, upgrader } of intents) {
-    // A reader in front of the upgrader is inside in any case, and one behind the intent is blocked by its mode.
-    const isBetween = upgrader.sequence < reader.sequence && reader.sequence < node.sequence;
-    const intent = found.get(node.name);
-    if (!isBetween || intent === undefined || intent === 'left') continue;
-    if (intent.data.length === 0) standing = 'unnamed';
-    else if (!namesReader(intent.data, reader.name)) return 'waits';
-  }
-  return standing;
-}
-
-function intentsOf(queue: readonly QueueNode[]): Intent[] {
-  // An intent has the id of its upgrader's contender in its name.
-  const upgraders = new Map<string | undefined, QueueNode>();
-  for (const node of queue) if (node.mode === 'upgradeable') upgraders.set(node.id, node);
-  const intents: Intent[] = [];
-  for (const node of queue) {
-    const upgrader = node.mode === 'write' && node.id !== undefined ? upgraders.get(node.id) : undefined;
-    if (upgrader !== undefined) intents.push({ node, upgrader });
-  }
-  return intents;
 }

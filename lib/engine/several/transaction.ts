@@ -4,7 +4,7 @@ import type { LockHandle } from '../../lock/handle.js';
 import { covers, type LockMode } from '../../lock/mode.js';
 import type { AcquiredLock, Call, LockCalls } from '../acquire/lock-calls.js';
 import { type CallScope, onAbort } from '../bounds/call-scope.js';
-import { frameFor, type Identifiers, type LockEvents, runInFrame } from '../bounds/owner-context.js';
+import { callerOf, frameFor, type Identifiers, type LockEvents, runInFrame } from '../bounds/owner-context.js';
 import { type Footing, releaseBehind, untilDoneOrLost } from '../hold/held-lock.js';
 import type { Hold } from '../hold/hold.js';
 import type { LockTransaction } from '../lock-service.js';
@@ -50,7 +50,7 @@ export async function runTransaction<T>(parts: TransactionParts, work: Transacti
 async function runOnce<T>(parts: TransactionParts, work: TransactionWork<T>, { service, deadline }: Call): Promise<T> {
   const { waitMs, identifiers, janitor, events, lockCalls } = parts;
   const locks: AcquiredLock[] = [];
-  const frame = frameFor(service, identifiers, locks);
+  const frame = frameFor(service, callerOf(identifiers), locks);
   const { owner } = frame;
   const tx = new GrowingTransaction(
     locks,

@@ -85,7 +85,9 @@ export class Janitor {
    * a version: nobody has come in between then.
    */
   remove(paths: readonly string[], also: readonly MultiPart[] = [], guard?: Guard): Removal {
-    return this.#add(() => this.#removeTogether(paths, also, guard));
+    // A single removal needs no transaction.
+    const isAlone = paths.length === 1 && also.length === 0 && guard === undefined;
+    return this.#add(() => (isAlone ? this.#removeEach(paths) : this.#removeTogether(paths, also, guard)));
   }
 
   /**
@@ -177,7 +179,6 @@ export class Janitor {
     const together = parts.map((part) => (part.op === 'set' ? set(part.path, part.data) : part));
     for (;;) {
       const guarded = guard?.paths() ?? [];
-      // A single removal needs no transaction.
       if (paths.length + parts.length + guarded.length === 1) return this.#removeEach(paths);
       const removals = [...guarded.map((path) => check(path)), ...together, ...paths.map((path) => remove(path))];
       const [removed] = await this.session.batch([multi(removals)]);

@@ -1,4 +1,5 @@
 import { NUMBERED_AFTER } from '../../queue/node-name.js';
+import { RECORD_KEEPER } from '../../queue/reserved-names.js';
 import { isAboutTheLink, SessionError } from '../../session/errors.js';
 import { ancestry } from '../../session/paths.js';
 import {
@@ -13,7 +14,6 @@ import {
   type Watcher,
 } from '../../session/requests.js';
 import type { Session } from '../../session/session.js';
-import { RECORD_KEEPER } from '../key.js';
 
 /** How many parents are remembered. A forgotten one costs a create that finds it there. */
 const MAX_KNOWN = 10_000;

@@ -83,24 +83,6 @@ export class LinkState {
     }
   }
 
-  /**
-   * Resolves when the promise does, or as soon as the link is down. For answers that are not worth waiting for until there is
-   * a link again.
-   */
-  whileUp(answer: Promise<void>): Promise<void> {
-    if (!this.isUp) return Promise.resolve();
-    return new Promise((resolve) => {
-      const end = (): void => {
-        stopListening();
-        resolve();
-      };
-      const stopListening = this.onChange('calls', (state) => {
-        if (!isUp(state)) end();
-      });
-      void answer.then(end);
-    });
-  }
-
   /** Resolves at the next change of the link's state. */
   nextChange(): Promise<void> {
     return new Promise((resolve) => {

@@ -34,6 +34,9 @@ export interface LockDoctorOptions extends ConnectionOptions {
   readonly logger?: DoctorLogger;
 }
 
+/** The time for an answer where the connection was given none (`waitMs: 0`). */
+export const ANSWER_WITHIN_MS = 15_000;
+
 /** What a step needs to know of who takes it. */
 export interface StepOptions {
   /** Who does it: a person, or a tool. At most 200 characters. Holders, waiters and the audit lines are told. */

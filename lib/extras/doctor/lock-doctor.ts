@@ -2,6 +2,7 @@ import type { Observable } from 'rxjs';
 import { type LockService, sessionAccess } from '../../engine/lock-service.js';
 import { wallNow } from '../../lock/clock.js';
 import { withJson } from '../../lock/json.js';
+import type { LockSnapshot } from '../../lock/snapshot.js';
 import type { ClosableLockService } from '../../open.js';
 import type { Intervention } from '../../queue/intervention.js';
 import { PatientLink } from '../../session/patient-link.js';
@@ -15,14 +16,17 @@ import {
 } from './clear-record.js';
 import { Audit, type DoctorEvent, type DoctorLogger } from './audit.js';
 import { type BreakOptions, type BreakResult, BrokenLock } from './break-lock.js';
-import { checkStepOptions, MUST_BE_TOKEN, STEP_RULES } from './doctor-options.js';
+import { ANSWER_WITHIN_MS, checkStepOptions, MUST_BE_TOKEN, STEP_RULES } from './doctor-options.js';
 import { DrainedQueue, type DrainOptions, type DrainResult } from './drain-queue.js';
+import type { ExamineOptions, LockExamination } from './lock-examination.js';
+import type { LockHistory } from './lock-history.js';
+import { LockReader } from './lock-reader.js';
+import type { LockScan, ScanOptions } from './lock-scan.js';
 import { findHolder } from './queue-look.js';
+import type { WaitGraph } from './wait-graph.js';
 
 const BREAK_GRACE_MS = 10_000;
 const DRAIN_GRACE_MS = 5_000;
-/** The time for an answer where the connection was given none (`waitMs: 0`). */
-const ANSWER_WITHIN_MS = 15_000;
 
 /**
  * For people, and tools in their hands, who must end what does not end by itself. It has a session of its own. Whoever may write to the
@@ -31,16 +35,53 @@ const ANSWER_WITHIN_MS = 15_000;
 export class LockDoctor implements AsyncDisposable {
   readonly #service: LockService & Pick<ClosableLockService, 'close'>;
   readonly #audit: Audit;
+  readonly #reader: LockReader;
 
   /** @internal Use `createLockDoctor`. */
   constructor(service: LockService & Pick<ClosableLockService, 'close'>, logger?: DoctorLogger) {
     this.#service = service;
     this.#audit = new Audit(logger);
+    this.#reader = new LockReader(() => service[sessionAccess]());
   }
 
   /** What this doctor has done, for an audit trail. Completes when it is closed. */
   get events$(): Observable<DoctorEvent> {
     return this.#audit.events$.asObservable();
+  }
+
+  /**
+   * All keys below a prefix that have contenders, or a record that closes them. It reads the whole part of the tree, in batches, behind
+   * one write that changes nothing. The keys are read one after the other, so they are not of one moment; a key that vanishes
+   * meanwhile is left out.
+   * @throws LockConfigurationError where the prefix may not be read, LockUnavailableError where answers stay away, LockAbortedError
+   */
+  scan(options: ScanOptions = {}): Promise<LockScan> {
+    return this.#reader.scan(options);
+  }
+
+  /** One key, who holds and who waits: a strong read, as `LockService.inspect`. */
+  inspect(key: string): Promise<LockSnapshot> {
+    return this.#service.inspect(key);
+  }
+
+  /** Snapshots of one key as they change, as `LockService.watch`. */
+  watch(key: string): Observable<LockSnapshot> {
+    return this.#service.watch(key);
+  }
+
+  /** Who waits for whom, in all processes, and the cycles in it, which are deadlocks. It reads as `scan` does. */
+  graph(options: ScanOptions = {}): Promise<WaitGraph> {
+    return this.#reader.graph(options);
+  }
+
+  /** The last holds of a key, where the option `history` of the lock services keeps them; else none. */
+  history(key: string): Promise<LockHistory> {
+    return this.#reader.history(key);
+  }
+
+  /** What somebody should know of the locks below a prefix, and what to do. It reads as `scan` does. */
+  examine(options: ExamineOptions = {}): Promise<LockExamination> {
+    return this.#reader.examine(options);
   }
 
   /**

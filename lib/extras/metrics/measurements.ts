@@ -4,7 +4,7 @@ import { type AcquireMessage, type HoldMessage, LOCK_CHANNELS } from '../../lock
 import type { HeldLockFacts, PendingLockFacts } from '../../lock/process-locks.js';
 import type { ConnectionState } from '../../session/connection-state.js';
 import { INSTRUMENTS, type Labels, type Meter, type Sample } from './instruments.js';
-import { Later } from './later.js';
+import type { Later } from './later.js';
 import { Templates } from './templates.js';
 
 const STATES = ['connecting', 'connected', 'suspended', 'reconnected', 'lost', 'closed'] as const;
@@ -17,9 +17,8 @@ export type Connections = Readonly<Record<string, Pick<LockService, 'query' | 'c
  * Measures the locks of some connections of this process: what passes by the channels, and what is so when it is asked.
  * @returns how to stop
  */
-export function measure(connections: Connections, meter: Meter): () => void {
+export function measure(connections: Connections, meter: Meter, later: Later): () => void {
   const templates = new Templates();
-  const later = new Later();
   meter.beforeRead = () => later.flush();
   const names = Object.keys(connections);
   const ofKey = ({ connection, template }: { connection: string; template: string | undefined }): Labels => ({

@@ -2,12 +2,14 @@ import { tracingChannel } from 'node:diagnostics_channel';
 import { performance } from 'node:perf_hooks';
 import { type AcquireMessage, type HoldMessage, LOCK_CHANNELS } from '../../lock/channels.js';
 import { detailsOf } from '../../lock/errors.js';
-import { Later } from './later.js';
+import type { Later } from './later.js';
 import { outcomeOf } from './measurements.js';
 import { nameOf, type OpenTelemetryApi, type OpenTelemetrySpan, SCOPE } from './opentelemetry-meter.js';
 
 /** `SpanStatusCode.ERROR` */
 const ERROR = 2;
+/** When the monotonic clock began, in milliseconds since 1970. To ask for it takes longer than to ask the clock. */
+const CLOCK_BEGAN_AT = performance.timeOrigin;
 
 type Message = AcquireMessage | HoldMessage;
 
@@ -23,13 +25,16 @@ interface Instant {
  * of the holder.
  * @returns how to stop
  */
-export function traceLocks(connections: readonly string[], { trace, context }: OpenTelemetryApi): () => void {
+export function traceLocks(
+  connections: readonly string[],
+  { trace, context }: OpenTelemetryApi,
+  later: Later,
+): () => void {
   const tracer = trace.getTracer(SCOPE);
   const spans = new WeakMap<Message, OpenTelemetrySpan>();
   /** The spans of the holds of this process, by connection and key. */
   const holders = new Map<string, Set<OpenTelemetrySpan>>();
 
-  const later = new Later();
   const begin = (
     what: string,
     message: Message,
@@ -47,7 +52,7 @@ export function traceLocks(connections: readonly string[], { trace, context }: O
     return span;
   };
 
-  const now = (): Instant => ({ ms: performance.timeOrigin + performance.now(), context: context.active() });
+  const now = (): Instant => ({ ms: CLOCK_BEGAN_AT + performance.now(), context: context.active() });
   const acquires = listen<AcquireMessage>(LOCK_CHANNELS.acquire, connections, later, now, {
     start: (message, at) => begin('acquire', message, at, [...(holders.get(placeOf(message)) ?? [])]),
     asyncEnd: (message, at) => {

@@ -1,4 +1,5 @@
 import { LockConfigurationError } from '../../lock/errors.js';
+import { Later } from './later.js';
 import { type Connections, measure } from './measurements.js';
 import { type OpenTelemetryApi, OpenTelemetryMeter } from './opentelemetry-meter.js';
 import { traceLocks } from './opentelemetry-spans.js';
@@ -29,10 +30,11 @@ export function recordLockMetrics(connections: Connections, options: LockMetrics
     );
   }
   const stops: (() => void)[] = [];
-  if (client !== undefined) stops.push(measure(connections, new PrometheusMeter(client, registry)));
+  const later = new Later();
+  if (client !== undefined) stops.push(measure(connections, new PrometheusMeter(client, registry), later));
   if (opentelemetry !== undefined) {
-    stops.push(measure(connections, new OpenTelemetryMeter(opentelemetry)));
-    stops.push(traceLocks(Object.keys(connections), opentelemetry));
+    stops.push(measure(connections, new OpenTelemetryMeter(opentelemetry), later));
+    stops.push(traceLocks(Object.keys(connections), opentelemetry, later));
   }
   return () => {
     for (const stop of stops) stop();

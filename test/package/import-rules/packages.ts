@@ -11,10 +11,13 @@ export interface Manifest {
 /** The folder that may import an optional peer; every optional peer of package.json must stand here. */
 export const HOME_OF_OPTIONAL_PEER: Readonly<Record<string, string>> = {
   '@nestjs/terminus': 'lib/extras/terminus/',
-  // Described by types of our own and handed in by the application: nothing is imported.
-  ioredis: 'lib/fencing/redis/',
   kerberos: 'lib/session/kerberos/',
+  // These five are described by types of our own and handed in by the application: nothing is imported.
+  '@opentelemetry/api': 'lib/extras/metrics/',
+  '@prometheus-io/client': 'lib/extras/metrics/',
+  ioredis: 'lib/fencing/redis/',
   pg: 'lib/fencing/postgres/',
+  'prom-client': 'lib/extras/metrics/',
   // Loaded in a thread of its own, by a path that is found when it is asked for.
   zookeeper: 'lib/session/native/',
 };

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect } from '@jest/globals';
-import { RECORD_KEEPER } from '../../../lib/engine/key.js';
+import { RECORD_KEEPER } from '../../../lib/queue/reserved-names.js';
 import type { LockHandle } from '../../../lib/lock/handle.js';
 import type { DistributedLockOptions } from '../../../lib/options.js';
 import { failedWith, SessionError } from '../../../lib/session/errors.js';

@@ -70,7 +70,7 @@ export class ZooKeeperServer {
     if (this.isRunning) throw new Error(`Server ${this.id} is running already.`);
     const { folder, ports, peers, java } = this.settings;
     const options = { ...this.settings.options, ...this.changes };
-    const dataDir = join(folder, 'data');
+    const { dataDir } = this;
     const configPath = join(folder, 'zoo.cfg');
     await mkdir(dataDir, { recursive: true });
     await writeFile(join(dataDir, 'myid'), `${this.id}\n`);
@@ -148,7 +148,7 @@ export class ZooKeeperServer {
   /** Removes all that a server that does not run has stored. */
   async deleteData(): Promise<void> {
     if (this.isRunning) throw new Error(`Server ${this.id} is running: kill it before its data are deleted.`);
-    await rm(join(this.settings.folder, 'data'), { recursive: true, force: true });
+    await rm(this.dataDir, { recursive: true, force: true });
   }
 
   /** The answer to a four-letter word, such as `stat`. */
@@ -196,6 +196,11 @@ export class ZooKeeperServer {
 
   logTail(lines = LOG_TAIL_LINES): string {
     return `Last lines of the log of server ${this.id}:\n${this.log().trimEnd().split('\n').slice(-lines).join('\n')}`;
+  }
+
+  /** Where it keeps its snapshots and logs. */
+  get dataDir(): string {
+    return join(this.settings.folder, 'data');
   }
 
   private get logPath(): string {

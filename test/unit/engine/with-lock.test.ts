@@ -26,6 +26,20 @@ describe('withLock()', () => {
     expect(typesOf(one.events)).toEqual(['acquired', 'released']);
   });
 
+  it('is one owner with all that its work acquires, and with nobody else', async () => {
+    await engine.settle(
+      one.locks.withLock(KEY, async () => {
+        await (await one.locks.acquire('/locks/inner')).release();
+        await one.locks.withLock('/locks/deeper', async () => (await one.locks.acquire('/locks/deepest')).release());
+      }),
+    );
+    await engine.settle(one.locks.withLock('/locks/other', () => undefined));
+    const owners = one.events.flatMap((event) => (event.type === 'acquired' ? [[event.key, event.owner]] : []));
+    const [first] = owners.map(([, owner]) => owner);
+    expect(new Set(owners.slice(0, 4).map(([, owner]) => owner))).toEqual(new Set([first]));
+    expect(owners[4]).toEqual(['/locks/other', expect.not.stringMatching(first!)]);
+  });
+
   it.each([
     ['thrown at once', false],
     ['rejected with later', true],

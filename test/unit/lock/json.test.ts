@@ -68,7 +68,7 @@ describe('JSON', () => {
   );
 
   const client: ClientDescription = {
-    ...{ clientId: 'c', owner: 'o', host: 'h', pid: 7, label: undefined, mode: 'read' },
+    ...{ clientId: 'c', owner: 'o', host: 'h', pid: 7, label: undefined, template: '/k/:id', mode: 'read' },
     ...{ askedAt: new Date(1_500), leaseMs: undefined, lockDelayMs: undefined, holdMs: 40 },
   };
   const contender = contenderSnapshot({
@@ -92,7 +92,7 @@ describe('JSON', () => {
       since: '1970-01-01T00:00:00.000Z',
       ageMs: 1,
       client: {
-        ...{ clientId: 'c', owner: 'o', host: 'h', pid: 7, mode: 'read', holdMs: 40 },
+        ...{ clientId: 'c', owner: 'o', host: 'h', pid: 7, template: '/k/:id', mode: 'read', holdMs: 40 },
         askedAt: '1970-01-01T00:00:01.500Z',
       },
     };

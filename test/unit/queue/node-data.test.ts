@@ -81,7 +81,8 @@ describe('what a contender says of itself', () => {
   const client = { clientId: 'c', host: 'h', pid: 7 };
 
   it.each(LOCK_MODES)('comes back as it was said, as %s', (mode) => {
-    const facts = { owner: 'o', mode, label: 'Größe "7"', leaseMs: undefined, lockDelayMs: 250, holdMs: 40 };
+    const label = 'Größe "7"';
+    const facts = { owner: 'o', mode, label, template: '/"a"/:id', leaseMs: undefined, lockDelayMs: 250, holdMs: 40 };
     const before = Date.now();
     const { askedAt, ...said } = decodeContender(encodeContender(client, facts)) ?? {};
     expect(said).toEqual({ ...client, ...facts });

@@ -93,10 +93,10 @@ export const HAND_OVER_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: JANITOR,
-        find: 'return this.#add(() => this.#removeTogether(paths, also, guard));',
+        find: 'return this.#add(() => (isAlone ? this.#removeEach(paths) : this.#removeTogether(paths, also, guard)));',
         replace:
           'let tries = 0;\n' +
-          'return this.#add(() => this.#removeTogether(paths, also, tries++ === 0 ? guard : undefined));',
+          'return this.#add(() => (isAlone ? this.#removeEach(paths) : this.#removeTogether(paths, also, tries++ === 0 ? guard : undefined)));',
       },
     ],
     breaks: ['granted is held'],

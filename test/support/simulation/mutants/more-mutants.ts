@@ -68,8 +68,8 @@ export const MORE_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'lib/engine/hold/removal.ts',
-        find: 'timers.atMost(answerWithinMs(waitMs), link.whileUp(done)).finally(forget);',
-        replace: 'done;',
+        find: 'return new Promise((resolve) => {',
+        replace: 'if (paths.length > 0) return done;\n  return new Promise((resolve) => {',
       },
     ],
     breaks: ['every promise settles'],
@@ -77,7 +77,10 @@ export const MORE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a release that waits for a link',
-    edits: [{ file: 'lib/engine/hold/removal.ts', find: 'link.whileUp(done)', replace: 'done' }],
+    edits: [
+      { file: 'lib/engine/hold/removal.ts', find: 'if (!link.isUp) end();', replace: '' },
+      { file: 'lib/engine/hold/removal.ts', find: 'else end();', replace: 'else void done.then(end);' },
+    ],
     breaks: ['every promise settles'],
     withinSeeds: 300,
   },
@@ -152,7 +155,7 @@ export const MORE_MUTANTS: readonly Mutant[] = [
     name: 'a watch on the own node that counts as set although it failed',
     edits: [
       {
-        file: 'lib/engine/contender.ts',
+        file: 'lib/engine/own-node.ts',
         find: 'if (outcome instanceof SessionError) return;',
         replace:
           'if (outcome instanceof SessionError) return void (this.#isWatched = !this.#isGone && this.#answered > this.#usedUp);',

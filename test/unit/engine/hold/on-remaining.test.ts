@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { currentLock } from '../../../../lib/engine/bounds/owner-context.js';
 import { LockConfigurationError, LockLostError } from '../../../../lib/lock/errors.js';
 import { remove } from '../../../../lib/session/requests.js';
+import { ContextCensus } from '../../../support/process/context-census.js';
 import { SESSION_TIMEOUT_MS } from '../support/engine-world.js';
 import { useEngine } from '../support/use-engine.js';
 
@@ -113,6 +114,15 @@ describe('onRemaining()', () => {
     await engine.runFor(LONG_MS);
     expect(warnings).toEqual([]);
     expect(() => lost.onRemaining(1_000, () => undefined)).toThrow(LockLostError);
+  });
+
+  it('keeps nothing of a warning that was stopped, though the lock is held on', async () => {
+    const lock = await engine.settle(one.locks.acquire(KEY));
+    const census = new ContextCensus();
+    for (let batch = 0; batch < 100; batch += 1) census.run(() => lock.onRemaining(1_000, () => undefined))();
+    await engine.runFor(LONG_MS);
+    expect(lock.isHeld()).toBe(true);
+    expect(await census.retained()).toBe(0);
   });
 
   it('refuses what is no time, and what is no function', async () => {

@@ -1,5 +1,4 @@
 import { describe, expect, it } from '@jest/globals';
-import { encodeIntent, namesReader } from '../../../../lib/engine/hold/upgrade.js';
 import {
   LockAbortedError,
   LockConfigurationError,
@@ -9,7 +8,6 @@ import {
 import type { LockMode } from '../../../../lib/lock/mode.js';
 import { create, remove } from '../../../../lib/session/requests.js';
 import { replyTo } from '../../../support/sessions/reply-to.js';
-import { ours } from '../../queue/names.js';
 import { rejection } from '../support/engine-world.js';
 import { useEngine } from '../support/use-engine.js';
 
@@ -168,25 +166,4 @@ describe('upgrade()', () => {
     expect(error).toBeInstanceOf(LockConfigurationError);
     expect(error.details).toContain("mode 'upgradeable'");
   });
-});
-
-describe("an upgrade's intent", () => {
-  it('names as many readers as a node can hold', () => {
-    const names = Array.from({ length: 16_000 }, (_, index) => ours('read', index));
-    const data = encodeIntent(names);
-    expect(data.length).toBeGreaterThan(900_000);
-    expect(namesReader(data, names.at(-1)!)).toBe(true);
-  });
-
-  it('names the readers that are inside, and no others', () => {
-    const data = encodeIntent([ours('read', 1), ours('read', 2)]);
-    expect([1, 2, 3].map((sequence) => namesReader(data, ours('read', sequence)))).toEqual([true, true, false]);
-  });
-
-  it.each(['', '{}', '{"readers":"_c_"}', 'null'])(
-    'that was not written yet, or by somebody else, names nobody: %j',
-    (text) => {
-      expect(namesReader(Buffer.from(text), ours('read', 1))).toBe(false);
-    },
-  );
 });

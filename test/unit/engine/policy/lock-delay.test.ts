@@ -7,7 +7,7 @@ import { rejection } from '../support/engine-world.js';
 import { replyTo } from '../../../support/sessions/reply-to.js';
 import { RefusingDialer, THROTTLED } from '../support/refusing-dialer.js';
 import { VanishedHolders } from '../../../../lib/engine/policy/seen-before.js';
-import { RECORD_KEEPER } from '../../../../lib/engine/key.js';
+import { RECORD_KEEPER } from '../../../../lib/queue/reserved-names.js';
 import { useEngineWith } from '../support/use-engine.js';
 
 const KEY = '/locks/ledger';

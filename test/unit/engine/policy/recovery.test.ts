@@ -8,7 +8,7 @@ import {
   LockTimeoutError,
 } from '../../../../lib/lock/errors.js';
 import type { LockHandle } from '../../../../lib/lock/handle.js';
-import { RECORD_KEEPER } from '../../../../lib/engine/key.js';
+import { RECORD_KEEPER } from '../../../../lib/queue/reserved-names.js';
 import { get, set } from '../../../../lib/session/requests.js';
 import { replyTo } from '../../../support/sessions/reply-to.js';
 import { type Client, rejection, typesOf } from '../support/engine-world.js';

@@ -1,5 +1,5 @@
 import type { SharedParts, EngineSettings } from '../../../../lib/engine/build-engine.js';
-import { RECORD_KEEPER } from '../../../../lib/engine/key.js';
+import { RECORD_KEEPER } from '../../../../lib/queue/reserved-names.js';
 import { ZookeeperLockService } from '../../../../lib/engine/zookeeper-lock-service.js';
 import type { LockError } from '../../../../lib/lock/errors.js';
 import type { LockEvent } from '../../../../lib/lock/events.js';

@@ -11,7 +11,6 @@ import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '
 import { recordLockMetrics } from '../../../../lib/extras/metrics/index.js';
 import { LockTimeoutError } from '../../../../lib/lock/errors.js';
 import { type ClosableLockService, createLockService } from '../../../../lib/open.js';
-import { setImmediate as turn } from 'node:timers/promises';
 import { eventually } from '../../../support/process/eventually.js';
 
 const KEY = '/locks/orders/7';
@@ -45,6 +44,10 @@ describe('Locks in OpenTelemetry', () => {
     opentelemetry.metrics.disable();
   });
 
+  /** Spans are made a moment after what they tell of. */
+  const ended = (count: number): Promise<unknown> =>
+    eventually(`${count} spans have ended`, () => spans.getFinishedSpans().length === count);
+
   it('are spans of calls and holds below the span of the caller, with the key as an attribute and not in the name', async () => {
     const tracer = opentelemetry.trace.getTracer('test');
     const caller = await tracer.startActiveSpan('caller', async (span) => {
@@ -52,7 +55,7 @@ describe('Locks in OpenTelemetry', () => {
       span.end();
       return span;
     });
-    await turn();
+    await ended(3);
     const finished = spans.getFinishedSpans().filter(({ name }) => name !== 'caller');
     expect(finished.map(({ name }) => name).sort()).toEqual(['acquire /locks/orders/:id', 'hold /locks/orders/:id']);
     for (const span of finished) {
@@ -73,7 +76,7 @@ describe('Locks in OpenTelemetry', () => {
     await eventually('it waits', () => locks.query().pending[0]?.ahead === 1);
     await lock.release();
     await (await waiting).release();
-    await turn();
+    await ended(4);
     const [holder] = spans.getFinishedSpans().filter(({ name }) => name.startsWith('hold'));
     const waiter = spans.getFinishedSpans().filter(({ name }) => name.startsWith('acquire'))[1]!;
     expect(waiter.links.map(({ context }) => context.spanId)).toEqual([holder!.spanContext().spanId]);
@@ -83,7 +86,7 @@ describe('Locks in OpenTelemetry', () => {
   it('say what a call failed with', async () => {
     await locks.acquire(KEY, OPTIONS);
     await expect(locks.acquire(KEY, { ...OPTIONS, waitMs: 50 })).rejects.toThrow(LockTimeoutError);
-    await turn();
+    await ended(2);
     const failed = spans.getFinishedSpans().at(-1)!;
     expect(failed.attributes).toMatchObject({ 'error.type': 'timeout', 'zk_lock.outcome': 'timeout' });
     expect(failed.status).toMatchObject({ code: opentelemetry.SpanStatusCode.ERROR });

@@ -1,0 +1,59 @@
+import type { LockService } from '../../../engine/lock-service.js';
+import type { BreakOutcome } from '../../doctor/break-lock.js';
+import type { Call, Command } from '../command.js';
+import { holderLines } from '../contenders.js';
+import { EXIT, EXIT_TEXTS } from '../exit-codes.js';
+import { confirmed, notFound, STEP_FLAGS, whyOf, withDoctor } from '../step.js';
+import { spanText, visible } from '../words.js';
+
+const GRACE_MS = 10_000;
+
+const OUTCOMES: Readonly<Record<BreakOutcome, string>> = {
+  'in order': 'the holder was told, and has ended its work',
+  'removed by force': 'the grace was over, and its place was removed. A late write of it has a token that is too small',
+  'was gone already': 'the holder had left before it could be told',
+};
+
+export const breakCommand: Command = {
+  name: 'break',
+  group: 'Step in',
+  operands: 'KEY',
+  operandCount: [1, 1],
+  summary: 'take a lock away from one holder',
+  about: [
+    'Takes the lock away from the holder with this token, and from no other: with the token of somebody else nothing is done. The holder ' +
+      'is told at once, and keeps others out while its work ends, for the grace at the most. Then its place is removed, and the next ' +
+      'one enters.',
+    'It shows who would lose the lock, and asks. --yes does not ask; where nobody can be asked, it is refused without.',
+  ],
+  flags: [
+    { name: 'token', value: 'TOKEN', text: 'the fencing token of the holder that is meant' },
+    ...STEP_FLAGS,
+    { name: 'grace', value: 'TIME', text: 'how long the holder may put things right (10s)' },
+  ],
+  exitTexts: EXIT_TEXTS,
+  run: runBreak,
+};
+
+async function runBreak(call: Call): Promise<number> {
+  const { operands, flags, terminal } = call;
+  const key = operands[0]!;
+  const token = flags.token();
+  const why = whyOf(call);
+  const graceMs = flags.span('grace') ?? GRACE_MS;
+  const isMeant = await confirmed(call, 'Break this lock?', (locks) => holderWith(locks, key, token));
+  if (!isMeant) return EXIT.no;
+  terminal.progress(`waiting up to ${spanText(graceMs)} for the holder to end its work...`);
+  const result = await withDoctor(call, (doctor) => doctor.break(key, { token, ...why, graceMs }));
+  if (terminal.isJson) terminal.printJson(result);
+  else terminal.print(`${visible(key)} is broken: ${OUTCOMES[result.ended]} (${spanText(result.tookMs)})`);
+  return EXIT.done;
+}
+
+/** What the one who is asked must see. Whether the token is still the holder's is for the step itself to say. */
+async function holderWith(locks: LockService, key: string, token: bigint): Promise<string[]> {
+  const { holders, queueLength } = await locks.inspect(key);
+  const meant = holders.find(({ fencingToken }) => fencingToken === token);
+  if (meant === undefined) throw notFound(key, `the lock is not held with the token ${token}`);
+  return [`This would take ${visible(key)} away from`, ...holderLines(meant), `  waiting  ${queueLength}`];
+}

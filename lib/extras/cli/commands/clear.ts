@@ -1,0 +1,38 @@
+import type { Call, Command } from '../command.js';
+import { abandonedLines, nameText } from '../contenders.js';
+import { EXIT, EXIT_TEXTS } from '../exit-codes.js';
+import { confirmed, notFound, STEP_FLAGS, whyOf, withDoctor } from '../step.js';
+import { visible } from '../words.js';
+
+export const clear: Command = {
+  name: 'clear',
+  group: 'Step in',
+  operands: 'KEY',
+  operandCount: [1, 1],
+  summary: 'open a key that a vanished holder left closed',
+  about: [
+    "Forgets the holder with this token, which vanished inside: once what it left is repaired by hand (onAbandoned: 'hold'). The next one " +
+      'enters as after an orderly release. With another token, or while somebody is inside, nothing is done.',
+    'It shows what is known of that holder, and asks. --yes does not ask; where nobody can be asked, it is refused without.',
+  ],
+  flags: [{ name: 'token', value: 'TOKEN', text: 'the fencing token of the holder that vanished' }, ...STEP_FLAGS],
+  exitTexts: EXIT_TEXTS,
+  run: runClear,
+};
+
+async function runClear(call: Call): Promise<number> {
+  const { operands, flags, terminal } = call;
+  const key = operands[0]!;
+  const token = flags.token();
+  const why = whyOf(call);
+  const isMeant = await confirmed(call, 'Is what it left repaired, and may the key be opened?', async (locks) => {
+    const { abandoned } = await locks.inspect(key);
+    if (abandoned === undefined) throw notFound(key, 'no holder that vanished is known');
+    return [`This would forget who vanished inside ${visible(key)}`, ...abandonedLines(abandoned)];
+  });
+  if (!isMeant) return EXIT.no;
+  const result = await withDoctor(call, (doctor) => doctor.clear(key, { token, ...why }));
+  if (terminal.isJson) terminal.printJson(result);
+  else terminal.print(`${visible(key)} is open: ${nameText(result.abandoned) ?? 'its holder'} is forgotten`);
+  return EXIT.done;
+}

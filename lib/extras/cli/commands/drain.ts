@@ -1,0 +1,42 @@
+import type { Call, Command } from '../command.js';
+import { EXIT, EXIT_TEXTS } from '../exit-codes.js';
+import { confirmed, STEP_FLAGS, whyOf, withDoctor } from '../step.js';
+import { countText, visible } from '../words.js';
+import { snapshotLines } from './show.js';
+
+const GRACE_MS = 5_000;
+const MAX_SHOWN = 5;
+
+export const drain: Command = {
+  name: 'drain',
+  group: 'Step in',
+  operands: 'KEY',
+  operandCount: [1, 1],
+  summary: 'end all waits for a lock',
+  about: [
+    'Ends all waits for the lock: those calls fail with LOCK_DRAINED. Whoever holds it goes on, and whoever asks afterwards queues as usual.',
+    'It shows the queue, and asks. --yes does not ask; where nobody can be asked, it is refused without.',
+  ],
+  flags: [
+    ...STEP_FLAGS,
+    { name: 'grace', value: 'TIME', text: 'how long waiters whose link is down can be told (5s)' },
+  ],
+  exitTexts: EXIT_TEXTS,
+  run: runDrain,
+};
+
+async function runDrain(call: Call): Promise<number> {
+  const { operands, flags, terminal } = call;
+  const key = operands[0]!;
+  const why = whyOf(call);
+  const graceMs = flags.span('grace') ?? GRACE_MS;
+  const isMeant = await confirmed(call, 'End all these waits?', async (locks) => {
+    return snapshotLines(await locks.inspect(key), terminal.width, MAX_SHOWN);
+  });
+  if (!isMeant) return EXIT.no;
+  terminal.progress(`telling those that wait for ${visible(key)}...`);
+  const result = await withDoctor(call, (doctor) => doctor.drain(key, { ...why, graceMs }));
+  if (terminal.isJson) terminal.printJson(result);
+  else terminal.print(`${visible(key)} is drained: ${countText(result.removed, 'wait')} ended`);
+  return EXIT.done;
+}

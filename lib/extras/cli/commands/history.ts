@@ -1,0 +1,43 @@
+import type { LockHistory } from '../../doctor/lock-history.js';
+import type { Call, Command } from '../command.js';
+import { nameText } from '../contenders.js';
+import { EXIT, EXIT_TEXTS } from '../exit-codes.js';
+import { withDoctor } from '../step.js';
+import { tableLines } from '../table.js';
+import { momentText, spanText, visible } from '../words.js';
+
+const COLUMNS = [
+  { title: 'SINCE' },
+  { title: 'HELD', align: 'right' },
+  { title: 'WAITED', align: 'right' },
+  { title: 'ENDED' },
+  { title: 'TOKEN', align: 'right' },
+  { title: 'WHO', cut: 'end' },
+] as const;
+
+export const history: Command = {
+  name: 'history',
+  group: 'Look',
+  operands: 'KEY',
+  operandCount: [1, 1],
+  summary: 'the last holds of a lock',
+  about: ['Shows who held the lock, the last one first, where the option history of the application keeps it.'],
+  flags: [],
+  exitTexts: EXIT_TEXTS,
+  run: runHistory,
+};
+
+async function runHistory(call: Call): Promise<number> {
+  const { terminal } = call;
+  const key = call.operands[0]!;
+  const found = await withDoctor(call, (doctor) => doctor.history(key));
+  if (terminal.isJson) terminal.printJson(found);
+  else if (found.holds.length > 0) terminal.print(...tableLines(COLUMNS, found.holds.map(cells), terminal.width));
+  else terminal.tell(`nothing is kept of ${visible(key)}: the option history is off, or nobody has held it since`);
+  return EXIT.done;
+}
+
+function cells(hold: LockHistory['holds'][number]): string[] {
+  const { since, heldMs, waitedMs, ended, token } = hold;
+  return [momentText(since), spanText(heldMs), spanText(waitedMs), ended, `${token}`, nameText(hold) ?? 'unknown'];
+}

@@ -1,0 +1,67 @@
+import type { LockRow } from '../../doctor/lock-scan.js';
+import type { Call, Command } from '../command.js';
+import { nameText, whoText } from '../contenders.js';
+import { EXIT, EXIT_TEXTS } from '../exit-codes.js';
+import { scanOptions } from '../scanning.js';
+import { withDoctor } from '../step.js';
+import { tableLines } from '../table.js';
+import { countText, spanText, visible } from '../words.js';
+
+const COLUMNS = [
+  { title: 'KEY', cut: 'middle' },
+  { title: 'STATE' },
+  { title: 'AGE', align: 'right' },
+  { title: 'WAITING', align: 'right' },
+  { title: 'LONGEST', align: 'right' },
+  { title: 'HOLDER', cut: 'end' },
+] as const;
+
+export const ls: Command = {
+  name: 'ls',
+  group: 'Look',
+  operands: '[PREFIX]',
+  operandCount: [0, 1],
+  summary: 'all locks that are held or waited for',
+  about: [
+    'Lists the keys below PREFIX (all, where there is none) that have contenders, or that a vanished holder keeps closed. AGE is how ' +
+      'long the oldest holder has been in the queue, LONGEST how long the first of the WAITING has waited. On a terminal keys are cut ' +
+      'in the middle where they do not fit; in a pipe, and with --json, they are whole.',
+  ],
+  flags: [],
+  exitTexts: EXIT_TEXTS,
+  run: runLs,
+};
+
+async function runLs(call: Call): Promise<number> {
+  const { terminal } = call;
+  const scan = await withDoctor(call, (doctor) => doctor.scan(scanOptions(call)));
+  if (terminal.isJson) terminal.printJson(scan);
+  else if (scan.locks.length > 0) terminal.print(...tableLines(COLUMNS, scan.locks.map(cells), terminal.width));
+  else terminal.tell(`nobody holds a lock, or waits for one, below ${visible(call.operands[0] ?? '/')}`);
+  if (scan.unreadable > 0) {
+    const nodes = countText(scan.unreadable, 'node');
+    terminal.tell(`${nodes} may not be read with these credentials: what is below is left out`, {
+      unreadable: scan.unreadable,
+    });
+  }
+  return EXIT.done;
+}
+
+function cells(row: LockRow): string[] {
+  const { key, state, holdMs, waiting, longestWaitMs } = row;
+  return [
+    visible(key),
+    state,
+    holdMs === undefined ? '-' : spanText(holdMs),
+    `${waiting}`,
+    longestWaitMs === undefined ? '-' : spanText(longestWaitMs),
+    holderText(row),
+  ];
+}
+
+function holderText({ holders, abandoned }: LockRow): string {
+  const [holder] = holders;
+  if (holder !== undefined)
+    return holders.length === 1 ? whoText(holder) : `${whoText(holder)} and ${holders.length - 1} more`;
+  return abandoned === undefined ? '-' : `vanished: ${nameText(abandoned) ?? 'somebody unknown'}`;
+}

@@ -1,0 +1,133 @@
+import { readFileSync } from 'node:fs';
+import type { Connection, Flag } from './command.js';
+import { type Flags, spanOf } from './flags.js';
+import { UsageError } from './usage-error.js';
+
+/** The options of the connection. Each can stand in the environment instead: `--tls-ca` as ZK_LOCK_TLS_CA. */
+export const CONNECTION_FLAGS: readonly Flag[] = [
+  { name: 'connect', value: 'SERVERS', text: "the application's own: zk1:2181,zk2:2181/chroot" },
+  { name: 'namespace', value: 'PATH', text: 'what the application puts in front of keys' },
+  { name: 'auth-digest-file', value: 'FILE', text: 'digest: a file with user:password in one line' },
+  { name: 'kerberos', text: "Kerberos, with the system's tickets" },
+  { name: 'kerberos-service', value: 'NAME', text: "the servers' service name (zookeeper)" },
+  { name: 'kerberos-host', value: 'HOST', text: 'the host in their principals' },
+  { name: 'kerberos-principal', value: 'NAME', text: "this client's principal" },
+  { name: 'acl', value: 'WHO', text: 'creator or open: who may use nodes made here' },
+  { name: 'tls', text: "speak TLS, to the servers' secure port" },
+  { name: 'tls-ca', value: 'FILE', text: 'authorities to trust, PEM; implies --tls' },
+  { name: 'tls-cert', value: 'FILE', text: 'the certificate of this client, PEM' },
+  { name: 'tls-key', value: 'FILE', text: 'its key, PEM' },
+  { name: 'tls-servername', value: 'NAME', text: 'the name to expect in their certificates' },
+  { name: 'session-timeout', value: 'TIME', text: 'the session time-out to ask for (10s)' },
+  { name: 'server-tick', value: 'TIME', text: "the servers' tickTime, or more (2s)" },
+  { name: 'connect-timeout', value: 'TIME', text: 'how long connecting may take (15s)' },
+  { name: 'wait', value: 'TIME', text: 'how long to wait for an answer (15s); with run for the lock (for ever)' },
+];
+
+/** What may be given in the environment alone, since everybody on a machine can read the arguments of its processes. */
+const SECRETS = { digest: 'ZK_LOCK_AUTH_DIGEST', passphrase: 'ZK_LOCK_TLS_PASSPHRASE' } as const;
+const YES = /^(1|true|yes|on)$/i;
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * The connection as the options and the environment say it; options come first.
+ * @throws UsageError
+ */
+export function connectionOf(flags: Flags, environment: Environment): Connection {
+  const given = new Settings(flags, environment);
+  const connect = given.text('connect');
+  if (connect === undefined || connect.trim() === '')
+    throw new UsageError('which servers? Give --connect zk1:2181,zk2:2181/chroot, or set ZK_LOCK_CONNECT');
+  if (connect.trim().startsWith('memory:'))
+    throw new UsageError('--connect memory: is inside the process of an application, and cannot be seen from here');
+  const auth = authOf(given, environment);
+  const tls = tlsOf(given, environment);
+  const acl = flags.oneOf('acl', ['creator', 'open']);
+  return {
+    connect,
+    ...present({
+      namespace: given.text('namespace'),
+      sessionTimeoutMs: given.span('session-timeout'),
+      serverTickMs: given.span('server-tick'),
+      connectTimeoutMs: given.span('connect-timeout'),
+      waitMs: given.span('wait'),
+      auth,
+      acl,
+      tls,
+    }),
+  };
+}
+
+/** The options of this call, and in their place the environment. */
+class Settings {
+  constructor(
+    private readonly flags: Flags,
+    private readonly environment: Environment,
+  ) {}
+
+  text(name: string): string | undefined {
+    // An empty variable is one that somebody wanted to take away.
+    return this.flags.text(name) ?? (this.environment[variableOf(name)] || undefined);
+  }
+
+  isSet(name: string): boolean {
+    return this.flags.isSet(name) || YES.test(this.environment[variableOf(name)] ?? '');
+  }
+
+  span(name: string): number | undefined {
+    const value = this.text(name);
+    const source = this.flags.text(name) === undefined ? variableOf(name) : `--${name}`;
+    return value === undefined ? undefined : spanOf(source, value);
+  }
+
+  file(name: string): string | undefined {
+    const path = this.text(name);
+    if (path === undefined) return undefined;
+    try {
+      return readFileSync(path, 'utf8');
+    } catch (error) {
+      throw new UsageError(`--${name}: ${path} cannot be read (${(error as NodeJS.ErrnoException).code})`);
+    }
+  }
+}
+
+function variableOf(name: string): string {
+  return `ZK_LOCK_${name.replaceAll('-', '_').toUpperCase()}`;
+}
+
+function authOf(given: Settings, environment: Environment): Connection['auth'] {
+  const digest = given.file('auth-digest-file')?.trim() ?? (environment[SECRETS.digest] || undefined);
+  const names = {
+    service: given.text('kerberos-service'),
+    host: given.text('kerberos-host'),
+    principal: given.text('kerberos-principal'),
+  };
+  const isKerberos = given.isSet('kerberos') || Object.values(names).some((name) => name !== undefined);
+  if (isKerberos && digest !== undefined)
+    throw new UsageError('--kerberos or a digest: the connection has one of them');
+  if (isKerberos) return { scheme: 'kerberos', ...present(names) };
+  if (digest === undefined) return undefined;
+  const colon = digest.indexOf(':');
+  // The text itself is not shown: it is a password, or half of one.
+  if (colon < 1) throw new UsageError(`--auth-digest-file (or ${SECRETS.digest}) must hold user:password, in one line`);
+  return { username: digest.slice(0, colon), password: digest.slice(colon + 1) };
+}
+
+function tlsOf(given: Settings, environment: Environment): Connection['tls'] {
+  const settings = present({
+    ca: given.file('tls-ca'),
+    cert: given.file('tls-cert'),
+    key: given.file('tls-key'),
+    servername: given.text('tls-servername'),
+  });
+  if (!given.isSet('tls') && Object.keys(settings).length === 0) return undefined;
+  return { ...settings, ...present({ passphrase: environment[SECRETS.passphrase] }) };
+}
+
+/** The members that are not undefined. */
+function present<Value extends object>(value: Value): { [Name in keyof Value]?: NonNullable<Value[Name]> } {
+  return Object.fromEntries(Object.entries(value).filter(([, one]) => one !== undefined)) as {
+    [Name in keyof Value]?: NonNullable<Value[Name]>;
+  };
+}

@@ -1,0 +1,37 @@
+/** How a command ends. `run` has codes of its own, because it ends as the command under the lock did. */
+export const EXIT = {
+  done: 0,
+  /** The answer is no: a finding, a check that failed, a holder that is another one by now, a question answered with no. */
+  no: 1,
+  wrongUse: 2,
+  unavailable: 3,
+  /** A fault of this tool. */
+  fault: 70,
+  lost: 121,
+  busy: 122,
+  notConnected: 123,
+  notExecutable: 126,
+  notFound: 127,
+} as const;
+
+/** As shells have it: what a signal ended has 128 and its number. */
+export const SIGNAL_BASE = 128;
+
+export const EXIT_TEXTS: readonly (readonly [code: string, text: string])[] = [
+  ['0', 'done; the answer is yes, or nothing was found'],
+  ['1', 'the answer is no: findings, a failed check, refused, not confirmed'],
+  ['2', 'wrong use: an option, a key, a setting of the connection'],
+  ['3', 'ZooKeeper did not answer in time'],
+  ['70', 'a fault of zk-lock itself'],
+];
+
+export const RUN_EXIT_TEXTS: readonly (readonly [code: string, text: string])[] = [
+  ['N', "the command's own exit code; 128+n where signal n ended it"],
+  ['0', 'with --once also: busy, so the command was left out (--busy-code)'],
+  ['121', 'the lock was lost, or broken, while the command ran: it was stopped'],
+  ['2', 'wrong use; the command was not started, as with all that follow'],
+  ['122', 'busy: --wait was over (--busy-code), or the key is closed'],
+  ['123', 'ZooKeeper did not answer in time'],
+  ['126', 'the command cannot be executed'],
+  ['127', 'there is no such command'],
+];

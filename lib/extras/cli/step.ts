@@ -1,0 +1,65 @@
+import type { LockService } from '../../engine/lock-service.js';
+import { StaleFencingTokenError } from '../../lock/errors.js';
+import { createLockService } from '../../open.js';
+import { createLockDoctor } from '../doctor/create-lock-doctor.js';
+import type { LockDoctor } from '../doctor/lock-doctor.js';
+import type { Call, Flag } from './command.js';
+import { callerName } from './contenders.js';
+import { UsageError } from './usage-error.js';
+
+const MAX_TOLD = 200;
+
+/** The options of all that steps in. */
+export const STEP_FLAGS: readonly Flag[] = [
+  { name: 'reason', value: 'TEXT', text: 'why; holders, waiters and logs are told' },
+  { name: 'by', value: 'WHO', text: 'who does it (user@host)' },
+  { name: 'yes', text: 'do not ask' },
+];
+
+export interface Why {
+  readonly by: string;
+  readonly reason: string;
+}
+
+/** Who steps in, and why. */
+export function whyOf({ flags }: Call): Why {
+  const reason = flags.required('reason', "'stuck since noon'");
+  const by = flags.text('by') ?? callerName();
+  for (const [name, text] of Object.entries({ reason, by })) {
+    if (text.length > MAX_TOLD)
+      throw new UsageError(`--${name} has ${text.length} characters, and at most ${MAX_TOLD} are told`);
+  }
+  return { by, reason };
+}
+
+/**
+ * Shows what would be done, and asks, unless `--yes` says that somebody has decided already.
+ * @returns whether to go on
+ * @throws UsageError where nobody can be asked
+ */
+export async function confirmed(
+  call: Call,
+  question: string,
+  look: (locks: LockService) => Promise<string[]>,
+): Promise<boolean> {
+  const { flags, terminal, connection } = call;
+  if (flags.isSet('yes')) return true;
+  if (!terminal.canAsk)
+    throw new UsageError('nobody can be asked here, as this is no terminal: add --yes where it is decided already');
+  await using locks = await createLockService(connection);
+  for (const line of await look(locks)) process.stderr.write(`${line}\n`);
+  if (await terminal.ask(question)) return true;
+  terminal.tell('nothing was done');
+  return false;
+}
+
+/** Where there is nothing to ask about. */
+export function notFound(key: string, what: string): StaleFencingTokenError {
+  return new StaleFencingTokenError(`${key}: ${what}, so nothing was done. Look again with zk-lock show`, key);
+}
+
+/** Opens a doctor for one step, and closes it. */
+export async function withDoctor<T>({ connection }: Call, step: (doctor: LockDoctor) => Promise<T>): Promise<T> {
+  await using doctor = await createLockDoctor(connection);
+  return await step(doctor);
+}

@@ -1,0 +1,51 @@
+import type { AsJson, JsonOf } from '../../lock/json.js';
+import type { ServerReport } from './server-report.js';
+
+/** From the best to the worst. With `failed` locks would not work, or not be safe; with `warning` they may not, one day. */
+export type CheckOutcome = 'ok' | 'warning' | 'failed';
+
+export type CheckName =
+  'connection' | 'servers' | 'tls' | 'session time-out' | 'ticks' | 'access' | 'commits' | 'clocks';
+
+/** One thing that was checked. */
+export interface CheckItem {
+  readonly name: CheckName;
+  readonly outcome: CheckOutcome;
+  /** What was found. */
+  readonly text: string;
+  /** What to do; undefined where nothing is to be done. */
+  readonly advice: string | undefined;
+}
+
+/** How long writes took, one after the other: a majority of the servers has each on disk before it is answered. */
+export interface CommitTimes {
+  readonly count: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  readonly slowestMs: number;
+}
+
+/** What was measured; undefined where the check did not come so far. */
+export interface EnsembleMeasures {
+  readonly servers: readonly ServerReport[];
+  readonly sessionTimeoutMs: { readonly asked: number; readonly granted: number } | undefined;
+  /** The least and the most that the servers grant. */
+  readonly sessionBoundsMs: { readonly least: number; readonly most: number } | undefined;
+  readonly commits: CommitTimes | undefined;
+  /** From the call that acquired a lock of the check's own to the end of its release. */
+  readonly lockMs: number | undefined;
+  /** How late timers of this process were, at the most. */
+  readonly loopDelayMs: number | undefined;
+  /** By how much the servers' wall clock is ahead of this machine's. */
+  readonly serverClockAheadMs: number | undefined;
+}
+
+export interface EnsembleCheckFacts extends EnsembleMeasures {
+  readonly at: Date;
+  /** The worst of its items. */
+  readonly outcome: CheckOutcome;
+  readonly items: readonly CheckItem[];
+}
+
+/** What a preflight found. `JSON.stringify` accepts it. */
+export interface EnsembleCheck extends EnsembleCheckFacts, AsJson<JsonOf<EnsembleCheckFacts>> {}

@@ -1,0 +1,119 @@
+import { stricter } from '../../../lock/abandoned.js';
+import { nameOf } from '../graph/callers.js';
+import { holdersOf, rowOf, waitersOf } from '../look/lock-row.js';
+import type { SeenContender, SeenKey } from '../look/seen-key.js';
+import { clearLine, drainLine } from './command-lines.js';
+import { breakLineOf } from './costliest.js';
+import { duration, firstOf, type Weighed, whoIs } from './weighed.js';
+
+export interface Limits {
+  readonly longHoldMs: number;
+  readonly longQueue: number;
+}
+
+/** Holders that have been there for long. */
+export function longHolds(keys: readonly SeenKey[], { longHoldMs }: Limits): Weighed[] {
+  return keys.flatMap((seen) => {
+    const long = holdersOf(seen.contenders).filter(({ snapshot }) => snapshot.ageMs > longHoldMs);
+    const [oldest] = long.sort((one, other) => other.snapshot.ageMs - one.snapshot.ageMs);
+    return oldest === undefined ? [] : [longHold(seen, oldest, long.length - 1)];
+  });
+}
+
+function longHold(seen: SeenKey, { snapshot, ...holder }: SeenContender, others: number): Weighed {
+  const { waiting, waitedMs } = rowOf(seen);
+  const more = others === 0 ? '' : `; ${others} more hold it for as long`;
+  return {
+    kind: 'long hold',
+    severity: waiting > 0 ? 'warning' : 'notice',
+    key: seen.key,
+    text:
+      `${seen.key} is held by ${whoIs(snapshot)}, which has been in its queue for ${duration(snapshot.ageMs)}${more}. ` +
+      (waiting === 0 ? 'Nobody waits for it.' : `${waiting} wait for it, ${duration(waitedMs)} taken together.`),
+    advice:
+      `See what it does, in the log or with a profiler. If it does not end by itself: ` +
+      `${breakLineOf(seen, { ...holder, snapshot })}. Jobs that take so long on purpose: raise longHoldMs.`,
+    weight: waitedMs + snapshot.ageMs,
+  };
+}
+
+export function longQueues(keys: readonly SeenKey[], { longQueue }: Limits): Weighed[] {
+  return keys.flatMap((seen) => {
+    const { key, waiting, longestWaitMs = 0, holders } = rowOf(seen);
+    if (waiting <= longQueue) return [];
+    const who = holders.length === 0 ? 'Nobody holds it' : `It is held by ${firstOf(holders.map(whoIs))}`;
+    return [
+      {
+        kind: 'long queue',
+        severity: 'warning',
+        key,
+        text: `${waiting} wait for ${key}, the first of them for ${duration(longestWaitMs)}. ${who}.`,
+        advice:
+          'Hold the lock for less work, or spread it over more keys; maxWaiting turns callers away while the queue is long. To end all ' +
+          `waits now: ${drainLine(key, `${waiting} wait`)}`,
+        weight: waiting,
+      },
+    ];
+  });
+}
+
+/** All waits without a label are one finding, as the remedy is the same. */
+export function unlabelledWaits(keys: readonly SeenKey[]): Weighed[] {
+  const where: string[] = [];
+  let count = 0;
+  for (const { key, contenders } of keys) {
+    // A client of another make has no way to say more.
+    const silent = waitersOf(contenders).filter(
+      ({ snapshot: { client } }) => client !== undefined && client.label === undefined,
+    );
+    count += silent.length;
+    if (silent.length > 0) where.push(key);
+  }
+  if (count === 0) return [];
+  return [
+    {
+      kind: 'wait without a label',
+      severity: 'notice',
+      key: where.length === 1 ? where[0] : undefined,
+      text: `${count === 1 ? 'A call that waits has' : `${count} calls that wait have`} no label: ${firstOf(where)}.`,
+      advice:
+        'Give these calls a label, { label: "settle orders" }: then each row says which code waits. @Locked has Class.method as its label.',
+      weight: count,
+    },
+  ];
+}
+
+/** Holders that vanished inside, and what they left is not recovered. */
+export function abandonedKeys(keys: readonly SeenKey[]): Weighed[] {
+  return keys.flatMap(({ key, contenders, vanished }) => {
+    if (vanished === undefined) return [];
+    const { holder, recoverer } = vanished;
+    const policy = recoverer === undefined ? holder.policy : stricter(holder.policy, recoverer.policy);
+    const isTaken = holdersOf(contenders).length > 0;
+    const { label, host, pid, token } = holder;
+    const who = nameOf({ label, host, pid });
+    const clear = clearLine(key, token, 'what it left is repaired');
+    return [
+      {
+        kind: 'abandoned',
+        severity:
+          isTaken || policy === 'enter' || policy === 'delay' ? 'notice' : policy === 'hold' ? 'critical' : 'warning',
+        key,
+        text: `A holder of ${key} vanished inside: ${who}, token ${token}. ${WHAT_FOLLOWS[isTaken ? 'taken' : policy]}`,
+        advice:
+          policy === 'enter' || policy === 'delay' || isTaken
+            ? 'Look why it died. There is nothing else to do: who enters learns it from lock.abandoned.'
+            : `Look at what it left (inspect shows its last checkpoint), and repair that; then: ${clear}`,
+        weight: contenders.length,
+      },
+    ];
+  });
+}
+
+const WHAT_FOLLOWS = {
+  taken: 'Somebody else is inside now, and knows (lock.abandoned).',
+  enter: 'The next one enters, and learns it from lock.abandoned.',
+  delay: 'The next one enters after the lock-delay, and learns it from lock.abandoned.',
+  recover: 'Only calls that can recover what it left may enter; all others fail with LOCK_ABANDONED.',
+  hold: 'All calls fail with LOCK_ABANDONED until somebody clears the key.',
+} as const;
