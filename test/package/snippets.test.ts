@@ -36,7 +36,9 @@ function importedByRecipes(): [name: string, text: string][] {
 
 describe('What the documentation shows', () => {
   const folders = ['docs', 'contributing'];
-  const deeper = folders.flatMap((folder) => readdirSync(join(REPOSITORY, folder)).map((name) => `${folder}/${name}`));
+  const deeper = folders.flatMap((folder) =>
+    readdirSync(join(REPOSITORY, folder)).flatMap((name) => (name.endsWith('.md') ? [`${folder}/${name}`] : [])),
+  );
   const pages = ['README.md', ...deeper];
   const snippets = new Map(pages.flatMap((page) => [...snippetsOf(page)]));
   const here = [...snippets].filter(([, text]) => !needsPackages(text));

@@ -27,7 +27,8 @@ async function exportedErrors(): Promise<Map<string, LockErrorClass>> {
 
 /** `### LOCK_TIMEOUT (423)`, on whatever page. */
 function documentedErrors(): string[] {
-  const pages = ['README.md', ...readdirSync(join(REPOSITORY, 'docs')).map((name) => `docs/${name}`)];
+  const docs = readdirSync(join(REPOSITORY, 'docs')).filter((name) => name.endsWith('.md'));
+  const pages = ['README.md', ...docs.map((name) => `docs/${name}`)];
   return pages.flatMap((page) =>
     [...readFileSync(join(REPOSITORY, page), 'utf8').matchAll(/^#+ ([A-Z_]+ \(\d{3}\))$/gm)].map(([, one]) => one!),
   );

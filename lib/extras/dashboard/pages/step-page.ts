@@ -108,7 +108,7 @@ const WORDS: Readonly<Record<Step['type'], (look: LockLook, token: bigint | unde
         <bdi>${placeOf(abandoned)}</bdi> (token ${token}), which vanished inside.
       </p>
       <p>
-        The next one enters as after an orderly release, and is told of nothing. Clear it when what was left is put
+        The next one enters as after an orderly release, and does not hear of this. Clear it when what was left is put
         right by hand.
       </p>`,
   }),
