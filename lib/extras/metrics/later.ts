@@ -15,6 +15,7 @@ export class Later {
   #tasks: (() => void)[] = [];
   #done = 0;
   #isPlanned = false;
+  #hasWarned = false;
 
   add(task: () => void): void {
     this.#tasks.push(task);
@@ -37,9 +38,23 @@ export class Later {
 
   #do(count: number): void {
     const end = this.#done + count;
-    while (this.#done < end) this.#tasks[this.#done++]!();
+    while (this.#done < end) this.#try(this.#tasks[this.#done++]!);
     if (this.#done < this.#tasks.length) return;
     this.#tasks = [];
     this.#done = 0;
+  }
+
+  /** A client that refuses a value must end neither the process nor the measuring of everything else. */
+  #try(task: () => void): void {
+    try {
+      task();
+    } catch (error) {
+      if (this.#hasWarned) return;
+      this.#hasWarned = true;
+      process.emitWarning(
+        `Something about a lock could not be measured; further failures are not told: ${String(error)}`,
+        'LockMetricsWarning',
+      );
+    }
   }
 }
