@@ -207,7 +207,8 @@ export class RecordBook {
   #checkFacts(name: string, told: Told | NonNullable<Told['recoverer']>): void {
     const call = this.#callOf(told.token);
     const hold = this.#holds.get(told.token);
-    if (told.label !== call?.label) this.#blame(`${name} was told of ${told.label}, which was ${call?.label}`);
+    const label = this.truth.labelOf(told.token);
+    if (told.label !== label) this.#blame(`${name} was told of ${told.label}, which was ${label}`);
     if (hold !== undefined && told.host !== hold.app.name)
       this.#blame(`${name} was told of a holder of ${told.host}, which was of ${hold.app.name}`);
     const wrong = call?.whyWrong(told.checkpoint);
