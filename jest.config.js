@@ -65,12 +65,15 @@ export default {
     // The suite that insists on a container; `scripts/testcontainers` makes sure that there is one.
     ...(process.env.TEST_TESTCONTAINERS === '1' ? [project('testcontainers', withZooKeeper)] : []),
   ],
-  // Those that wait for servers come first, and leave most of two cores idle; with more of them the machine decides what is in time.
+  // One that computes runs beside two that wait for servers; with more of them the machine decides what is in time.
   testSequencer: '<rootDir>/test/support/progress/sequencer.js',
   maxWorkers: 3,
   reporters: ['default', '<rootDir>/test/support/progress/reporter.js'],
-  // A worker ends with a heap of more than a gigabyte, which takes a busy machine longer than Jest's 500 ms: Jest would say that
-  // tests left something open, though nothing was. What really stays open is told when this has passed.
+  // Node keeps the modules of every test file that a worker has run: 10 to 40 MB each. In a heap of a gigabyte each collection of
+  // garbage takes so long that a file which computes for 7 s takes 40. So a worker makes room for a new one between two files.
+  workerIdleMemoryLimit: '300MB',
+  // A worker may take a busy machine longer to end than Jest's 500 ms: Jest would say that tests left something open, though
+  // nothing was. What really stays open is told when this has passed.
   workerGracefulExitTimeout: 30_000,
   testTimeout: 60_000,
 };

@@ -2,6 +2,7 @@ import { type DynamicModule, Module } from '@nestjs/common';
 import { APP_FILTER } from '@nestjs/core';
 import { ScheduleModule } from '@nestjs/schedule';
 import { DistributedLockModule, LockExceptionFilter } from 'nestjs-zookeeper-lock';
+import { LockDashboardModule } from 'nestjs-zookeeper-lock/dashboard';
 import { LockHealthModule } from 'nestjs-zookeeper-lock/terminus';
 import { FileStoreEnd, fileStore } from './files/file-store.js';
 import { FilesController } from './files/files.controller.js';
@@ -15,6 +16,7 @@ import { LedgersService } from './ledgers/ledgers.service.js';
 import { EventsController } from './locks/events.controller.js';
 import { LocksController } from './locks/locks.controller.js';
 import { OperatorsController } from './operators/operators.controller.js';
+import { operatorIn, OperatorsGuard } from './operators/operators.guard.js';
 import { OperatorsService } from './operators/operators.service.js';
 import { PageController } from './page/page.controller.js';
 import { SETTINGS, type Settings } from './settings.js';
@@ -28,6 +30,12 @@ export class AppModule {
       imports: [
         DistributedLockModule.forRoot({ connect, waitMs, sessionTimeoutMs, serverTickMs }),
         LockHealthModule,
+        LockDashboardModule.forRoot({
+          path: '/dashboard',
+          guard: new OperatorsGuard(settings.operatorPassword),
+          mayOperate: () => true,
+          operatorOf: operatorIn,
+        }),
         ScheduleModule.forRoot(),
       ],
       controllers: [

@@ -13,6 +13,8 @@ export interface Settings {
   readonly waitMs: number;
   readonly sessionTimeoutMs: number;
   readonly serverTickMs: number;
+  /** What operators have to know; undefined where only this machine may reach their pages. */
+  readonly operatorPassword?: string | undefined;
 }
 
 /** Injection token. */
@@ -36,6 +38,7 @@ export function settingsFrom(environment: NodeJS.ProcessEnv): Settings {
     waitMs: numberIn(environment, 'LOCK_WAIT_MS', 15_000),
     sessionTimeoutMs: numberIn(environment, 'SESSION_TIMEOUT_MS', 10_000),
     serverTickMs: numberIn(environment, 'SERVER_TICK_MS', 2_000),
+    operatorPassword: textIn(environment, 'OPERATOR_PASSWORD'),
   };
 }
 

@@ -42,6 +42,18 @@ export interface SessionAccess {
   readonly standingOf: (names: readonly string[], name: string) => WriterStanding;
 }
 
+/**
+ * How an extra gets a session of its own with the options of a lock service, so that nothing it does stands in front of the requests
+ * of its locks.
+ * @internal
+ */
+export const openBeside: unique symbol = Symbol('nestjs-zookeeper-lock: a session beside this one');
+
+/** @internal */
+export interface LockServiceBeside extends LockService {
+  close(graceMs?: number): Promise<void>;
+}
+
 /** Options of `acquireAll`; `mode` is for keys that name none. */
 export type AcquireAllOptions = Omit<AcquireOptions, 'reentrant'>;
 
@@ -126,6 +138,13 @@ export abstract class LockService {
   [sessionAccess](): SessionAccess {
     throw new LockConfigurationError(
       'This lock service has no connection to ZooKeeper: it was not made by this package',
+    );
+  }
+
+  /** The caller closes what it gets. @internal */
+  [openBeside](): Promise<LockServiceBeside> {
+    throw new LockConfigurationError(
+      'This lock service is not one of DistributedLockModule, which alone knows its options',
     );
   }
 }

@@ -4,7 +4,9 @@ import {
   type AcquireAllOptions,
   type KeyWithMode,
   LockService,
+  type LockServiceBeside,
   type LockTransaction,
+  openBeside,
   type SessionAccess,
   sessionAccess,
 } from '../engine/lock-service.js';
@@ -106,6 +108,18 @@ export class ManagedLockService
     return this.#open().service[sessionAccess]();
   }
 
+  /** @internal */
+  override async [openBeside](): Promise<LockServiceBeside> {
+    const { service, session } = outsideCalls(() => this.openService(overWire(this.options)));
+    try {
+      await whenUp(session, this.options.connectTimeoutMs);
+      return service;
+    } catch (error) {
+      await service.close(0);
+      throw error;
+    }
+  }
+
   /** @throws LockUnavailableError where `startup` is `eager` and no ZooKeeper answers in time */
   async onModuleInit(): Promise<void> {
     this.hasStarted = true;
@@ -188,8 +202,8 @@ export class ManagedLockService
     return outsideCalls(() => this.#openNow());
   }
 
-  protected openService(): OpenedLockService {
-    return openLockService(this.options, undefined, this.name);
+  protected openService(options = this.options): OpenedLockService {
+    return openLockService(options, undefined, this.name);
   }
 
   #openNow(): OpenedLockService {
@@ -223,4 +237,13 @@ export class ManagedLockService
     this.#state = state;
     this.states$.next(state);
   }
+}
+
+/**
+ * The same options for this package's own client, which can do what `client: 'native'` cannot. A copy by members would lose the
+ * credentials, which are not enumerable.
+ */
+function overWire(options: ResolvedOptions): ResolvedOptions {
+  const members = Object.getOwnPropertyDescriptors(options);
+  return Object.defineProperties({} as ResolvedOptions, { ...members, client: { value: 'wire', enumerable: true } });
 }

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -25,6 +25,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 /** The rest of `docs` is for those who work on the package: `files` in package.json leaves it out. */
 const PAGES_FOR_USERS = [
   'cli.md',
+  'dashboard.md',
   'development.md',
   'doctor.md',
   'fencing-objects.md',
@@ -226,6 +227,42 @@ describe('the packed package', () => {
       );
     });
 
+    it('serves the same dashboard from both builds, its files and the drawing included', async () => {
+      for (const peer of ['@nestjs/platform-express', '@dagrejs'])
+        symlinkSync(join(root, 'node_modules', peer), join(folder, 'node_modules', peer), 'junction');
+      const builds = [
+        `import * as root from 'nestjs-zookeeper-lock'; import * as dashboard from 'nestjs-zookeeper-lock/dashboard';`,
+        `import { createRequire } from 'node:module';
+        const load = createRequire(process.cwd() + '/package/dist/cjs/');
+        const [root, dashboard] = [load('./index.js'), load('./extras/dashboard/index.js')];`,
+      ];
+      const runs = builds.map((beginning) =>
+        runPacked(
+          folder,
+          `import 'reflect-metadata'; import { Module } from '@nestjs/common'; import { NestFactory } from '@nestjs/core';
+          ${beginning}
+          const connection = root.DistributedLockModule.forRoot({ connect: 'memory:', memory: { allowInProduction: true } });
+          class App {}
+          Module({ imports: [connection, dashboard.LockDashboardModule.forRoot({ path: 'ops', unsafe: true })] })(App);
+          const app = await NestFactory.create(App, { logger: false });
+          await app.listen(0, '127.0.0.1');
+          const locks = app.get(root.LockService);
+          const lock = await locks.acquire('/a');
+          const next = locks.acquire('/a');
+          while ((await locks.inspect('/a')).queueLength === 0);
+          const text = async (path) => (await fetch(await app.getUrl() + '/ops/' + path)).text();
+          const files = (await text('list')).match(/assets.dashboard-[0-9a-f]+.(css|js)/g);
+          console.log(files.join(), (await text(files[0])).length, (await text(files[1])).length, (await text('graph')).includes('class="graph'));
+          await lock.release();
+          await (await next).release();
+          await app.close();`,
+        ),
+      );
+      const [one, other] = await Promise.all(runs);
+      expect(one?.stdout).toMatch(/^assets\S+\.css,assets\S+\.js \d{4,} \d{4,} true\n$/);
+      expect(other?.stdout).toBe(one?.stdout);
+    });
+
     it('replays a seed of its simulator in another process, and in the other build', async () => {
       const builds = [
         `import { LockSimulator } from 'nestjs-zookeeper-lock/simulator';`,
@@ -322,6 +359,7 @@ describe('the packed package', () => {
     expect(entries().map(([name]) => name)).toEqual(
       expect.arrayContaining([
         '.',
+        './dashboard',
         './doctor',
         './fencing',
         './grpc',

@@ -14,7 +14,8 @@ import {
 import type { Session, SessionIdentity } from '../../session/session.js';
 import type { CallScope } from '../bounds/call-scope.js';
 import type { Identifiers } from '../bounds/owner-context.js';
-import { Contender, type LockRequest, OwnNode } from '../contender.js';
+import { Contender, type LockRequest } from '../contender.js';
+import { OwnNode } from '../own-node.js';
 import { refusal } from '../error-texts.js';
 import type { Janitor } from '../upkeep/janitor.js';
 import type { LinkState } from '../upkeep/link-state.js';

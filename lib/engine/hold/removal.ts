@@ -1,6 +1,7 @@
 import { answerWithinMs } from '../../lock/deadline.js';
 import type { MultiPart } from '../../session/requests.js';
-import type { Contender, Leaving, OwnNode } from '../contender.js';
+import type { Contender, Leaving } from '../contender.js';
+import type { OwnNode } from '../own-node.js';
 import type { HoldParts } from './hold-parts.js';
 
 const NOTHING: readonly MultiPart[] = [];

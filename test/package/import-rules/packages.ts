@@ -10,6 +10,7 @@ export interface Manifest {
 
 /** The folder that may import an optional peer; every optional peer of package.json must stand here. */
 export const HOME_OF_OPTIONAL_PEER: Readonly<Record<string, string>> = {
+  '@dagrejs/dagre': 'lib/extras/dashboard/',
   '@nestjs/terminus': 'lib/extras/terminus/',
   kerberos: 'lib/session/kerberos/',
   // These five are described by types of our own and handed in by the application: nothing is imported.

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { contenderId, namePrefix } from '../../../lib/queue/node-name.js';
+import { contenderId, namePrefix, parseNodeName, type QueueNode } from '../../../lib/queue/node-name.js';
 import { LOCK_MODES, type LockMode } from '../../../lib/lock/mode.js';
 
 /** An id as the product makes it, a different one for each number. */
@@ -10,6 +10,18 @@ export function idOf(number: number): string {
 /** A contender of ours with this place in the queue. */
 export function ours(mode: LockMode, sequence: number, id = idOf(sequence)): string {
   return namePrefix(mode, id) + String(sequence).padStart(10, '0');
+}
+
+const read = new Map<string, QueueNode>();
+
+/** What the name of a queue node says. A model asks for the same few names millions of times, so each is read once. */
+export function nodeOf(name: string): QueueNode {
+  const known = read.get(name);
+  if (known !== undefined) return known;
+  const node = parseNodeName(name);
+  if (node === undefined) throw new Error(`No node of a queue has the name ${name}.`);
+  read.set(name, node);
+  return node;
 }
 
 export interface Contender {

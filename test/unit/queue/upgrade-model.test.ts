@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { parseNodeName } from '../../../lib/queue/node-name.js';
+import { nodeOf } from './names.js';
 import {
   type Cast,
   type Contender,
@@ -50,11 +50,11 @@ function keyOf({ readers, writers, exclusives, upgraders, neighbours, nodes, nam
     return `${contender(one)} ${one.step} ${one.attemptsLeft} ${place(one.intent)} ${places(one.readers)} ${sweep}`;
   };
   const remembered = (list: readonly string[] = []): string => {
-    const ids = list.map((name) => parseNodeName(name)?.id);
-    return list.map((name, at) => `${parseNodeName(name)?.mode}${place(name)}/${ids.indexOf(ids[at])}`).join();
+    const ids = list.map((name) => nodeOf(name).id);
+    return list.map((name, at) => `${nodeOf(name).mode}${place(name)}/${ids.indexOf(ids[at])}`).join();
   };
   const { known, listed, departed } = neighbours;
-  const names = nodes.map((name) => `${parseNodeName(name)?.mode} ${places(named[name] ?? [])}`);
+  const names = nodes.map((name) => `${nodeOf(name).mode} ${places(named[name] ?? [])}`);
   return [
     readers.map(contender).sort().join(),
     writers.map(contender).sort().join(),

@@ -1,7 +1,6 @@
 import type { LockMode } from '../../../lib/lock/mode.js';
 import { decide, readersInside } from '../../../lib/queue/decide.js';
-import { parseNodeName } from '../../../lib/queue/node-name.js';
-import { idOf, ours } from './names.js';
+import { idOf, nodeOf, ours } from './names.js';
 import { left, type Neighbours, neighbourSteps, NO_NEIGHBOURS } from './upgrade-neighbours.js';
 
 /** What the protocol could get wrong; each is to be caught. */
@@ -210,7 +209,7 @@ function* upgradeSteps(
       break;
     }
     case 'creates': {
-      const intent = ours('write', next, parseNodeName(one.name ?? '')?.id);
+      const intent = ours('write', next, nodeOf(one.name!).id);
       const step = flaw === 'the upgrader looks before its intent stands' ? 'names' : 'lists';
       const created = { next: next + 1, nodes: [...nodes, intent] };
       yield set({ step, intent }, created);
@@ -245,10 +244,10 @@ function* upgradeSteps(
 
 function seenBy(flaw: Flaw | undefined, nodes: readonly string[]): readonly string[] {
   if (flaw === 'the upgrader waits for readers behind an exclusive contender')
-    return nodes.filter((name) => parseNodeName(name)?.mode !== 'exclusive');
+    return nodes.filter((name) => nodeOf(name).mode !== 'exclusive');
   if (flaw !== 'the upgrader takes readers behind a departed writer for ones that wait') return nodes;
-  const writer = nodes.findIndex((name) => parseNodeName(name)?.mode === 'write');
-  return nodes.filter((name, index) => index < writer || parseNodeName(name)?.mode !== 'read');
+  const writer = nodes.findIndex((name) => nodeOf(name).mode === 'write');
+  return nodes.filter((name, index) => index < writer || nodeOf(name).mode !== 'read');
 }
 
 const GONE = -1;
@@ -263,7 +262,7 @@ function versionOf({ nodes, named }: State, name: string): number {
 }
 
 function isIntentOf({ name = '' }: Upgrader, other: string): boolean {
-  return other !== name && parseNodeName(other)?.id === parseNodeName(name)?.id;
+  return name !== '' && other !== name && nodeOf(other).id === nodeOf(name).id;
 }
 
 export function withOne(state: State, group: Group, index: number, own: Partial<Contender | Upgrader>): State {

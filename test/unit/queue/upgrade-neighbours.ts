@@ -1,7 +1,8 @@
 import { KnownQueue } from '../../../lib/engine/acquire/known-queue.js';
 import type { LockMode } from '../../../lib/lock/mode.js';
 import { blocks, decideIn, type Decision } from '../../../lib/queue/decide.js';
-import { parseNodeName, type QueueNode } from '../../../lib/queue/node-name.js';
+import type { QueueNode } from '../../../lib/queue/node-name.js';
+import { nodeOf } from './names.js';
 import { type Contender, type Flaw, type State, withOne } from './upgrade-model.js';
 
 /** What the contenders of one process share. */
@@ -41,7 +42,7 @@ export function* neighbourSteps(state: State, flaw: Flaw | undefined): Generator
 /** One of the process has left: for the others a writer counts no more, though its node may still be there. */
 export function left(state: State, name: string, flaw: Flaw | undefined): State {
   const { neighbours } = state;
-  if (!excludesAll(parseNodeName(name)!)) return decideFor(state, 'no news', flaw);
+  if (!excludesAll(nodeOf(name))) return decideFor(state, 'no news', flaw);
   const departed = [...neighbours.departed, name];
   return decideFor({ ...state, neighbours: { ...neighbours, departed } }, 'a hand-over', flaw);
 }
@@ -82,7 +83,7 @@ function decided(decision: Decision, basis: Basis): Pick<Contender, 'phase' | 'w
 function knownTo({ neighbours: { known, departed } }: State): KnownQueue {
   const queue = new KnownQueue();
   queue.listed({ children: known, stat: { pzxid: 0n } } as Parameters<KnownQueue['listed']>[0]);
-  for (const name of departed) queue.departed(parseNodeName(name)!);
+  for (const name of departed) queue.departed(nodeOf(name));
   return queue;
 }
 
@@ -92,7 +93,7 @@ function membersOf(state: State): Member[] {
   for (const group of ['readers', 'writers', 'upgraders'] as const) {
     for (const [index, one] of state[group].entries()) {
       if (!one.isNeighbour || one.phase === 'out' || one.phase === 'departed' || one.phase === 'done') continue;
-      members.push({ group, index, one, node: parseNodeName(one.name!)! });
+      members.push({ group, index, one, node: nodeOf(one.name!) });
     }
   }
   return members.sort((one, other) => one.node.sequence - other.node.sequence);

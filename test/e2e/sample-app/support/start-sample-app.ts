@@ -33,14 +33,15 @@ export interface SampleAppOptions {
   readonly isDataDirTemporary?: boolean;
   /** Its connection can be cut: `LockTesting.of(sample.locks)`. */
   readonly isBreakable?: boolean;
+  readonly operatorPassword?: string;
 }
 
 export async function startSampleApp(options: SampleAppOptions = {}): Promise<SampleApp> {
-  const { waitMs = 15_000, isDataDirTemporary = false, isBreakable = false } = options;
+  const { waitMs = 15_000, isDataDirTemporary = false, isBreakable = false, operatorPassword } = options;
   const dataDir = await mkdtemp(join(tmpdir(), 'sample-app-test-'));
   removeWithUs(dataDir);
   const times = { waitMs, sessionTimeoutMs: 10_000, serverTickMs: 2_000 };
-  const settings = { connect: memory(), dataDir, isDataDirTemporary, ...times };
+  const settings = { connect: memory(), dataDir, isDataDirTemporary, operatorPassword, ...times };
   const builder = Test.createTestingModule({ imports: [AppModule.with(settings)] });
   const module = await (isBreakable ? overrideLocks(builder, { waitMs }) : builder).compile();
   const app = module.createNestApplication<NestExpressApplication>({ bodyParser: false, logger: false });

@@ -155,7 +155,7 @@ export const MORE_MUTANTS: readonly Mutant[] = [
     name: 'a watch on the own node that counts as set although it failed',
     edits: [
       {
-        file: 'lib/engine/contender.ts',
+        file: 'lib/engine/own-node.ts',
         find: 'if (outcome instanceof SessionError) return;',
         replace:
           'if (outcome instanceof SessionError) return void (this.#isWatched = !this.#isGone && this.#answered > this.#usedUp);',

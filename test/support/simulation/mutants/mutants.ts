@@ -206,7 +206,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'an upgrade intent without names',
     edits: [
       {
-        file: 'lib/engine/hold/upgrade.ts',
+        file: 'lib/queue/intent-data.ts',
         find: 'return Array.isArray(readers) && readers.includes(name);',
         replace: 'return true;',
       },

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { Contender, type LockRequest, OwnNode } from '../../../../lib/engine/contender.js';
+import { Contender, type LockRequest } from '../../../../lib/engine/contender.js';
+import { OwnNode } from '../../../../lib/engine/own-node.js';
 import { KnownOrder, KnownQueue } from '../../../../lib/engine/acquire/known-queue.js';
 import { SessionError } from '../../../../lib/session/errors.js';
 import type { Created, NodeData } from '../../../../lib/session/requests.js';

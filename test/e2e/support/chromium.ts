@@ -2,9 +2,12 @@ import { access, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Browser, launch } from 'puppeteer-core';
-import type { Log } from '../../../support/find-zookeeper/command.js';
-import { aptInstall, whyNotDebianAsRoot } from '../../../support/find-zookeeper/debian.js';
-import { folderRemoved, killWithUs, removeWithUs } from '../../../support/process/reaper.js';
+import type { Log } from '../../support/find-zookeeper/command.js';
+import { aptInstall, whyNotDebianAsRoot } from '../../support/find-zookeeper/debian.js';
+import { folderRemoved, killWithUs, removeWithUs } from '../../support/process/reaper.js';
+
+/** Installing the browser, where it is missing. */
+export const INSTALL_WITHIN_MS = 300_000;
 
 const CHROMIUM = '/usr/bin/chromium';
 /** No calls home, no sandbox (it does not start as root), nothing that a virtual machine lacks. */

@@ -1,0 +1,118 @@
+import { breakingIn, type Intervention } from '../queue/intervention.js';
+import { failedWith, SessionError } from '../session/errors.js';
+import { get, type GetRequest, type Outcome, type Watcher, type WatchEvent } from '../session/requests.js';
+import type { Session } from '../session/session.js';
+
+/** A node of this process, with the watch on it, which tells when an operator removes the node, or breaks the lock. */
+export class OwnNode implements Watcher {
+  readonly path: string;
+  readonly #goneListeners: (() => void)[] = [];
+  readonly #brokenListeners: ((breaking: Intervention) => void)[] = [];
+  #isGone = false;
+  #onChanged: (() => void) | undefined;
+  /** The last change of its data that was seen. */
+  #seenUpTo: bigint | undefined;
+  #breaking: Intervention | undefined;
+  #isWatched = false;
+  #isKept = false;
+  /** How often the watch was asked for, how many of these were answered, and how many an event has used up, perhaps before the answer. */
+  #asked = 0;
+  #answered = 0;
+  #usedUp = 0;
+
+  constructor(
+    private readonly session: Session,
+    path: string,
+  ) {
+    this.path = path;
+  }
+
+  /** Whether somebody has removed it. */
+  get isGone(): boolean {
+    return this.#isGone;
+  }
+
+  /** Whether its removal would be told: the node was there at the newest answer, and no event has come since. */
+  get isWatched(): boolean {
+    return this.#isWatched;
+  }
+
+  /** Called once, when somebody has removed the node. */
+  onGone(listener: () => void): void {
+    this.#goneListeners.push(listener);
+  }
+
+  /** Called each time that somebody else has written to the node. */
+  onChanged(listener: () => void): void {
+    this.#onChanged = listener;
+  }
+
+  /** Called once, at once or later, when somebody has written into the node that the lock is broken. */
+  onBroken(listener: (breaking: Intervention) => void): void {
+    if (this.#breaking === undefined) this.#brokenListeners.push(listener);
+    else listener(this.#breaking);
+  }
+
+  /** A read that sets the watch, to be sent with others; `answered` takes what came of it. */
+  askToWatch(): GetRequest {
+    this.#asked += 1;
+    return get(this.path, this);
+  }
+
+  answered(outcome: Outcome<GetRequest>): void {
+    this.#answered += 1;
+    if (failedWith(outcome, 'NO_NODE')) this.gone();
+    if (outcome instanceof SessionError) return;
+    this.#isWatched = !this.#isGone && this.#answered > this.#usedUp;
+    // What its own process wrote when it was created need not be parsed.
+    const { czxid, mzxid } = outcome.stat;
+    if (mzxid === (this.#seenUpTo ?? czxid)) return;
+    this.#seenUpTo = mzxid;
+    this.#changed(outcome.data);
+  }
+
+  #changed(data: Uint8Array): void {
+    this.#onChanged?.();
+    const breaking = this.#breaking === undefined ? breakingIn(data) : undefined;
+    if (breaking === undefined) return;
+    this.#breaking = breaking;
+    for (const listener of this.#brokenListeners.splice(0)) listener(breaking);
+  }
+
+  /** From now on the watch is set, and set again whenever it was used up. Called after a reconnect, it sets what is missing. */
+  keepWatched(): void {
+    this.#isKept = true;
+    if (!this.#isWatched && !this.#isGone) void this.#watch();
+  }
+
+  async #watch(): Promise<void> {
+    const [outcome] = await this.session.batch([this.askToWatch()]);
+    this.answered(outcome);
+    // The link is up, so no new link will set the watch again. The answer has come after a pause: there is no busy loop.
+    if (failedWith(outcome, 'THROTTLED') && this.#isKept) this.keepWatched();
+  }
+
+  onWatchEvent(event: WatchEvent): void {
+    this.#isWatched = false;
+    this.#usedUp = this.#asked;
+    if (event.type === 'deleted') this.gone();
+    else if (event.type !== 'lost' && this.#isKept) this.keepWatched();
+  }
+
+  /** Is called when a watch, a list or a refused transaction has shown that somebody has removed the node. */
+  gone(): void {
+    if (this.#isGone) return;
+    this.#isGone = true;
+    for (const listener of this.#goneListeners.splice(0)) listener();
+  }
+
+  /** Is called when this process is about to remove the node itself, of which nobody need be told. */
+  forget(): void {
+    this.#isKept = false;
+    this.#goneListeners.length = 0;
+    this.#brokenListeners.length = 0;
+    this.#onChanged = undefined;
+    if (this.#asked > 0 && !this.#isGone) this.session.unwatch(this.path, this);
+    this.#isWatched = false;
+  }
+}

@@ -1,0 +1,56 @@
+import { performance } from 'node:perf_hooks';
+
+interface Look<T> {
+  readonly result: Promise<T>;
+  /** undefined while it is under way. */
+  doneAt: number | undefined;
+}
+
+/**
+ * One look at ZooKeeper for all who ask at about the same time: who asks while it is under way, or soon afterwards, is shown the
+ * same. A look that failed is not kept.
+ */
+export class SharedLook<T> {
+  readonly #look: () => Promise<T>;
+  readonly #validMs: number;
+  #last: Look<T> | undefined;
+
+  constructor(look: () => Promise<T>, validMs: number) {
+    this.#look = look;
+    this.#validMs = validMs;
+  }
+
+  get(): Promise<T> {
+    const last = this.isOver ? undefined : this.#last;
+    this.#last = last ?? this.#begin();
+    return this.#last.result;
+  }
+
+  /** Whether the next one who asks causes a new look. */
+  get isOver(): boolean {
+    if (this.#last === undefined) return true;
+    const { doneAt } = this.#last;
+    return doneAt !== undefined && performance.now() - doneAt >= this.#validMs;
+  }
+
+  /** What was seen is old now. A look that is under way goes on to be shared. */
+  expire(): void {
+    if (this.#last?.doneAt !== undefined) this.#last = undefined;
+  }
+
+  /** What is seen by a look that began before now is wrong. */
+  forget(): void {
+    this.#last = undefined;
+  }
+
+  #begin(): Look<T> {
+    const begun: Look<T> = { result: this.#look(), doneAt: undefined };
+    begun.result.then(
+      () => (begun.doneAt = performance.now()),
+      () => {
+        if (this.#last === begun) this.#last = undefined;
+      },
+    );
+    return begun;
+  }
+}
