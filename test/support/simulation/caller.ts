@@ -205,8 +205,9 @@ export class Caller {
       return this.schedule.scenario.record !== undefined;
     }
     const { recovery } = call ?? {};
-    if (recovery?.state === 'failed') return error === recovery.error || codeOf(error) === 'LOCK_LOST';
-    return recovery !== undefined && recovery.state !== 'not begun' && codeOf(error) === 'LOCK_LOST';
+    const isLost = withoutSurgery(codeOf(error)) === 'LOCK_LOST';
+    if (recovery?.state === 'failed') return error === recovery.error || isLost;
+    return recovery !== undefined && recovery.state !== 'not begun' && isLost;
   }
 
   /** Busy is what a lock can be called only by somebody who has a link. */
