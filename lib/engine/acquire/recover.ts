@@ -1,6 +1,6 @@
 import type { AcquireOptions } from '../../lock/acquire-options.js';
 import { frameFor, type LockEvents, runInFrame } from '../bounds/owner-context.js';
-import { untilDoneOrLost } from '../hold/held-lock.js';
+import { releaseBehind, untilDoneOrLost } from '../hold/held-lock.js';
 import type { AcquiredLock } from './lock-calls.js';
 
 /** What the options of a call mean for the record of its key. */
@@ -22,12 +22,14 @@ export async function recover(
 ): Promise<void> {
   if (repair === undefined) return;
   const { hold, handle } = lock;
+  let repairing: Promise<unknown> | undefined;
   try {
-    const repairing = runInFrame(frameFor(service, hold.request.owner, [lock]), () => repair(handle));
+    repairing = runInFrame(frameFor(service, hold.request.owner, [lock]), () => repair(handle));
     await untilDoneOrLost(repairing, hold, events);
     await hold.recordWrites.recovered();
   } catch (error) {
-    void handle.release();
+    // Where an operator has broken the lock, the function still keeps others out until it has ended.
+    void releaseBehind(repairing, lock);
     throw error;
   }
 }

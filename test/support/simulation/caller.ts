@@ -6,6 +6,8 @@ import { isUp } from '../../../lib/session/connection-state.js';
 import type { SeededRandom } from '../../../lib/session/simulator/time/random.js';
 import { type AppProcess, codeOf } from './app-process.js';
 import type { Grant } from './grants.js';
+import type { AskedCall } from './asked-call.js';
+import { BoundedCaller, type Question } from './bounded-caller.js';
 import { RecordCaller } from './record-caller.js';
 import type { RecordCall, Recovery } from './record-calls.js';
 import { chance, pick } from './scenario.js';
@@ -20,6 +22,8 @@ export interface Wait {
   readonly waitMs: number;
   /** undefined: it asks for nothing that is kept in the record of its key. */
   readonly call: RecordCall | undefined;
+  /** undefined: nobody compares how many were ahead of it. */
+  readonly asked: AskedCall | undefined;
   /** To be called when the wait is over. */
   readonly done: () => void;
 }
@@ -28,6 +32,7 @@ export interface Wait {
 export class Caller {
   readonly random: SeededRandom;
   readonly #records: RecordCaller;
+  readonly #bounds: BoundedCaller;
   isAborted = false;
 
   constructor(
@@ -37,19 +42,24 @@ export class Caller {
   ) {
     this.random = schedule.random.fork(`${app.name} ${name}`);
     this.#records = new RecordCaller(this);
+    this.#bounds = new BoundedCaller(this);
   }
 
-  /** Draws how long it would wait and whether it changes its mind meanwhile. */
-  wait(plainOptions: AcquireOptions = {}, isForLock = false): Wait {
-    const { options, call } = (isForLock ? this.#records.draw(plainOptions) : undefined) ?? {
-      options: plainOptions,
-      call: undefined,
-    };
-    const { scenario } = this.schedule;
+  /**
+   * Draws how long it would wait and whether it changes its mind meanwhile.
+   * @param question where it asks for one lock, and does so at once
+   */
+  wait(plainOptions: AcquireOptions = {}, question?: Question): Wait {
+    const recorded = question && this.#records.draw(plainOptions);
+    const bounded = question && this.#bounds.ask(question, recorded?.options ?? plainOptions);
+    const options = bounded?.options ?? recorded?.options ?? plainOptions;
+    const [call, asked] = [recorded?.call, bounded?.asked];
+    const { scenario, fullQueues } = this.schedule;
+    const settled = (): void => void (asked && fullQueues.settled(asked));
     const { random, app } = this;
     const waitMs = chance(random, 0.3) ? 20 + 200 * random.next() : scenario.sessionTimeoutMs * 4 * random.next();
     this.isAborted = false;
-    if (!chance(random, 0.2)) return { options: { ...options, waitMs }, waitMs, call, done: () => undefined };
+    if (!chance(random, 0.2)) return { options: { ...options, waitMs }, waitMs, call, asked, done: settled };
     const controller = new AbortController();
     const { signal } = controller;
     const timer = app.machine.clock.setTimer(waitMs * random.next() ** 2, () => {
@@ -57,12 +67,22 @@ export class Caller {
       controller.abort(new Error('changed its mind'));
     });
     const done = (): void => {
+      settled();
       timer.cancel();
       const left = getEventListeners(signal, 'abort').length;
       if (left > 0)
         this.schedule.judge.blame('no litter', `${this.name}: ${left} listeners left on the caller's AbortSignal`);
     };
-    return { options: { ...options, waitMs, signal }, waitMs, call, done };
+    return { options: { ...options, waitMs, signal }, waitMs, call, asked, done };
+  }
+
+  /** To be called before it asks for several locks at once. @returns to be called when it has given all of them back */
+  asksSeveral(keys: readonly string[]): () => void {
+    const { schedule } = this;
+    return schedule.fullQueues.asksSeveral(
+      this.app,
+      keys.map((key) => schedule.queuePath(key)),
+    );
   }
 
   /** Waits for a lock and takes down who got it; undefined: it was not to be had, for an honest reason. */
@@ -73,13 +93,12 @@ export class Caller {
     ask: (options: AcquireOptions) => Promise<LockHandle | undefined>,
   ): Promise<Grant | undefined> {
     const text = `${this.name} ${what} ${key}`;
-    const { call } = wait;
     try {
       const lock = await this.#settled(text, wait, ask(wait.options));
       if (lock === undefined) this.#wasBusy(key);
       return lock === undefined ? undefined : this.granted(key, lock);
     } catch (error) {
-      this.expect(error, text, USUAL, call);
+      this.expect(error, text, USUAL, wait);
       this.expectLink(error, text);
       return undefined;
     } finally {
@@ -107,7 +126,9 @@ export class Caller {
     records.granted(lock.fencingToken, lock.abandoned);
     const asksForDelay = (records.callOf(lock.fencingToken)?.wish.policy ?? 'delay') === 'delay';
     const ways = { readsSignal: chance(this.random, 0.7), isCurious: chance(this.random, 0.5), asksForDelay };
-    return this.schedule.book.granted(this.app, this.name, key, lock, ways, multi);
+    const grant = this.schedule.book.granted(this.app, this.name, key, lock, ways, multi);
+    this.schedule.fullQueues.granted(grant);
+    return grant;
   }
 
   /** Works under a lock for a while: writes, asks, and sometimes does not stop when it is told to. */
@@ -144,13 +165,14 @@ export class Caller {
   }
 
   /** Only these errors are honest here. */
-  expect(error: unknown, what: string, codes: readonly string[], call?: RecordCall): void {
+  expect(error: unknown, what: string, codes: readonly string[], wait?: Wait): void {
     const code = codeOf(error);
     const { judge, scenario } = this.schedule;
     this.schedule.note(`${this.app.name} ${what}: ${code}`);
     if (this.app.isKilled) return;
     const told = this.schedule.surgeon === undefined ? code : withoutSurgery(code);
-    const isKnown = codes.includes(told) || this.#isOfRecord(error, what, call);
+    const isKnown =
+      codes.includes(told) || this.#isOfRecord(error, what, wait?.call) || this.#isOfBound(code, wait?.asked);
     if (!isKnown)
       judge.blame(
         'honest errors',
@@ -169,6 +191,12 @@ export class Caller {
     if (isAlone && recordTruth.isBusyAfterwards(key)) reached.add('a try was kept out by the window');
   }
 
+  #isOfBound(code: string, asked: AskedCall | undefined): boolean {
+    if (code !== 'LOCK_QUEUE_FULL' || asked === undefined) return false;
+    this.schedule.fullQueues.refused(asked);
+    return true;
+  }
+
   /** What the record of a key, or the recovery of what was left there, adds to the errors that a call may have. */
   #isOfRecord(error: unknown, what: string, call: RecordCall | undefined): boolean {
     if (error instanceof LockAbandonedError && error.abandoned !== undefined) {
@@ -177,8 +205,9 @@ export class Caller {
       return this.schedule.scenario.record !== undefined;
     }
     const { recovery } = call ?? {};
-    if (recovery?.state === 'failed') return error === recovery.error || codeOf(error) === 'LOCK_LOST';
-    return recovery !== undefined && recovery.state !== 'not begun' && codeOf(error) === 'LOCK_LOST';
+    const isLost = withoutSurgery(codeOf(error)) === 'LOCK_LOST';
+    if (recovery?.state === 'failed') return error === recovery.error || isLost;
+    return recovery !== undefined && recovery.state !== 'not begun' && isLost;
   }
 
   /** Busy is what a lock can be called only by somebody who has a link. */

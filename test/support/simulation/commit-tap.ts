@@ -1,5 +1,6 @@
 import type { SimulatedWorld } from './simulated-world.js';
 import type { Transaction } from '../../../lib/session/simulator/tree/transaction.js';
+import type { FullQueues } from './full-queues.js';
 import type { GrantBook } from './grant-book.js';
 import type { Journal } from './journal.js';
 import type { Judge } from './judge.js';
@@ -7,6 +8,17 @@ import type { RecordTruth } from './record-truth.js';
 import type { Scenario } from './scenario.js';
 import { type Entry, Truth } from './truth.js';
 import { releaseMark } from '../../../lib/queue/node-name.js';
+
+/** What of a schedule it tells. */
+interface Parts {
+  readonly scenario: Scenario;
+  readonly world: SimulatedWorld;
+  readonly book: GrantBook;
+  readonly recordTruth: RecordTruth;
+  readonly fullQueues: FullQueues;
+  readonly judge: Judge;
+  readonly journal: Journal;
+}
 
 /**
  * Listens to the servers carrying out what is committed: the first one to do so makes it true. Also counts whom a
@@ -16,6 +28,7 @@ export class CommitTap {
   readonly #scenario: Scenario;
   readonly #world: SimulatedWorld;
   readonly #book: GrantBook;
+  readonly #fullQueues: FullQueues;
   readonly #records: RecordTruth;
   readonly #judge: Judge;
   readonly #journal: Journal;
@@ -24,18 +37,12 @@ export class CommitTap {
   /** Keys that somebody watches for people: they are told of everything. */
   readonly observedKeys = new Set<string>();
 
-  constructor(
-    scenario: Scenario,
-    world: SimulatedWorld,
-    book: GrantBook,
-    records: RecordTruth,
-    judge: Judge,
-    journal: Journal,
-  ) {
+  constructor({ scenario, world, book, recordTruth, fullQueues, judge, journal }: Parts) {
     this.#scenario = scenario;
     this.#world = world;
     this.#book = book;
-    this.#records = records;
+    this.#records = recordTruth;
+    this.#fullQueues = fullQueues;
     this.#judge = judge;
     this.#journal = journal;
     const { traffic } = world.ensemble;
@@ -59,6 +66,7 @@ export class CommitTap {
     this.#records.committed(transaction);
     this.#book.truth.commit(transaction);
     for (const change of transaction.changes) {
+      if (change.op === 'create') this.#fullQueues.created(change.path);
       if (change.op === 'set') this.#book.surgery.written(change.path, change.data);
       const subject = 'path' in change ? change.path : change.sessionId.toString(16);
       this.#journal.note(this.#world.now(), `commit ${zxid.toString(16)} ${change.op} ${subject}`);

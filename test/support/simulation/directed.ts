@@ -191,6 +191,7 @@ export async function playDirected(name: string, variation: number, print?: (lin
     namespace: '',
     lockDelayMs: 0,
     record: undefined,
+    maxWaiting: undefined,
     callers: 0,
     faults: 0,
     activeMs: 0,

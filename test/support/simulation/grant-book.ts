@@ -101,12 +101,17 @@ export class GrantBook implements TruthListener {
     return grant;
   }
 
+  grantOf(path: string): Grant | undefined {
+    return this.#known.get(path);
+  }
+
   /** To be called right before the lock is given back. */
   over(grant: Grant): void {
     if (grant.isHeldNow() || this.surgery.keepsOut(grant)) {
       grant.isReleasedInOrder = true;
       grant.releasedAtMs = this.#now();
     }
+    grant.isGivenBack = true;
     grant.isOver = true;
     this.#live.delete(grant);
   }

@@ -20,6 +20,8 @@ export class Grant {
   readonly signal: AbortSignal | undefined;
   /** The caller gave it back, or its process is gone. */
   isOver = false;
+  /** Its work has ended, and its process went on. */
+  isGivenBack = false;
   /** The caller gave it back while it was held. */
   isReleasedInOrder = false;
   /** When that was. */

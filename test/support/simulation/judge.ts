@@ -19,6 +19,7 @@ export type Promised =
   | 'waits are ended'
   | 'recovered once'
   | 'once per occurrence'
+  | 'a full queue'
   | 'no false loss';
 
 export interface Violation {

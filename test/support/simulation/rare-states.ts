@@ -23,6 +23,14 @@ export const RARE_STATES = [
   'one that gave up put the record back',
   'one was told of a holder whose release came too late',
   'one was told of a contender that never entered',
+  'a holder that was broken was told to the next one',
+  'a broken holder ended in order and was told to nobody',
+  'a full queue refused a call',
+  'a call was refused for neighbours that had no nodes',
+  'a call was refused for contenders of others alone',
+  'a call joined behind as many as it allows',
+  'a reader joined where a writer would have been refused',
+  'a call queued again behind more than it allows',
 ] as const;
 
 export type RareState = (typeof RARE_STATES)[number];

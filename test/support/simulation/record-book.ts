@@ -161,6 +161,7 @@ export class RecordBook {
       const expected = possible.map((one) => sayFound(one)).join(', or ');
       this.#blame(`${name} was told of ${sayFound(found)}, and was to be told of ${expected}`);
     }
+    if (last !== undefined) this.#reachedAfterBreak(last, found);
     if (told === undefined || found === undefined) return undefined;
     this.#reachedBy(last, found);
     for (const one of [told, ...(told.recoverer === undefined ? [] : [told.recoverer])]) this.#checkFacts(name, one);
@@ -207,7 +208,8 @@ export class RecordBook {
   #checkFacts(name: string, told: Told | NonNullable<Told['recoverer']>): void {
     const call = this.#callOf(told.token);
     const hold = this.#holds.get(told.token);
-    if (told.label !== call?.label) this.#blame(`${name} was told of ${told.label}, which was ${call?.label}`);
+    const label = this.truth.labelOf(told.token);
+    if (told.label !== label) this.#blame(`${name} was told of ${told.label}, which was ${label}`);
     if (hold !== undefined && told.host !== hold.app.name)
       this.#blame(`${name} was told of a holder of ${told.host}, which was of ${hold.app.name}`);
     const wrong = call?.whyWrong(told.checkpoint);
@@ -215,6 +217,13 @@ export class RecordBook {
     const { number } = (told.checkpoint ?? {}) as { readonly number?: number };
     if (number !== undefined && number > (call?.confirmed ?? 0))
       this.reached('a checkpoint was told that was never confirmed');
+  }
+
+  #reachedAfterBreak(last: RecordedHold, found: Found | undefined): void {
+    if (last.ended !== 'lost' || !this.truth.wasBroken(last)) return;
+    if (found !== undefined) this.reached('a holder that was broken was told to the next one');
+    else if (this.truth.endOfBroken(last) === 'released')
+      this.reached('a broken holder ended in order and was told to nobody');
   }
 
   #reachedBy(last: RecordedHold | undefined, found: Found): void {

@@ -63,6 +63,22 @@ export class RecordTruth {
     return path !== undefined && this.isRemovedByOthers(path);
   }
 
+  /** A lock that is broken goes on keeping others out, and the end of the work under it is an orderly release. */
+  endOfBroken({ app, token, path, isHandedOut }: RecordedHold): 'released' | 'lost' | 'unknown' {
+    if (!this.book.surgery.isPutRight({ app, token })) return 'lost';
+    const grant = this.book.grantOf(path);
+    // The engine gives back by itself what no caller has been given.
+    if (grant === undefined || !isHandedOut) return 'unknown';
+    // Where its node was removed before, it takes its name out of the record when it hears of that, if nobody has entered.
+    if (!grant.isReleasedInOrder) return grant.isGivenBack ? 'unknown' : 'lost';
+    // The end of the service, or of the session, ends it as lost, and may have come first.
+    return app.isClosing || app.session.identity !== grant.identity ? 'unknown' : 'released';
+  }
+
+  wasBroken(hold: RecordedHold): boolean {
+    return this.book.surgery.isPutRight(hold);
+  }
+
   /** Whether a run that is over keeps the key busy. */
   isBusyAfterwards(key: string): boolean {
     const runs = this.#runs.get(key) ?? [];

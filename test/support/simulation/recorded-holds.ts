@@ -7,6 +7,13 @@ export interface Found {
   readonly recoverer: bigint | undefined;
 }
 
+/** What is known besides of how a hold has ended. */
+interface Servers {
+  isRemovedByOthers(path: string): boolean;
+  /** Whether the work under it ended in order although its lock had been lost, as somebody had broken it. */
+  endOfBroken(hold: RecordedHold): 'released' | 'lost' | 'unknown';
+}
+
 /** A hold that may stand in the record of its key. */
 export class RecordedHold {
   ended: 'released' | 'lost' | undefined;
@@ -33,11 +40,12 @@ export class RecordedHold {
   }
 
   /** What the next one may find: of several, nobody can know which. */
-  mayLeave(servers: { isRemovedByOthers(path: string): boolean }): (Found | undefined)[] {
+  mayLeave(servers: Servers): (Found | undefined)[] {
     const asReleased = this.isHandedOut ? undefined : this.found;
     const asVanished = this.#asVanished();
-    if (this.ended !== 'released') return asVanished;
-    return servers.isRemovedByOthers(this.path) ? [asReleased, ...asVanished] : [asReleased];
+    const ended = this.ended === 'lost' ? servers.endOfBroken(this) : this.ended;
+    if (ended === undefined || ended === 'lost') return asVanished;
+    return ended === 'unknown' || servers.isRemovedByOthers(this.path) ? [asReleased, ...asVanished] : [asReleased];
   }
 
   #asVanished(): Found[] {

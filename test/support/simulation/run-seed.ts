@@ -109,8 +109,6 @@ function operatorOf({ world, scenario }: Schedule, name: string): SessionClient 
 /** Draws apart from all else, so that the schedules without one are what they would be if there were none at all. */
 function startSurgeon(schedule: Schedule): Surgeon | undefined {
   const random = new SeededRandom(schedule.scenario.seed).fork('surgeon');
-  // It needs transactions, whatever the client of the fleet. What becomes of the record of a broken lock is for tests of their own.
-  const { record, lockDelayMs } = schedule.scenario;
-  const isThere = chance(random, 0.35) && hasUpgrades && record === undefined && lockDelayMs === 0;
-  return isThere ? new Surgeon(schedule, random) : undefined;
+  // It needs transactions, whatever the client of the fleet.
+  return chance(random, 0.35) && hasUpgrades ? new Surgeon(schedule, random) : undefined;
 }

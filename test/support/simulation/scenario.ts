@@ -1,5 +1,6 @@
 import { SeededRandom } from '../../../lib/session/simulator/time/random.js';
 import type { Latency } from '../../../lib/session/simulator/network/latency.js';
+import { type BoundUse, drawBoundUse } from './bounded-caller.js';
 import { drawRecordUse, type RecordUse } from './record-draws.js';
 
 /** Which kinds of trouble a schedule has. `calm` has none but an operator, so everything must be told at once. */
@@ -26,6 +27,8 @@ export interface Scenario {
   readonly lockDelayMs: number;
   /** undefined: no call asks for anything that is kept in the record of its key, but the module perhaps for a lock-delay. */
   readonly record: RecordUse | undefined;
+  /** undefined: no call bounds the queue that it joins. */
+  readonly maxWaiting: BoundUse | undefined;
   /** How many processes were told to stop as soon as the link is down. */
   readonly stopOnSuspension: number;
   /** For so long callers begin something new, and faults happen. */
@@ -62,6 +65,7 @@ export function drawScenario(seed: number): Scenario {
     waitMs: sessionTimeoutMs * pick(random, [1, 2, 3]),
     lockDelayMs: random.integer(6) === 0 ? Math.round(sessionTimeoutMs * (0.1 + random.next())) : 0,
     record: drawRecordUse(seed, sessionTimeoutMs),
+    maxWaiting: drawBoundUse(seed),
     stopOnSuspension: random.integer(4) === 0 ? 1 : 0,
     activeMs: sessionTimeoutMs * pick(random, [3, 4, 6]),
     faults: profile === 'calm' ? random.integer(3) : 1 + random.integer(6),

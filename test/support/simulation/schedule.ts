@@ -6,6 +6,7 @@ import type { SessionClient } from '../../../lib/session/core/session-client.js'
 import { AppProcess } from './app-process.js';
 import { CommitTap } from './commit-tap.js';
 import { FencedStore } from './fenced-store.js';
+import { FullQueues } from './full-queues.js';
 import { GrantBook } from './grant-book.js';
 import { Journal } from './journal.js';
 import { Judge } from './judge.js';
@@ -34,6 +35,7 @@ export class Schedule {
   readonly recordTruth: RecordTruth;
   readonly records: RecordBook;
   readonly recordFaults: RecordFaults;
+  readonly fullQueues: FullQueues;
   readonly reached = new Set<RareState>();
   readonly apps: AppProcess[] = [];
   readonly random: SeededRandom;
@@ -67,7 +69,7 @@ export class Schedule {
       this.book,
       this.judge,
       { now, wallNow: () => this.world.ensemble.timeline.wallNow() },
-      (sessionId) => this.apps.find(({ session }) => session.identity?.id === sessionId)?.linkChanges ?? 0,
+      (sessionId) => this.#appOf(sessionId)?.linkChanges ?? 0,
       (queuePath) => {
         this.records.cleared(queuePath.slice(scenario.namespace.length));
         this.book.lockDelays.cleared(queuePath);
@@ -76,7 +78,14 @@ export class Schedule {
       reached,
     );
     this.records = new RecordBook(scenario, this.judge, this.recordTruth, reached);
-    this.tap = new CommitTap(scenario, this.world, this.book, this.recordTruth, this.judge, this.journal);
+    this.fullQueues = new FullQueues(
+      this.book.truth,
+      this.judge,
+      (sessionId) => this.#appOf(sessionId),
+      (token) => this.recordTruth.labelOf(token),
+      reached,
+    );
+    this.tap = new CommitTap(this);
     this.store = new FencedStore(this.judge);
     this.promises = new PendingPromises(now, this.judge);
   }
@@ -125,6 +134,10 @@ export class Schedule {
       }
     });
     return app;
+  }
+
+  #appOf(sessionId: bigint): AppProcess | undefined {
+    return this.apps.find(({ session }) => session.identity?.id === sessionId);
   }
 
   #checkRequeue(name: string, queuePath: string): void {

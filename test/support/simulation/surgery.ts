@@ -75,7 +75,7 @@ export class Surgery {
   }
 
   /** Whether the work under it goes on behind a node that stays: it was broken, or another one that it was acquired with. */
-  isPutRight({ token, app }: Grant): boolean {
+  isPutRight({ token, app }: Pick<Grant, 'token' | 'app'>): boolean {
     const loss = this.#losses.get(token);
     if (loss?.reason !== 'sibling-lost') return loss?.reason === 'broken';
     return [...this.#losses.values()].some(

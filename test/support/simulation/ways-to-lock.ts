@@ -19,7 +19,7 @@ const LOST_OR_USUAL = ['LOCK_TIMEOUT', 'LOCK_UNAVAILABLE', 'LOCK_ABORTED', 'LOCK
 async function acquire(caller: Caller): Promise<void> {
   const key = caller.someKey();
   const mode = pick(caller.random, MODES);
-  const grant = await caller.take(key, `acquire ${mode}`, caller.wait({ mode }, true), (options) =>
+  const grant = await caller.take(key, `acquire ${mode}`, caller.wait({ mode }, { key }), (options) =>
     caller.app.service.acquire(key, options),
   );
   if (grant === undefined) return;
@@ -51,7 +51,7 @@ async function upgrade(caller: Caller, lock: LockHandle): Promise<void> {
 async function tryAcquire(caller: Caller): Promise<void> {
   const key = caller.someKey();
   const mode = pick(caller.random, MODES);
-  const grant = await caller.take(key, `tryAcquire ${mode}`, caller.wait({ mode }, true), (options) =>
+  const grant = await caller.take(key, `tryAcquire ${mode}`, caller.wait({ mode }, { key, tries: true }), (options) =>
     caller.app.service.tryAcquire(key, options),
   );
   if (grant === undefined) return;
@@ -62,7 +62,7 @@ async function tryAcquire(caller: Caller): Promise<void> {
 async function lease(caller: Caller): Promise<void> {
   const key = caller.someKey();
   const leaseMs = 20 + 300 * caller.random.next();
-  const grant = await caller.take(key, 'lease', caller.wait({ leaseMs }, true), (options) =>
+  const grant = await caller.take(key, 'lease', caller.wait({ leaseMs }, { key }), (options) =>
     caller.app.service.acquire(key, options),
   );
   if (grant === undefined) return;
@@ -83,7 +83,7 @@ async function withLock(caller: Caller): Promise<void> {
   const { app, schedule, random } = caller;
   const key = caller.someKey();
   const mode = pick(random, MODES);
-  const wait = caller.wait({ mode }, true);
+  const wait = caller.wait({ mode }, { key });
   const own = chance(random, 0.1) ? new OwnError('of the application') : undefined;
   let began = false;
   try {
@@ -104,7 +104,7 @@ async function withLock(caller: Caller): Promise<void> {
     );
   } catch (error) {
     if (error !== own)
-      caller.expect(error, `withLock ${key}`, began ? [...LOST_OR_USUAL] : LOST_OR_USUAL.slice(0, 4), wait.call);
+      caller.expect(error, `withLock ${key}`, began ? [...LOST_OR_USUAL] : LOST_OR_USUAL.slice(0, 4), wait);
   } finally {
     wait.done();
   }
@@ -116,7 +116,7 @@ async function reenter(caller: Caller, key: string, around: LockMode): Promise<v
     around === 'read' || around === 'upgradeable' ? 'read' : pick(caller.random, ['exclusive', 'read']);
   const { app } = caller;
   const options: AcquireOptions = { mode, waitMs: 3 * caller.schedule.scenario.sessionTimeoutMs };
-  const wait = { options, waitMs: options.waitMs!, call: undefined, done: () => undefined };
+  const wait = { options, waitMs: options.waitMs! };
   try {
     const ask = (): Promise<LockHandle> => app.service.acquire(key, options);
     const inner = await caller.schedule.promises.within(app, `${caller.name} re-entry of ${key}`, wait.waitMs, ask());
@@ -135,6 +135,7 @@ async function acquireAll(caller: Caller): Promise<void> {
     .map((key) => ({ key, mode: pick(random, MODES) }));
   if (keys.length === 0) return;
   const { options, waitMs, done } = caller.wait();
+  const over = caller.asksSeveral(keys.map(({ key }) => key));
   const text = `${caller.name} acquireAll ${keys.map(({ key }) => key).join(',')}`;
   try {
     const multi = await schedule.promises.within(app, text, waitMs, app.service.acquireAll(keys, options));
@@ -145,6 +146,7 @@ async function acquireAll(caller: Caller): Promise<void> {
   } catch (error) {
     caller.expect(error, text, LOST_OR_USUAL);
   } finally {
+    over();
     done();
   }
 }
@@ -153,6 +155,7 @@ async function transaction(caller: Caller): Promise<void> {
   const { app, schedule, random } = caller;
   const keys = schedule.scenario.keys.filter(() => chance(random, 0.7));
   if (chance(random, 0.5)) keys.reverse();
+  const over = caller.asksSeveral(keys);
   try {
     await app.service.transaction(async (tx) => {
       const grants = [];
@@ -168,6 +171,8 @@ async function transaction(caller: Caller): Promise<void> {
     });
   } catch (error) {
     caller.expect(error, `transaction ${keys.join(',')}`, [...LOST_OR_USUAL, 'DEADLOCK']);
+  } finally {
+    over();
   }
 }
 

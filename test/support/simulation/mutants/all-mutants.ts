@@ -1,4 +1,5 @@
 import { CONTAINER_MUTANTS } from './container-mutants.js';
+import { FULL_QUEUE_MUTANTS } from './full-queue-mutants.js';
 import { HAND_OVER_MUTANTS } from './hand-over-mutants.js';
 import { KNOWN_ORDER_MUTANTS } from './known-order-mutants.js';
 import { MORE_MUTANTS, SLOW_MUTANTS } from './more-mutants.js';
@@ -16,6 +17,7 @@ export const QUICK_MUTANTS: readonly Mutant[] = [
   ...KNOWN_ORDER_MUTANTS,
   ...SURGERY_MUTANTS,
   ...RECORD_MUTANTS,
+  ...FULL_QUEUE_MUTANTS,
 ];
 
 export const ALL_MUTANTS: readonly Mutant[] = [...QUICK_MUTANTS, ...SLOW_MUTANTS, ...SLOW_RECORD_MUTANTS];

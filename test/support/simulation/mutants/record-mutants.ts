@@ -144,7 +144,7 @@ export const RECORD_MUTANTS: readonly Mutant[] = [
       },
     ],
     breaks: ['recovered once'],
-    withinSeeds: 100,
+    withinSeeds: 300,
   },
   {
     name: 'a recoverer that forgets whom it was to recover',

@@ -62,4 +62,40 @@ export const SURGERY_MUTANTS: readonly Mutant[] = [
     breaks: ['waits are ended'],
     withinSeeds: 1_000,
   },
+  {
+    name: 'a broken holder that ends in order and stays in the record',
+    edits: [
+      {
+        file: 'lib/engine/hold/hold.ts',
+        find: "leaving === 'departed' ? orderlyRelease(this.parts, this.contender) : []",
+        replace: '[]',
+      },
+    ],
+    breaks: ['recovered once'],
+    withinSeeds: 300,
+  },
+  {
+    name: 'a broken holder that is removed by force and takes itself out of the record',
+    edits: [
+      {
+        file: 'lib/engine/hold/hold.ts',
+        find: "leaving === 'departed' ? orderlyRelease(this.parts, this.contender) : []",
+        replace: 'orderlyRelease(this.parts, this.contender)',
+      },
+    ],
+    breaks: ['recovered once'],
+    withinSeeds: 1_000,
+  },
+  {
+    name: 'a broken recovery that goes when its caller is told, not when its function has ended',
+    edits: [
+      {
+        file: 'lib/engine/acquire/recover.ts',
+        find: 'void releaseBehind(repairing, lock);',
+        replace: 'void handle.release();',
+      },
+    ],
+    breaks: ['kept out meanwhile'],
+    withinSeeds: 1_000,
+  },
 ];
