@@ -15,12 +15,13 @@ export class Terminal {
 
   constructor(isJson: boolean) {
     this.isJson = isJson;
-    // `zk-lock ls | head` ends the reader first: what is left to say then interests nobody.
-    for (const stream of [process.stdout, process.stderr]) {
-      stream.on('error', (error: NodeJS.ErrnoException) => {
-        if (error.code !== 'EPIPE') throw error;
-      });
-    }
+    // `zk-lock ls | head` ends the reader first: what is left to say then interests nobody. A result that is lost in another way must not
+    // pass for one that was given.
+    process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EPIPE') throw error;
+    });
+    // A terminal that was closed, or a disk that is full, must not end what stops a command whose lock is lost.
+    process.stderr.on('error', () => undefined);
   }
 
   /** Where a line is cut or wrapped. A file or a pipe gets lines of any length: another program may search in them. */

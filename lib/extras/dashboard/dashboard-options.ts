@@ -54,6 +54,8 @@ export interface DashboardSettings extends LockDashboardOptions {
 
 /** A scan of 10 000 keys takes about as long. */
 const SHORTEST_INTERVAL_MS = 500;
+/** A day. */
+const LONGEST_INTERVAL_MS = 86_400_000;
 const KNOWN: Readonly<Record<keyof LockDashboardOptions, true>> = {
   path: true,
   guard: true,
@@ -71,6 +73,7 @@ export function dashboardSettings(options: LockDashboardOptions): DashboardSetti
   const unknown = Object.keys(options).find((name) => !Object.hasOwn(KNOWN, name));
   refuseIf(unknown !== undefined, `${unknown}: is not an option (the options are: ${Object.keys(KNOWN).join(', ')})`);
   refuseIf(typeof path !== 'string' || path === '', "path: must say where the pages are, such as '/locks'");
+  refuseIf(typeof unsafe !== 'boolean', 'unsafe: must be true or false');
   refuseIf(
     guard === undefined && !unsafe,
     'guard: there is none, so anybody could look at all locks. Give a guard class of your application, or say unsafe: true on ' +
@@ -81,8 +84,8 @@ export function dashboardSettings(options: LockDashboardOptions): DashboardSetti
     'guard: stands beside unsafe: true, which says that there is none. Give one of them',
   );
   refuseIf(
-    !Number.isFinite(scanEveryMs) || scanEveryMs < SHORTEST_INTERVAL_MS,
-    `scanEveryMs: must be a number of milliseconds, ${SHORTEST_INTERVAL_MS} or more`,
+    !Number.isFinite(scanEveryMs) || scanEveryMs < SHORTEST_INTERVAL_MS || scanEveryMs > LONGEST_INTERVAL_MS,
+    `scanEveryMs: must be a number of milliseconds from ${SHORTEST_INTERVAL_MS} to ${LONGEST_INTERVAL_MS}`,
   );
   return {
     ...options,

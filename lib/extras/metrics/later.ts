@@ -38,7 +38,8 @@ export class Later {
 
   #do(count: number): void {
     const end = this.#done + count;
-    while (this.#done < end) this.#try(this.#tasks[this.#done++]!);
+    // A task may read what others lead to, and so do the rest itself.
+    while (this.#done < Math.min(end, this.#tasks.length)) this.#try(this.#tasks[this.#done++]!);
     if (this.#done < this.#tasks.length) return;
     this.#tasks = [];
     this.#done = 0;

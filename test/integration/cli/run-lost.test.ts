@@ -22,12 +22,13 @@ describe('A lock of zk-lock run that is lost', () => {
   afterEach(() => zkLock.killAll());
   afterAll(() => server.stop());
 
+  const environment = (): Record<string, string> => ({
+    ZK_LOCK_CONNECT: server.connect,
+    ZK_LOCK_SERVER_TICK: `${TICK_MS}ms`,
+    ZK_LOCK_SESSION_TIMEOUT: `${2 * SHORTEST_SESSION_MS}ms`,
+  });
   const start = (script: string, ...options: string[]): ZkLockProcess =>
-    zkLock.start(['run', ...options, KEY, '--', 'sh', '-c', script], {
-      ZK_LOCK_CONNECT: server.connect,
-      ZK_LOCK_SERVER_TICK: `${TICK_MS}ms`,
-      ZK_LOCK_SESSION_TIMEOUT: `${2 * SHORTEST_SESSION_MS}ms`,
-    });
+    zkLock.start(['run', ...options, KEY, '--', 'sh', '-c', script], environment());
   const groupOf = ({ stdout }: ZkLockProcess): number => Number(/began (\d+)/.exec(stdout)![1]);
 
   it('stops the command when the servers have been killed, and no later than S', async () => {
@@ -48,6 +49,20 @@ describe('A lock of zk-lock run that is lost', () => {
     await server.kill();
     const { code, stdout, stderr } = await running.finished;
     expect([code, stderr]).toEqual([121, expect.stringContaining('SIGKILL after 100ms')]);
+    expect(stdout).not.toContain('ended by itself');
+    expect(isGroupRunning(groupOf(running))).toBe(false);
+    await server.start();
+  });
+
+  it('ends it as well where zk-lock cannot say so', async () => {
+    const running = zkLock.startSpeechless(
+      ['run', '--verbose', '--grace', '100ms', KEY, '--', 'sh', '-c', IGNORES],
+      environment(),
+    );
+    await running.untilItSays('began');
+    await server.kill();
+    const { code, stdout } = await running.finished;
+    expect(code).toBe(121);
     expect(stdout).not.toContain('ended by itself');
     expect(isGroupRunning(groupOf(running))).toBe(false);
     await server.start();

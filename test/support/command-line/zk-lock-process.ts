@@ -1,4 +1,5 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import { type ChildProcess, spawn, type StdioOptions } from 'node:child_process';
+import { closeSync, openSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { eventually } from '../process/eventually.js';
 import { killWithUs } from '../process/reaper.js';
@@ -93,6 +94,17 @@ export class ZkLock {
     const command = `stty cols ${TERMINAL_COLUMNS}; exec ${words.join(' ')}`;
     const env = cleaned({ TERM: 'xterm', ...environment });
     return this.#keep(spawn('script', ['--quiet', '--return', '--command', command, '/dev/null'], { env }));
+  }
+
+  /** As `start`; whatever it writes to stderr fails, as on a disk that is full. */
+  startSpeechless(args: readonly string[], environment: Readonly<Record<string, string>> = {}): ZkLockProcess {
+    const full = openSync('/dev/full', 'w');
+    try {
+      const stdio: StdioOptions = ['ignore', 'pipe', full];
+      return this.#keep(spawn(process.execPath, [this.path, ...args], { env: cleaned(environment), stdio }));
+    } finally {
+      closeSync(full);
+    }
   }
 
   /** Runs it to its end. */

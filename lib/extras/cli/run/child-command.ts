@@ -5,6 +5,10 @@ import { EXIT, SIGNAL_BASE } from '../exit-codes.js';
 import { isGroupRunning, isInForeground } from './process-group.js';
 
 const LOOK_EVERY_MS = 50;
+/** What SIGKILL ends is gone a moment later, if nothing in the kernel holds it up. */
+const KILLED_WITHIN_MS = 1_000;
+/** Node takes a longer delay for none at all. */
+const MAX_DELAY_MS = 0x7fff_ffff;
 
 /** How a command ended. */
 export type Ending =
@@ -22,24 +26,39 @@ export type Ending =
 export class ChildCommand {
   readonly hasOwnGroup = process.platform !== 'win32' && !isInForeground();
   readonly ended: Promise<Ending>;
-  readonly #child: ChildProcess;
+  readonly #pid: number | undefined;
 
   constructor(file: string, args: readonly string[], environment: NodeJS.ProcessEnv) {
-    this.#child = spawn(file, args, { stdio: 'inherit', env: environment, detached: this.hasOwnGroup });
+    let child: ChildProcess;
+    try {
+      child = spawn(file, args, { stdio: 'inherit', env: environment, detached: this.hasOwnGroup });
+    } catch (error) {
+      // What can be seen before the start, such as an empty name, is thrown.
+      this.ended = Promise.resolve({ type: 'not started', error: error as NodeJS.ErrnoException });
+      return;
+    }
+    this.#pid = child.pid;
+    // Whatever ends this process while the command runs, the command must not go on without the lock.
+    const kill = (): void => this.signal('SIGKILL');
+    process.once('exit', kill);
     this.ended = new Promise((resolve) => {
-      this.#child.once('error', (error: NodeJS.ErrnoException) => {
+      const end = (ending: Ending): void => {
+        process.off('exit', kill);
+        resolve(ending);
+      };
+      child.once('error', (error: NodeJS.ErrnoException) => {
         // An error after the start is a signal that could not be sent, which its sender hears of.
-        if (this.#child.pid === undefined) resolve({ type: 'not started', error });
+        if (child.pid === undefined) end({ type: 'not started', error });
       });
-      this.#child.once('exit', (code, signal) => {
-        resolve(signal === null ? { type: 'exited', code: code ?? 0 } : { type: 'killed', signal });
+      child.once('exit', (code, signal) => {
+        end(signal === null ? { type: 'exited', code: code ?? 0 } : { type: 'killed', signal });
       });
     });
   }
 
   /** Sends it a signal. Where it has ended, or belongs to another user by now, nothing happens. */
   signal(name: NodeJS.Signals): void {
-    const { pid } = this.#child;
+    const pid = this.#pid;
     if (pid === undefined) return;
     try {
       process.kill(this.hasOwnGroup ? -pid : pid, name);
@@ -59,15 +78,18 @@ export class ChildCommand {
    * shell has started, and that may need its time.
    */
   async isGone(graceMs: number): Promise<void> {
-    let isTimeUp = false;
-    const killing = setTimeout(() => {
-      isTimeUp = true;
-      this.signal('SIGKILL');
-    }, graceMs);
+    let givesUpAt = Infinity;
+    const killing = setTimeout(
+      () => {
+        givesUpAt = performance.now() + KILLED_WITHIN_MS;
+        this.signal('SIGKILL');
+      },
+      Math.min(graceMs, MAX_DELAY_MS),
+    );
     await this.ended;
-    const { pid } = this.#child;
+    const pid = this.#pid;
     const isLeft = (): boolean => this.hasOwnGroup && pid !== undefined && isGroupRunning(pid);
-    while (!isTimeUp && isLeft()) await pause(LOOK_EVERY_MS);
+    while (isLeft() && performance.now() < givesUpAt) await pause(LOOK_EVERY_MS);
     clearTimeout(killing);
   }
 }

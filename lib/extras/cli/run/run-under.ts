@@ -31,8 +31,8 @@ export async function runUnder(lock: LockHandle, call: Call, signals: SignalRela
   const stopping = stopWhenLost(lock, child, call);
   const ending = await child.ended;
   // A process that stood still may see the end of the command before any timer has told of the loss.
-  const isLost = lock.signal.aborted || !lock.isHeld();
-  if (isLost) await stopping();
+  const isLost = (): boolean => lock.signal.aborted || !lock.isHeld();
+  if (isLost()) await stopping();
   else if (signals.isRelayed) await child.isGone(graceOf(call));
   if (ending.type === 'not started') {
     terminal.tell(`the command ${visible(file)} cannot be started: ${reasonOf(ending.error)}`, {
@@ -42,7 +42,7 @@ export async function runUnder(lock: LockHandle, call: Call, signals: SignalRela
     return exitCodeOf(ending);
   }
   say(`the command has ended (${endText(ending)})`, 'ended');
-  return isLost ? EXIT.lost : exitCodeOf(ending);
+  return isLost() ? EXIT.lost : exitCodeOf(ending);
 }
 
 /** @returns waits for the end of the stopping, where it has begun */
