@@ -65,7 +65,7 @@ export default {
     // The suite that insists on a container; `scripts/testcontainers` makes sure that there is one.
     ...(process.env.TEST_TESTCONTAINERS === '1' ? [project('testcontainers', withZooKeeper)] : []),
   ],
-  // One that computes runs beside two that wait for servers; with more of them the machine decides what is in time.
+  // Those that wait for servers come first, and leave most of two cores idle; with more of them the machine decides what is in time.
   testSequencer: '<rootDir>/test/support/progress/sequencer.js',
   maxWorkers: 3,
   reporters: ['default', '<rootDir>/test/support/progress/reporter.js'],
