@@ -28,7 +28,10 @@ async function runShow({ operands, connection, terminal, flags }: Call): Promise
   await using locks = await createLockService(connection);
   const snapshot = await locks.inspect(key);
   if (terminal.isJson) terminal.printJson(snapshot);
-  else terminal.print(...snapshotLines(snapshot, terminal.width, flags.isSet('all') ? Infinity : MAX_SHOWN));
+  else {
+    const lines = snapshotLines(snapshot, terminal.width, flags.isSet('all') ? Infinity : MAX_SHOWN);
+    terminal.print(...lines, ...adviceLines(snapshot, connection.namespace));
+  }
   return EXIT.done;
 }
 
@@ -41,7 +44,6 @@ export function snapshotLines(snapshot: LockSnapshot, width: number, most: numbe
     ...(abandoned === undefined ? [] : ['', 'Vanished inside', ...abandonedLines(abandoned)]),
     ...(queue.length === 0 ? [] : ['', ...queueLines(snapshot, width, most)]),
     ...(queueLength > Math.min(queue.length, most) ? [`  and ${queueLength - Math.min(queue.length, most)} more`] : []),
-    ...adviceLines(snapshot),
   ];
 }
 
@@ -65,9 +67,9 @@ function queueLines({ queue, waitEstimateMs }: LockSnapshot, width: number, most
   return [`Waiting${estimate}`, ...tableLines(columns, rows, width - 2).map((line) => `  ${line}`)];
 }
 
-function adviceLines({ key, holders, abandoned, state }: LockSnapshot): string[] {
+function adviceLines({ key, holders, abandoned, state }: LockSnapshot, namespace = ''): string[] {
   const [holder] = holders;
-  const at = quoted(visible(key));
+  const at = quoted(visible(key)) + (namespace === '' ? '' : ` --namespace ${quoted(visible(namespace))}`);
   if (holder !== undefined)
     return [
       '',

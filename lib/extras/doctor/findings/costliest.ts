@@ -1,6 +1,6 @@
 import type { CostlyKey } from '../lock-examination.js';
 import { holdersOf, rowOf } from '../look/lock-row.js';
-import type { SeenContender, SeenKey } from '../look/seen-key.js';
+import { namedKey, type SeenContender, type SeenKey } from '../look/seen-key.js';
 import { breakLine } from './command-lines.js';
 import { duration } from './weighed.js';
 
@@ -21,5 +21,5 @@ export function costliestOf(keys: readonly SeenKey[]): CostlyKey[] {
 export function breakLineOf(seen: SeenKey, holder: SeenContender): string {
   const { ageMs, fencingToken } = holder.snapshot;
   const { waiting } = rowOf(seen);
-  return breakLine(seen.key, fencingToken, `in the queue for ${duration(ageMs)}, and ${waiting} wait`);
+  return breakLine(namedKey(seen), fencingToken, `in the queue for ${duration(ageMs)}, and ${waiting} wait`);
 }

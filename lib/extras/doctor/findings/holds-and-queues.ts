@@ -1,7 +1,7 @@
 import { stricter } from '../../../lock/abandoned.js';
 import { nameOf } from '../graph/callers.js';
 import { holdersOf, rowOf, waitersOf } from '../look/lock-row.js';
-import type { SeenContender, SeenKey } from '../look/seen-key.js';
+import { namedKey, type SeenContender, type SeenKey } from '../look/seen-key.js';
 import { clearLine, drainLine } from './command-lines.js';
 import { breakLineOf } from './costliest.js';
 import { duration, firstOf, type Weighed, whoIs } from './weighed.js';
@@ -50,7 +50,7 @@ export function longQueues(keys: readonly SeenKey[], { longQueue }: Limits): Wei
         text: `${waiting} wait for ${key}, the first of them for ${duration(longestWaitMs)}. ${who}.`,
         advice:
           'Hold the lock for less work, or spread it over more keys; maxWaiting turns callers away while the queue is long. To end all ' +
-          `waits now: ${drainLine(key, `${waiting} wait`)}`,
+          `waits now: ${drainLine(namedKey(seen), `${waiting} wait`)}`,
         weight: waiting,
       },
     ];
@@ -85,14 +85,15 @@ export function unlabelledWaits(keys: readonly SeenKey[]): Weighed[] {
 
 /** Holders that vanished inside, and what they left is not recovered. */
 export function abandonedKeys(keys: readonly SeenKey[]): Weighed[] {
-  return keys.flatMap(({ key, contenders, vanished }) => {
+  return keys.flatMap((seen) => {
+    const { key, contenders, vanished } = seen;
     if (vanished === undefined) return [];
     const { holder, recoverer } = vanished;
     const policy = recoverer === undefined ? holder.policy : stricter(holder.policy, recoverer.policy);
     const isTaken = holdersOf(contenders).length > 0;
     const { label, host, pid, token } = holder;
     const who = nameOf({ label, host, pid });
-    const clear = clearLine(key, token, 'what it left is repaired');
+    const clear = clearLine(namedKey(seen), token, 'what it left is repaired');
     return [
       {
         kind: 'abandoned',

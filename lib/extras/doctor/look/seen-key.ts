@@ -34,6 +34,11 @@ export interface SeenKey {
   readonly vanished: Vanished | undefined;
 }
 
+/** The key with its namespace, which is what the path of its node has in front of it. */
+export function namedKey({ key, listed }: SeenKey): { readonly key: string; readonly namespace: string } {
+  return { key, namespace: listed.path.slice(0, listed.path.length - key.length) };
+}
+
 /** What was read of a key besides its list. */
 export interface ReadKey {
   readonly found: ReadonlyMap<string, NodeData | 'left'>;

@@ -22,27 +22,27 @@ function words(line: string): string[] {
 }
 
 describe('A line for the shell', () => {
+  const command = ['-p', 'nestjs-zookeeper-lock', 'zk-lock'];
+  const token = ['--token', '4294967301'];
+
   it.each(NASTY)('gives the command the key as it is: %j', (key) => {
     const reason = `because ${key}`;
-    const command = ['-p', 'nestjs-zookeeper-lock', 'zk-lock'];
-    const token = ['--token', '4294967301'];
-    expect(words(breakLine(key, 4294967301n, reason))).toEqual([
-      ...command,
-      'break',
-      key,
-      ...token,
-      '--reason',
-      reason,
-    ]);
-    expect(words(clearLine(key, 4294967301n, reason))).toEqual([
-      ...command,
-      'clear',
-      key,
-      ...token,
-      '--reason',
-      reason,
-    ]);
-    expect(words(drainLine(key, reason))).toEqual([...command, 'drain', key, '--reason', reason]);
+    const named = { key, namespace: '' };
+    const end = ['--reason', reason];
+    expect(words(breakLine(named, 4294967301n, reason))).toEqual([...command, 'break', key, ...token, ...end]);
+    expect(words(clearLine(named, 4294967301n, reason))).toEqual([...command, 'clear', key, ...token, ...end]);
+    expect(words(drainLine(named, reason))).toEqual([...command, 'drain', key, ...end]);
+  });
+
+  it.each(NASTY)('names the namespace, without which it would mean another lock: %j', (namespace) => {
+    const named = { key: '/locks/42', namespace };
+    const [start, end] = [
+      ['/locks/42', '--namespace', namespace],
+      ['--reason', 'why'],
+    ];
+    expect(words(breakLine(named, 4294967301n, 'why'))).toEqual([...command, 'break', ...start, ...token, ...end]);
+    expect(words(clearLine(named, 4294967301n, 'why'))).toEqual([...command, 'clear', ...start, ...token, ...end]);
+    expect(words(drainLine(named, 'why'))).toEqual([...command, 'drain', ...start, ...end]);
   });
 
   it('is no more than the key in quotes for most keys', () => {

@@ -77,6 +77,18 @@ describe('examine', () => {
     expect(findings[0]!.advice).toContain("zkCli.sh delete '/app/a/~drained'");
   });
 
+  it('names the namespace in lines to paste, which would mean the lock of another application without it', async () => {
+    const inside = await engine.client('inside', { namespace: '/app' }, { namespace: '/app' });
+    const lock = await engine.settle(inside.locks.acquire('/a'));
+    const wait = inside.locks.acquire('/a', { reentrant: false });
+    await engine.runFor(2_000);
+    const { costliest, findings } = await engine.settle(new LockDoctor(inside.locks).examine({ longQueue: 0 }));
+    expect(costliest[0]!.breakLine).toContain(`zk-lock break '/a' --namespace '/app' --token ${lock.fencingToken} `);
+    expect(findings.map(({ advice }) => advice).join()).toContain("zk-lock drain '/a' --namespace '/app' --reason ");
+    await engine.settle(lock.release());
+    await engine.settle((await engine.settle(wait)).release());
+  });
+
   it('survives JSON', async () => {
     const lock = await engine.settle(one.locks.acquire('/locks/a'));
     const wait = one.locks.acquire('/locks/a', { reentrant: false });
