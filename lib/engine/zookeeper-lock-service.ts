@@ -192,7 +192,10 @@ export class ZookeeperLockService extends LockService implements AsyncDisposable
     const awaitsLink = !janitor.isIdle && leftMs > 0 && session.state === 'suspended';
     if (awaitsLink) await timers.atMost(leftMs, link.nextChange());
     // The end of the session removes its nodes anyway, so a cut link is no reason to wait any longer.
-    if (link.isUp) await timers.atMost(CLOSE_WITHIN_MS, Promise.all([janitor.idle(), writer?.close()]));
+    if (link.isUp) {
+      const written = timers.atMost(CLOSE_WITHIN_MS, Promise.resolve(writer?.close()));
+      await Promise.all([written, janitor.idleOrStuck(CLOSE_WITHIN_MS)]);
+    }
     await session.close(CLOSE_WITHIN_MS);
     await this.#standIn?.close(0);
     timers.rest();

@@ -16,6 +16,10 @@ const LONGEST_PAUSE_MS = 30_000;
 /** A kernel that has no room for this long has a server at the other end that has stopped reading. */
 const LEAVES_WITHIN_MS = 100;
 
+/** How often a service that closes looks whether its removals go on. */
+const LOOK_EVERY_MS = 250;
+const MOST_LOOKS = 40;
+
 /** A node that the servers do not remove, and their answer. */
 interface Refusal {
   readonly path: string;
@@ -113,6 +117,22 @@ export class Janitor {
   /** Resolves when nothing is left to remove. */
   idle(): Promise<void> {
     return this.#tasks.whenEmpty();
+  }
+
+  /**
+   * Resolves when nothing is left to remove, or nothing was removed for `silentMs`. A request to end the session would wait at the
+   * server behind these removals, thousands perhaps. If the client hung up meanwhile, the server might never read it, and the nodes
+   * would stay until the session times out.
+   */
+  async idleOrStuck(silentMs: number): Promise<void> {
+    let left = Infinity;
+    let silentLooks = 0;
+    // Looks are counted, and not the time, because answers may be waiting unread when the process has stood still.
+    for (let looks = 0; looks < MOST_LOOKS && this.size > 0 && silentLooks * LOOK_EVERY_MS < silentMs; looks += 1) {
+      silentLooks = this.size < left ? 0 : silentLooks + 1;
+      left = this.size;
+      await this.timers.atMost(LOOK_EVERY_MS, this.idle());
+    }
   }
 
   /**
