@@ -43,11 +43,18 @@ export type LockEvent = LockEventFacts & AsJson<LockEventJson>;
 
 export type LockEventFacts =
   | (OfLock & { readonly type: 'acquired'; readonly token: bigint | undefined; readonly waitedMs: number })
-  | (OfLock & { readonly type: 'released'; readonly token: bigint | undefined; readonly heldMs: number })
+  | (OfLock & {
+      readonly type: 'released';
+      readonly token: bigint | undefined;
+      /** How long the lock was waited for before it was held. */
+      readonly waitedMs: number;
+      readonly heldMs: number;
+    })
   | (OfLock & {
       readonly type: 'lost';
       readonly token: bigint | undefined;
       readonly reason: LossReason;
+      readonly waitedMs: number;
       readonly heldMs: number;
       /** The error that the holder got. */
       readonly error: LockLostError;

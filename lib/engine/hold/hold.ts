@@ -58,7 +58,7 @@ export class Hold implements Member, Footing, OwnedHold {
     parts.holders.add(this);
     const { leaseMs } = this.request.options;
     if (leaseMs !== undefined) this.lease(this, leaseMs);
-    const waitedMs = Math.round(this.heldSince - this.request.askedAt);
+    const { waitedMs } = this;
     if (parts.events.observed) parts.events.next(Object.assign(this.facts(), { type: 'acquired' as const, waitedMs }));
     const { abandoned } = contender;
     if (abandoned !== undefined) parts.events.next({ ...this.facts(), type: 'abandoned', abandoned });
@@ -89,6 +89,11 @@ export class Hold implements Member, Footing, OwnedHold {
 
   get ageMs(): number {
     return this.parts.session.clock.now() - this.heldSince;
+  }
+
+  /** How long its call waited for it. */
+  get waitedMs(): number {
+    return Math.round(this.heldSince - this.request.askedAt);
   }
 
   get isLost(): boolean {
@@ -194,7 +199,9 @@ export class Hold implements Member, Footing, OwnedHold {
     this.#end({ name: 'released' });
     for (const listener of [...this.#listeners]) listener(() => this.#releasedError());
     history.record(this.request.key, heldMs);
-    if (events.observed) events.next({ ...this.facts(), type: 'released', heldMs: Math.round(heldMs) });
+    const { waitedMs } = this;
+    if (events.observed)
+      events.next(Object.assign(this.facts(), { type: 'released' as const, waitedMs, heldMs: Math.round(heldMs) }));
     return this.#removeNodes('departed', orderlyRelease(this.parts, this.contender));
   }
 
@@ -278,7 +285,7 @@ export class Hold implements Member, Footing, OwnedHold {
       this.#controller?.abort(error);
       for (const listener of [...this.#listeners]) listener(() => error);
     });
-    events.next({ ...this.facts(), type: 'lost', ...loss });
+    events.next({ ...this.facts(), type: 'lost', waitedMs: this.waitedMs, ...loss });
     // The session may live on, and its node would block the key.
     if (!stays) void this.#removeNodes('lost', []);
     else if (this.isBroken) this.watchOwn();

@@ -51,8 +51,6 @@ export class HistoryWriter {
   readonly #parts: HistoryParts;
   readonly #keep: number;
   readonly #overMs: number;
-  /** How long each hold that has not ended was waited for, by its token and key. */
-  readonly #waitedMs = new Map<string, number>();
   /** By their paths, in the order in which they are written. */
   readonly #pending = new Map<string, PendingNode>();
   #count = 0;
@@ -66,13 +64,8 @@ export class HistoryWriter {
 
   onEvent(event: LockEvent): void {
     // Locks of this process alone have no token, and are nobody else's business.
-    if (event.type === 'acquired' && event.token !== undefined)
-      this.#waitedMs.set(`${event.token} ${event.key}`, event.waitedMs);
     if ((event.type !== 'released' && event.type !== 'lost') || event.token === undefined) return;
-    const { key, token, mode, label, heldMs } = event;
-    const name = `${token} ${key}`;
-    const waitedMs = this.#waitedMs.get(name) ?? 0;
-    this.#waitedMs.delete(name);
+    const { key, token, mode, label, waitedMs, heldMs } = event;
     if (heldMs < this.#overMs) return;
     const since = new Date(wallNow(this.#parts.session.clock) - heldMs);
     const ended = event.type === 'lost' ? event.reason : 'released';

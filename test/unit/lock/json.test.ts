@@ -28,11 +28,20 @@ const EVENTS: [LockEventFacts, object][] = [
     { token: String(TOKEN), waitedMs: 1 },
   ],
   [
-    { ...OF_LOCK, type: 'released', token: TOKEN, heldMs: 1 },
+    { ...OF_LOCK, type: 'released', token: TOKEN, waitedMs: 2, heldMs: 1 },
     { token: String(TOKEN), heldMs: 1 },
   ],
   [
-    { ...OF_LOCK, type: 'lost', token: TOKEN, reason: 'removed', heldMs: 1, error: lost, evidence: EVIDENCE },
+    {
+      ...OF_LOCK,
+      type: 'lost',
+      token: TOKEN,
+      reason: 'removed',
+      waitedMs: 2,
+      heldMs: 1,
+      error: lost,
+      evidence: EVIDENCE,
+    },
     { token: String(TOKEN), reason: 'removed', error: { code: 'LOCK_LOST', message: 'The lock was lost' } },
   ],
   [
