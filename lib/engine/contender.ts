@@ -2,7 +2,7 @@ import type { AbandonedLock } from '../lock/abandoned.js';
 import type { AcquireOptions } from '../lock/acquire-options.js';
 import type { AcquireMessage } from '../lock/channels.js';
 import type { LockMode } from '../lock/mode.js';
-import { parseNodeName, type QueueNode, releaseMark } from '../queue/node-name.js';
+import { ownNode, type QueueNode, releaseMark } from '../queue/node-name.js';
 import { create, type MultiPart, remove, type Stat } from '../session/requests.js';
 import type { SessionIdentity } from '../session/session.js';
 import type { KeptOut } from '../queue/key-record.js';
@@ -109,9 +109,7 @@ export class Contender {
     this.#serverMsZxid = czxid;
     this.#serverMsKnownAt = request.askedAt;
 
-    const name = node.path.slice(node.path.lastIndexOf('/') + 1);
-    const { mode } = request;
-    this.queueNode = parseNodeName(name) ?? { name, mode, sequence: -1, id, ours: true, usesRecord: false };
+    this.queueNode = ownNode(node.path.slice(node.path.lastIndexOf('/') + 1), request.mode, id);
   }
 
   get serverMs(): number {

@@ -29,7 +29,7 @@ export interface ContenderFacts {
 const beginnings = new WeakMap<ClientIdentity, string>();
 
 /** Describes a contender for people who look at the queue. Nothing is decided by it. */
-export function encodeContender(client: ClientIdentity, facts: ContenderFacts, askedAt = Date.now()): Uint8Array {
+export function encodeContender(client: ClientIdentity, facts: ContenderFacts, askedAt = Date.now()): string {
   let beginning = beginnings.get(client);
   if (beginning === undefined) {
     beginning = JSON.stringify(client).slice(0, -1);
@@ -42,7 +42,7 @@ export function encodeContender(client: ClientIdentity, facts: ContenderFacts, a
   if (leaseMs !== undefined) text += `,"leaseMs":${leaseMs}`;
   if (lockDelayMs !== undefined) text += `,"lockDelayMs":${lockDelayMs}`;
   if (holdMs !== undefined) text += `,"holdMs":${Math.round(holdMs)}`;
-  return Buffer.from(`${text}}`);
+  return `${text}}`;
 }
 
 /**

@@ -93,6 +93,19 @@ export function parseNodeName(name: string): QueueNode | undefined {
   return negative ?? (digits === MOST_DIGITS ? nodeWithNumberAt(name, numberAt) : undefined);
 }
 
+/**
+ * The node of a contender of this process, whose name was made by `namePrefix` and has got its number from the server. What it was made
+ * of need not be read out of it.
+ */
+export function ownNode(name: string, mode: LockMode, id: string): QueueNode {
+  const usesRecord = id[UUID_VARIANT_AT] === USES_RECORD;
+  const numberAt = name.length - MOST_DIGITS;
+  // A number past the ceiling is longer, or has a minus in front.
+  const isRegular = numberAt === UUID_AT + UUID_LENGTH + 1 + NAME_BY_MODE[mode].length;
+  const sequence = isRegular ? Number(name.slice(numberAt)) : (parseNodeName(name)?.sequence ?? -1);
+  return { name, mode, sequence, id, ours: true, usesRecord };
+}
+
 /** Whether this number shows that the order of the queue can no longer be trusted. */
 export function isSpent(sequence: number): boolean {
   return sequence < 0 || sequence >= SEQUENCE_CEILING;

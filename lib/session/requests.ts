@@ -60,7 +60,8 @@ export interface CreateRequest {
   readonly op: 'create';
   readonly path: string;
   readonly mode: CreateMode;
-  readonly data?: Uint8Array | undefined;
+  /** A text is written as UTF-8, and needs no buffer of its own on its way. */
+  readonly data?: Uint8Array | string | undefined;
   /** Who may do what with the node. @default the session's `acl` option */
   readonly acl?: readonly Acl[] | undefined;
 }
@@ -165,8 +166,17 @@ export type Outcome<R extends Request> = ReplyTo<R> | SessionError;
 
 const ANY_VERSION = -1;
 
-export function create(path: string, mode: CreateMode, data?: Uint8Array, acl?: readonly Acl[]): CreateRequest {
+export function create(
+  path: string,
+  mode: CreateMode,
+  data?: Uint8Array | string,
+  acl?: readonly Acl[],
+): CreateRequest {
   return { op: 'create', path, mode, data, acl };
+}
+/** The data of a new node, as bytes that nobody else has. */
+export function dataOf({ data = '' }: CreateRequest): Uint8Array {
+  return typeof data === 'string' ? Buffer.from(data) : Uint8Array.from(data);
 }
 export function remove(path: string, version = ANY_VERSION): DeleteRequest {
   return { op: 'delete', path, version };

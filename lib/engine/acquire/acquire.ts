@@ -30,6 +30,8 @@ export interface AcquireParts extends EnqueueParts {
 /** How a contender's way ends without a hold. */
 type End = 'busy' | 'removed' | 'session ended' | 'lost at once';
 
+type Outcome = Hold | Busy | Exclude<End, 'busy'>;
+
 const WHY_AGAIN = { removed: 'removed', 'session ended': 'session-ended', 'lost at once': 'lost' } as const;
 
 /** The way of a call to its hold: it enqueues a contender, waits for its turn, and enters. What ends it early leaves nothing behind. */
@@ -42,8 +44,8 @@ export class Acquire {
 
   acquire(request: LockRequest, scope: CallScope): Promise<Hold> {
     const { bound } = this.#parts;
-    if (!bound.limits(request)) return this.#join(request, scope);
-    return bound.joinWithin(request, scope, () => this.#join(request, scope));
+    if (!bound.limits(request)) return this.#wait(request, scope);
+    return bound.joinWithin(request, scope, () => this.#wait(request, scope));
   }
 
   /** Acquires the lock only if nobody is in the way: a strong read first, so that a busy key costs no write. */
@@ -58,7 +60,7 @@ export class Acquire {
     return (await busyNow(this.#parts, request, scope)) ?? this.#untilHeld(request, scope, 'tries');
   }
 
-  #join(request: LockRequest, scope: CallScope): Promise<Hold> {
+  #wait(request: LockRequest, scope: CallScope): Promise<Hold> {
     // A call that waits never ends as busy.
     return this.#untilHeld(request, scope, 'waits') as Promise<Hold>;
   }
@@ -66,7 +68,9 @@ export class Acquire {
   async #untilHeld(request: LockRequest, scope: CallScope, patience: Patience): Promise<Hold | Busy> {
     for (;;) {
       const enqueued = await enqueue(this.#parts, request, scope, patience === 'tries' ? 'lists' : undefined);
-      const end = await this.#enterOrLeave(enqueued, scope, patience);
+      const entered = this.#join(enqueued, scope, patience);
+      // Most contenders enter as soon as they are in the queue, and wait for no turn of promises more.
+      const end = entered instanceof Promise ? await entered : entered;
       if (typeof end === 'object') return end;
       if (scope.error !== undefined) throw scope.error;
       if (patience === 'tries') {
@@ -80,20 +84,16 @@ export class Acquire {
     }
   }
 
-  async #enterOrLeave(
-    { contender, listed, joined }: Enqueued,
-    scope: CallScope,
-    patience: Patience,
-  ): Promise<Hold | Busy | Exclude<End, 'busy'>> {
+  /** The contender joins those of its process, and enters when its turn comes. If it never does, it leaves. */
+  #join({ contender, listed, creation }: Enqueued, scope: CallScope, patience: Patience): Outcome | Promise<Outcome> {
     const { session, janitor, keyQueues, holderInFront, rules } = this.#parts;
     const { request } = contender;
     if (session.identity !== contender.session) {
-      joined();
+      creation.end();
       void janitor.remove([contender.path]);
       return 'session ended';
     }
     const queue = keyQueues.of(request);
-    let readsHead: PendingTimer | undefined;
     const member: QueueMember = queue.join(
       contender,
       {
@@ -104,8 +104,19 @@ export class Acquire {
       },
       listed,
     );
-    joined();
+    creation.end();
     scope.joined(member);
+    const { hold } = member;
+    if (hold === undefined || hold.isLost) return this.#enterOrLeave(member, queue, scope, patience);
+    tellHandOver(request.trace, queue, session.clock.now());
+    return hold;
+  }
+
+  async #enterOrLeave(member: QueueMember, queue: KeyQueue, scope: CallScope, patience: Patience): Promise<Outcome> {
+    const { session, janitor, holderInFront } = this.#parts;
+    const { contender } = member;
+    const { request } = contender;
+    let readsHead: PendingTimer | undefined;
     let end: Hold | End | undefined;
     try {
       let turn = member.told();

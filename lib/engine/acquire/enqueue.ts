@@ -21,6 +21,7 @@ import type { Janitor } from '../upkeep/janitor.js';
 import type { LinkState } from '../upkeep/link-state.js';
 import { listQueue, type ListsBehindWrites } from '../upkeep/key-nodes.js';
 import type { Parents } from '../upkeep/key-nodes.js';
+import type { Creation } from './key-queue.js';
 import type { KeyQueues } from './key-queues.js';
 
 /** What it takes to create a contender. */
@@ -33,7 +34,7 @@ export interface EnqueueParts {
   readonly keyQueues: KeyQueues;
   readonly lists: ListsBehindWrites;
   /** What the contender says of itself. */
-  readonly describe: (request: LockRequest) => Uint8Array;
+  readonly describe: (request: LockRequest) => string;
   /** A contender that others may have seen is gone, and its call queues again. */
   readonly onRequeued: (request: LockRequest, reason: 'session-ended' | 'removed' | 'lost') => void;
 }
@@ -43,8 +44,8 @@ export interface Enqueued {
   readonly contender: Contender;
   /** The list that was asked for behind its create; undefined where the queue is still to be looked at. */
   readonly listed: Children | undefined;
-  /** Must be called when the contender has joined those of its process. */
-  readonly joined: () => void;
+  /** Must be ended when the contender has joined those of its process. */
+  readonly creation: Creation;
 }
 
 /**
@@ -61,10 +62,10 @@ export async function enqueue(
   const { key, queuePath } = request;
   /** The id of the last contender that was sent, as long as its node, or a parent made for it, may be there. */
   let sent: string | undefined;
-  let endCreating = (): void => undefined;
+  let creation: Creation | undefined;
   try {
     for (;;) {
-      endCreating();
+      creation?.end();
       if (!link.isUp) await link.whenUp(scope);
       const { identity } = session;
       if (identity === undefined) throw new LockUnavailableError('The session has just ended', key);
@@ -83,7 +84,7 @@ export async function enqueue(
       );
       const requests = [...parents.missing(queuePath, request.usesRecord), created, ...reads];
       sent = id;
-      endCreating = keyQueues.creating(queue, { request, id });
+      creation = keyQueues.creating(queue, request, id);
       const answers: Promise<readonly unknown[]> = session.batch(requests);
       if (watches !== undefined)
         void answers.then((outcomes) =>
@@ -98,7 +99,7 @@ export async function enqueue(
           return {
             contender,
             listed: answer.listed instanceof SessionError ? undefined : answer.listed,
-            joined: endCreating,
+            creation,
           };
         void janitor.remove([contender.path]);
         sent = undefined;
@@ -115,14 +116,14 @@ export async function enqueue(
         parents.vanished(queuePath);
       } else if (refused.outcomeUnknown) {
         const found = await findAgain(parts, request, id, identity, scope);
-        if (found !== undefined) return { contender: found, listed: undefined, joined: endCreating };
+        if (found !== undefined) return { contender: found, listed: undefined, creation };
         // With the session its node is gone from the queue, where others may have seen it.
         if (session.identity !== identity) parts.onRequeued(request, 'session-ended');
         // Otherwise the create was never carried out, or the node was removed since: the next try may do.
       } else if (refused.code !== 'NOT_CONNECTED' && refused.code !== 'THROTTLED') throw refusal(refused, key);
     }
   } catch (error) {
-    endCreating();
+    creation?.end();
     // The sweep goes behind the create on the same link, or over the next one, so it finds what the create may have left.
     if (sent !== undefined) void janitor.sweep(queuePath, sent);
     throw error;

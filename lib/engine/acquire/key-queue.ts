@@ -4,7 +4,8 @@ import type { QueueNode } from '../../queue/node-name.js';
 import { failedWith, isAboutTheLink, SessionError } from '../../session/errors.js';
 import type { Children } from '../../session/requests.js';
 import type { Session, SessionIdentity } from '../../session/session.js';
-import type { Contender, Guard, Leaving, Place } from '../contender.js';
+import { IndexedSet, type Member } from '../collections.js';
+import type { Contender, Guard, Leaving, LockRequest, Place } from '../contender.js';
 import type { Hold } from '../hold/hold.js';
 import { refusal } from '../error-texts.js';
 import type { LinkState } from '../upkeep/link-state.js';
@@ -13,6 +14,23 @@ import { Blockers } from './blockers.js';
 import { KnownOrder, KnownQueue, type WatchQuestion } from './known-queue.js';
 import { countKnownAhead, type Entrant, QueueMember, type Turn } from './queue-member.js';
 import { Turns } from './turns.js';
+
+/** A contender of this process that is being created. */
+export class Creation implements Place, Member {
+  setIndex = -1;
+
+  constructor(
+    readonly queue: KeyQueue,
+    readonly request: LockRequest,
+    readonly id: string,
+    private readonly onEnd: (creation: Creation) => void,
+  ) {}
+
+  /** It has joined its queue, or its call gives up. Calling it again does nothing. */
+  end(): void {
+    this.onEnd(this);
+  }
+}
 
 /**
  * The contenders of one session in the queue of one key. However many wait, they share one look at the queue, and only the
@@ -36,7 +54,7 @@ export class KeyQueue {
   /** In the order of their creation. */
   readonly #members: QueueMember[] = [];
   /** The contenders of this process that are being created. */
-  readonly #creating = new Set<Place>();
+  readonly #creating = new IndexedSet<Creation>();
   #usesRecord = false;
   /** When this process last heard that a contender had gone. */
   #goneAt: number | undefined;
@@ -76,7 +94,7 @@ export class KeyQueue {
   }
 
   get isEmpty(): boolean {
-    return this.#members.length === 0 && this.#creating.size === 0 && !this.#isLooking;
+    return this.#members.length === 0 && this.#creating.isEmpty && !this.#isLooking;
   }
 
   /** Whether contenders of this queue use the record of the key, or one is there: then everybody reads it before it enters. */
@@ -112,19 +130,21 @@ export class KeyQueue {
     return { lists, watches: watches ? this.#order.askToWatch() : undefined };
   }
 
-  /** A contender of this process is being created. @returns to be called once, when that has ended */
-  creating(place: Place): () => void {
-    this.#creating.add(place);
-    return () => {
-      this.#creating.delete(place);
-      this.#tidy();
-    };
+  begun(creation: Creation): void {
+    this.#creating.add(creation);
+  }
+
+  /** @returns whether that is news */
+  ended(creation: Creation): boolean {
+    if (!this.#creating.delete(creation)) return false;
+    this.#tidy();
+    return true;
   }
 
   /** The contenders of this process: in their order, and then those that are being created. */
   *places(): Generator<Place> {
     for (const { contender } of this.#members) yield contender;
-    yield* this.#creating;
+    yield* this.#creating.all();
   }
 
   /** The queue is not kept any more: no contender of this process will come back to it. */
@@ -162,8 +182,10 @@ export class KeyQueue {
     this.#usesRecord ||= contender.request.usesRecord;
     this.#uses += 1;
     // A contender whose answer was lost, and that was found again, comes after some that are behind it in the queue.
-    const ahead = this.#members.findLastIndex((other) => other.contender.czxid <= contender.czxid);
-    this.#members.splice(ahead + 1, 0, member);
+    let place = this.#members.length;
+    while (place > 0 && this.#members[place - 1]!.contender.czxid > contender.czxid) place -= 1;
+    if (place === this.#members.length) this.#members.push(member);
+    else this.#members.splice(place, 0, member);
     contender.joined((leaving) => this.#leave(member, leaving));
     contender.node.onGone(() => {
       this.known.removed(contender.name);
@@ -178,8 +200,10 @@ export class KeyQueue {
     else if (this.#handsOver && this.#order.isFollowedBy(contender)) this.#joinsKnown(member);
     else this.#turns.decide('no news');
     // Those that were created later may have joined sooner, and stand behind this one as well.
-    for (const each of this.#members.slice(ahead + 1))
+    for (let index = Math.max(0, this.#members.indexOf(member)); index < this.#members.length; index += 1) {
+      const each = this.#members[index]!;
       if (each.waits && this.#turns.isBlocked(each)) each.entrant.standsBehind();
+    }
     return member;
   }
 

@@ -1,8 +1,8 @@
 import type { Session } from '../../session/session.js';
-import type { Place } from '../contender.js';
+import type { LockRequest } from '../contender.js';
 import type { PendingTimer, Timers } from '../timers.js';
 import type { LinkState } from '../upkeep/link-state.js';
-import { KeyQueue } from './key-queue.js';
+import { Creation, KeyQueue } from './key-queue.js';
 
 /** What is known of a queue is kept for so long after the last contender of this process has left it. */
 const KEPT_FOR_MS = 2_000;
@@ -25,6 +25,9 @@ export class KeyQueues {
   readonly #kept = new Map<string, number>();
   #timer: PendingTimer | undefined;
   #creates = 0;
+  readonly #onCreated = (creation: Creation): void => {
+    if (creation.queue.ended(creation)) this.#creates -= 1;
+  };
 
   constructor(session: Session, link: LinkState, timers: Timers) {
     this.#session = session;
@@ -55,17 +58,12 @@ export class KeyQueues {
     return queue;
   }
 
-  /** A contender is being created. @returns to be called when that has ended; calling it again does nothing */
-  creating(queue: KeyQueue, place: Place): () => void {
+  /** A contender is being created in this queue. */
+  creating(queue: KeyQueue, request: LockRequest, id: string): Creation {
+    const creation = new Creation(queue, request, id, this.#onCreated);
     this.#creates += 1;
-    const ended = queue.creating(place);
-    let isOver = false;
-    return () => {
-      if (isOver) return;
-      isOver = true;
-      this.#creates -= 1;
-      ended();
-    };
+    queue.begun(creation);
+    return creation;
   }
 
   /** Whether so many contenders are being created that lists better wait for the answers. */

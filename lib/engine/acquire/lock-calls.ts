@@ -84,7 +84,14 @@ export class LockCalls {
     const connected = this.firstConnectionToAcquire(key, options, call);
     if (connected !== undefined) await this.#tracingFailure(request, connected, call);
     try {
-      const hold = await this.#inScope(request, call, (scope) => acquire.acquire(request, scope));
+      const scope = this.#openScope(request, call);
+      let hold: Hold;
+      // A function that runs its argument inside the scope would add turns of promises to each call.
+      try {
+        hold = await acquire.acquire(request, scope);
+      } finally {
+        scope.dispose();
+      }
       const lock = this.#begin(hold, call);
       return lock instanceof Promise ? await lock : lock;
     } catch (error) {
@@ -102,7 +109,13 @@ export class LockCalls {
     if (around !== undefined) return this.#reenter(around, call, options);
     const request = this.#build(key, options, call);
     try {
-      const hold = await this.#inScope(request, call, (scope) => acquire.tryAcquire(request, scope));
+      const scope = this.#openScope(request, call);
+      let hold: Hold | Busy;
+      try {
+        hold = await acquire.tryAcquire(request, scope);
+      } finally {
+        scope.dispose();
+      }
       if (hold instanceof Busy) {
         if (request.trace !== undefined) endAcquire(request.trace, 'busy', sinceAskedMs(request, call));
         await janitor.removalsSent();
@@ -172,19 +185,15 @@ export class LockCalls {
     this.#parts.scopes.endAll(closedError);
   }
 
-  #inScope<T>(
-    request: LockRequest,
-    { deadline, end, limit }: Call,
-    work: (scope: CallScope) => Promise<T>,
-  ): Promise<T> {
+  /** @returns what the caller must dispose of */
+  #openScope(request: LockRequest, { deadline, end, limit }: Call): CallScope {
     const { scopes, standIn } = this.#parts;
     const { key, options, usesRecord } = request;
-    return scopes.run(key, deadline, { signal: options.signal, end }, (scope) => {
-      scope.request = request;
-      limit?.(scope);
-      if (!usesRecord) standIn?.limit(scope);
-      return work(scope);
-    });
+    const scope = scopes.open(key, deadline, { signal: options.signal, end });
+    scope.request = request;
+    limit?.(scope);
+    if (!usesRecord) standIn?.limit(scope);
+    return scope;
   }
 
   #build(key: string, options: AcquireOptions, call: Call): LockRequest {

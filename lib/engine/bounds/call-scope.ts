@@ -113,16 +113,16 @@ export class CallScopes extends IndexedSet<CallScope> {
 
   /** Runs `work` inside a new scope, and disposes of the scope when the promise settles. */
   async run<T>(key: string, deadline: Deadline, ends: Ends, work: (scope: CallScope) => Promise<T>): Promise<T> {
-    const scope = this.#openScope(key, deadline, ends);
+    const scope = this.open(key, deadline, ends);
     try {
-      if (scope.error !== undefined) throw scope.error;
       return await work(scope);
     } finally {
       scope.dispose();
     }
   }
 
-  #openScope(key: string, deadline: Deadline, { signal, end }: Ends): CallScope {
+  /** Opens a scope, which its caller must dispose of. @throws what has ended it already */
+  open(key: string, deadline: Deadline, { signal, end }: Ends): CallScope {
     const scope = new CallScope(key, deadline, this.link);
     // The signal is the caller's own object and may throw when it is listened to. It comes first, so that nothing else has
     // been set up by then.
@@ -137,7 +137,9 @@ export class CallScopes extends IndexedSet<CallScope> {
       this.delete(scope);
     });
     if (end !== undefined) endOnAbort(scope, end, (reason) => reason as LockError);
-    return scope;
+    if (scope.error === undefined) return scope;
+    scope.dispose();
+    throw scope.error;
   }
 
   endAll(error: () => LockError): void {

@@ -40,7 +40,9 @@ export class PendingCalls {
     if (call === undefined) return undefined;
     this.#head += 1;
     if (this.#head === this.#calls.length) {
-      this.#calls.length = 0;
+      // To empty an array by its length gives its memory back, which a quiet session would ask for again at its next request.
+      if (this.#head === 1) this.#calls.pop();
+      else this.#calls.length = 0;
       this.#head = 0;
     } else if (this.#head >= COMPACT_AT) {
       this.#calls.splice(0, this.#head);

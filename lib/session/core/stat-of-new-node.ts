@@ -15,7 +15,7 @@ export function statOfNewNode(request: CreateRequest, zxid: bigint, sessionId: b
     cversion: 0,
     aversion: 0,
     ephemeralOwner: ephemeral ? sessionId : 0n,
-    dataLength: request.data?.length ?? 0,
+    dataLength: Buffer.byteLength(request.data ?? ''),
     numChildren: 0,
     pzxid: zxid,
   };

@@ -4,7 +4,15 @@ import { CREATE_FLAGS, type LinkRequest } from '../core/link.js';
 import { statOfNewNode } from '../core/stat-of-new-node.js';
 import { isNumberedAfter } from '../numbered-names.js';
 import { withChroot } from '../paths.js';
-import type { CreateRequest, ListRequest, NodeData, Reply, Stat, WatchEvent } from '../requests.js';
+import {
+  type CreateRequest,
+  dataOf,
+  type ListRequest,
+  type NodeData,
+  type Reply,
+  type Stat,
+  type WatchEvent,
+} from '../requests.js';
 import type { NativeCall } from './protocol.js';
 import { type PackageStat, sequenceOf, statOf, zxidByParent } from './stats.js';
 
@@ -132,9 +140,9 @@ function failure({ rc }: Answer): Result {
  * the answer; where no sibling was created since, its parent tells its zxid, and otherwise the node itself is asked.
  */
 function creation(request: CreateRequest, path: string, context: ExchangeContext): Exchange {
-  const { mode, data = NO_DATA } = request;
+  const { mode } = request;
   const isSequential = mode.endsWith('sequential');
-  const create: Call = { method: 'a_create', args: [path, copyOf(data), CREATE_FLAGS[mode]] };
+  const create: Call = { method: 'a_create', args: [path, dataOf(request), CREATE_FLAGS[mode]] };
   const look: Call = { method: 'a_exists', args: [isSequential ? parentOf(path) : path, false] };
   return {
     calls: [create, look],

@@ -2,6 +2,8 @@ const NOTHING = Buffer.alloc(0);
 /** The length by which Java writes that a text, a buffer or a list is null. */
 const NULL_LENGTH = -1;
 const TWO_TO_32 = 2 ** 32;
+/** Memory that is larger than this is not kept from one chunk of bytes to the next. */
+const KEPT_BYTES = 64 * 1024;
 
 /** The bytes of a connection break the protocol, so nothing behind them can be trusted. */
 export class MalformedFrameError extends Error {
@@ -15,8 +17,13 @@ export class MalformedFrameError extends Error {
  */
 export class JuteReader {
   #bytes: Buffer = NOTHING;
-  /** The same bytes. Node's own readers of integers are much slower, those of 64 bits above all. */
+  /**
+   * The memory in which these bytes are. Node's own readers of integers are much slower, those of 64 bits above all. A socket reads into
+   * the same memory again and again, so the view outlives the bytes.
+   */
   #view = viewOf(NOTHING);
+  /** Where in that memory the bytes begin. */
+  #offset = 0;
   #position = 0;
   #end = 0;
 
@@ -24,15 +31,19 @@ export class JuteReader {
   reset(bytes: Buffer, start: number, end: number): void {
     if (bytes !== this.#bytes) {
       this.#bytes = bytes;
-      this.#view = viewOf(bytes);
+      this.#offset = bytes.byteOffset;
+      if (bytes.buffer !== this.#view.buffer) this.#view = viewOf(bytes);
     }
     this.#position = start;
     this.#end = end;
   }
 
-  /** Drops the reference to the bytes. */
+  /** Drops the reference to the bytes, and to memory that was made for one large frame. */
   clear(): void {
-    this.reset(NOTHING, 0, 0);
+    this.#bytes = NOTHING;
+    this.#position = 0;
+    this.#end = 0;
+    if (this.#view.byteLength > KEPT_BYTES) this.#view = viewOf(NOTHING);
   }
 
   get remaining(): number {
@@ -44,16 +55,16 @@ export class JuteReader {
   }
 
   int(): number {
-    return this.#view.getInt32(this.#take(4));
+    return this.#view.getInt32(this.#offset + this.#take(4));
   }
 
   long(): bigint {
-    return this.#view.getBigInt64(this.#take(8));
+    return this.#view.getBigInt64(this.#offset + this.#take(8));
   }
 
   /** A long that is known to be small, such as a time. It is exact up to 2 ** 53. */
   longAsNumber(): number {
-    const start = this.#take(8);
+    const start = this.#offset + this.#take(8);
     return this.#view.getInt32(start) * TWO_TO_32 + this.#view.getUint32(start + 4);
   }
 
@@ -109,6 +120,6 @@ export class JuteReader {
   }
 }
 
-function viewOf({ buffer, byteOffset, byteLength }: Buffer): DataView {
-  return new DataView(buffer, byteOffset, byteLength);
+function viewOf({ buffer }: Buffer): DataView {
+  return new DataView(buffer);
 }

@@ -75,7 +75,8 @@ export class RequestEncoder {
     switch (request.op) {
       case 'create':
         this.#path(request.path);
-        writer.buffer(request.data ?? NO_DATA);
+        if (typeof request.data === 'string') writer.string(request.data);
+        else writer.buffer(request.data ?? NO_DATA);
         this.#acl(request.acl ?? this.#defaultAcl);
         return writer.int(CREATE_FLAGS[request.mode]);
       case 'set':

@@ -89,6 +89,16 @@ export function createsContract(world: () => ContractWorld): void {
       expect(Buffer.compare((await client.ask(get('/large'))).data, data)).toBe(0);
     });
 
+    it('data that are a text are kept as UTF-8', async () => {
+      const client = await (await world().open()).whenUp();
+      const text = '{"label":"Größe 鍵 🔑"}';
+
+      const { stat } = await client.ask(create('/text', 'persistent', text));
+
+      expect(stat.dataLength).toBe(Buffer.byteLength(text));
+      expect(Buffer.from((await client.ask(get('/text'))).data).toString()).toBe(text);
+    });
+
     it('names may have accents, other scripts, spaces and percent signs', async () => {
       const client = await (await world().open()).whenUp();
       const names = ['é', '鍵', 'two words', '%2F', 'dot.dot', '...', 'x'.repeat(1_000)];

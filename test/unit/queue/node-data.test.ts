@@ -84,7 +84,7 @@ describe('what a contender says of itself', () => {
     const label = 'Größe "7"';
     const facts = { owner: 'o', mode, label, template: '/"a"/:id', leaseMs: undefined, lockDelayMs: 250, holdMs: 40 };
     const before = Date.now();
-    const { askedAt, ...said } = decodeContender(encodeContender(client, facts)) ?? {};
+    const { askedAt, ...said } = decodeContender(Buffer.from(encodeContender(client, facts))) ?? {};
     expect(said).toEqual({ ...client, ...facts });
     expect(askedAt).toBeInstanceOf(Date);
     expect(askedAt?.getTime()).toBeGreaterThanOrEqual(before);

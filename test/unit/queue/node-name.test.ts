@@ -2,7 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { LOCK_MODES } from '../../../lib/lock/mode.js';
-import { contenderId, recordUserId, isSpent, namePrefix, parseNodeName } from '../../../lib/queue/node-name.js';
+import {
+  contenderId,
+  isSpent,
+  namePrefix,
+  ownNode,
+  parseNodeName,
+  recordUserId,
+} from '../../../lib/queue/node-name.js';
 import { idOf, ours } from './names.js';
 
 const CURATOR_ID = 'a1b2c3d4-e5f6-4a7b-8c9d-0e1f2a3b4c5d';
@@ -67,6 +74,30 @@ describe('Among the names in a queue,', () => {
     [`_c_${CURATOR_ID}-__READ__-2147483647`, -2_147_483_647],
   ])('%s carries the number a counter has past its ceiling', (name, sequence) => {
     expect(parseNodeName(name)?.sequence).toBe(sequence);
+  });
+
+  it('that of an own node is taken for what it was made of, with the number that a server gave it, also past the ceiling', () => {
+    const numbers = fc.oneof(
+      fc.integer({ min: 0 }),
+      fc.integer({ max: -1 }),
+      fc.constantFrom(-2_147_483_648, -123_456_789),
+    );
+    fc.assert(
+      fc.property(
+        fc.uuid({ version: 4 }),
+        fc.constantFrom(...LOCK_MODES),
+        fc.boolean(),
+        numbers,
+        (random, mode, uses, number) => {
+          const id = uses ? recordUserId(contenderId(random)) : contenderId(random);
+          // As Java formats it: ten characters at the least, the minus among them.
+          const digits = number < 0 ? `-${String(-number).padStart(9, '0')}` : String(number).padStart(10, '0');
+          const name = namePrefix(mode, id) + digits;
+          expect(ownNode(name, mode, id)).toEqual(parseNodeName(name));
+          expect(ownNode(name, mode, id).sequence).toBe(number);
+        },
+      ),
+    );
   });
 
   it('a counter at its ceiling or past it is spent, one below is not', () => {

@@ -1,5 +1,5 @@
 import type { LinkRequest } from '../../core/link.js';
-import type { Acl, MultiPart } from '../../requests.js';
+import { type Acl, dataOf, type MultiPart } from '../../requests.js';
 
 function under(chroot: string, path: string): string {
   return chroot !== '' && path === '/' ? chroot : chroot + path;
@@ -14,7 +14,7 @@ function partUnder(chroot: string, acl: readonly Acl[] | undefined, part: MultiP
   const path = under(chroot, part.path);
   switch (part.op) {
     case 'create':
-      return { ...part, path, acl: part.acl ?? acl, data: part.data === undefined ? undefined : copyOf(part.data) };
+      return { ...part, path, acl: part.acl ?? acl, data: dataOf(part) };
     case 'set':
       return { ...part, path, data: copyOf(part.data) };
     case 'delete':

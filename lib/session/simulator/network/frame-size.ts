@@ -22,7 +22,7 @@ function partBytes(part: MultiPart): number {
         (sum, { scheme, id }) => sum + INT_BYTES + stringBytes(scheme) + stringBytes(id),
         0,
       );
-      return path + INT_BYTES + (part.data?.length ?? 0) + INT_BYTES + acl + INT_BYTES;
+      return path + INT_BYTES + Buffer.byteLength(part.data ?? '') + INT_BYTES + acl + INT_BYTES;
     }
     case 'set':
       return path + INT_BYTES + part.data.length + INT_BYTES;

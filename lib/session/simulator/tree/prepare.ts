@@ -1,4 +1,4 @@
-import type { CreateRequest, MultiPart } from '../../requests.js';
+import { type CreateRequest, dataOf, type MultiPart } from '../../requests.js';
 import { allows, CREATE, DELETE, READ, resolveAcl, WRITE, type Identity } from './acl.js';
 import {
   BAD_ARGUMENTS,
@@ -67,7 +67,7 @@ function prepareCreate(tree: Tree, request: CreateRequest, caller: Caller): Chan
   if (!isValidPath(path)) return BAD_ARGUMENTS;
   if (tree.nodes.has(path)) return NODE_EXISTS;
   if (isEphemeral(parent)) return NO_CHILDREN_FOR_EPHEMERALS;
-  return { op: 'create', path, data: request.data ?? new Uint8Array(), acl, ephemeralOwner: owner(request, caller) };
+  return { op: 'create', path, data: dataOf(request), acl, ephemeralOwner: owner(request, caller) };
 }
 
 function owner(request: CreateRequest, caller: Caller): bigint {

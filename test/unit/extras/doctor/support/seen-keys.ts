@@ -90,5 +90,5 @@ function dataOf(
     return readers === undefined ? '' : Buffer.from(encodeIntent(readers.map((at) => names[at]!))).toString();
   const { label, template, host = 'web-1' } = rest;
   const facts = { owner, mode, label, template, leaseMs: undefined, lockDelayMs: undefined, holdMs: undefined };
-  return Buffer.from(encodeContender({ clientId: `client of ${host}`, host, pid: 7 }, facts, NOW_MS)).toString();
+  return encodeContender({ clientId: `client of ${host}`, host, pid: 7 }, facts, NOW_MS);
 }
