@@ -9,7 +9,7 @@ import type { PendingTimer, Timers } from '../timers.js';
 import type { Janitor } from '../upkeep/janitor.js';
 import type { ListsBehindWrites } from '../upkeep/key-nodes.js';
 import type { LinkState } from '../upkeep/link-state.js';
-import type { BrokenHolds } from './broken-holds.js';
+import type { BrokenHolds } from './ending.js';
 import type { Hold } from './hold.js';
 import type { Holders } from './holders.js';
 

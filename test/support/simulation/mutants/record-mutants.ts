@@ -79,7 +79,7 @@ export const RECORD_MUTANTS: readonly Mutant[] = [
   {
     name: 'a release that leaves its holder in the record',
     edits: [
-      { file: 'lib/engine/hold/removal.ts', find: '[...releaseMarks, ...record.release()]', replace: 'releaseMarks' },
+      { file: 'lib/engine/hold/ending.ts', find: '[...releaseMarks, ...record.release()]', replace: 'releaseMarks' },
     ],
     breaks: ['recovered once', 'honest errors'],
     withinSeeds: 100,
