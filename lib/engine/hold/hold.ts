@@ -14,7 +14,7 @@ import type { PendingTimer } from '../timers.js';
 import { doubtOf, lossOf, orderlyRelease, removeNodes, type WhyLost } from './ending.js';
 import { type Footing, HeldLock } from './held-lock.js';
 import type { FactsOfHold, HoldParts } from './hold-parts.js';
-import { RecordWrites } from './record-writes.js';
+import { RecordWrites } from './recovery.js';
 import { leaseholder, Leases, type RemainingWatch } from './time-left.js';
 import { UpgradeTurns } from './upgrade.js';
 
