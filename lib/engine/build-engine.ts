@@ -12,7 +12,7 @@ import { CallScopes } from './bounds/call-scope.js';
 import { Identifiers, LockEvents } from './bounds/owner-context.js';
 import { factsOf, type LockRequest } from './contender.js';
 import { notRemoved } from './error-texts.js';
-import { BrokenHolds } from './hold/broken-holds.js';
+import { BrokenHolds } from './hold/ending.js';
 import { HoldHistory } from './hold/hold-parts.js';
 import { Hold } from './hold/hold.js';
 import { Holders } from './hold/holders.js';

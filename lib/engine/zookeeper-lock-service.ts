@@ -17,9 +17,8 @@ import { Busy } from './acquire/obstacles.js';
 import { callerOf, frameFor, LockEvents, runInFrame } from './bounds/owner-context.js';
 import { buildEngine, type Engine, type EngineSettings, type SharedParts } from './build-engine.js';
 import { releaseBehind, untilDoneOrLost } from './hold/held-lock.js';
-import { type Freshness, inspectKey } from './insight/inspect.js';
+import { type Freshness, inspectKey, watchKey } from './insight/inspect.js';
 import { queryLocks } from './insight/query.js';
-import { watchKey } from './insight/watch-key.js';
 import {
   type AcquireAllOptions,
   type KeyWithMode,

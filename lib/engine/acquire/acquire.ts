@@ -12,11 +12,17 @@ import { describeKeptOut, describeRefusedHeartbeat } from '../error-texts.js';
 import type { Hold } from '../hold/hold.js';
 import type { PendingTimer, Timers } from '../timers.js';
 import { Latch, type Patience } from '../wait.js';
-import { busyNow } from './busy-now.js';
-import { refuseWhileDrained } from './drained.js';
 import { enqueue, type Enqueued, type EnqueueParts } from './enqueue.js';
 import type { KeyQueue } from './key-queue.js';
-import { Busy, type EntryRules, explainRefusal, type HolderInFront, type QueueBound } from './obstacles.js';
+import {
+  Busy,
+  busyNow,
+  type EntryRules,
+  explainRefusal,
+  type HolderInFront,
+  type QueueBound,
+  refuseWhileDrained,
+} from './obstacles.js';
 import type { QueueMember, Turn } from './queue-member.js';
 
 export interface AcquireParts extends EnqueueParts {

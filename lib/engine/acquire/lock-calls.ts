@@ -8,14 +8,14 @@ import { busyError, type CallScope, type CallScopes } from '../bounds/call-scope
 import { callerOf, findReentry, type Identifiers, type LockEvents, type OwnedLock } from '../bounds/owner-context.js';
 import { type Asked, factsOf, type LockRequest } from '../contender.js';
 import type { Hold } from '../hold/hold.js';
+import { recover } from '../hold/recovery.js';
 import { traceHold } from '../hold/trace-hold.js';
 import { checkKey } from '../key.js';
 import { beginAcquire, endAcquire, failAcquire } from '../traces.js';
 import type { Janitor } from '../upkeep/janitor.js';
 import type { LinkState } from '../upkeep/link-state.js';
 import type { Acquire } from './acquire.js';
-import { Busy } from './obstacles.js';
-import { recover, type RecordRules } from './recover.js';
+import { Busy, type RecordRules } from './obstacles.js';
 
 export type AcquiredLock = OwnedLock<Hold>;
 

@@ -1,28 +1,25 @@
+import type { AcquireOptions } from '../../lock/acquire-options.js';
 import type { Clock } from '../../lock/clock.js';
 import { LockConfigurationError } from '../../lock/errors.js';
-import type { Refusal } from '../../queue/decide.js';
+import { LockDrainedError } from '../../lock/intervention-errors.js';
+import { inTheWayOf, readQueue, type Refusal, refusalIn } from '../../queue/decide.js';
+import { decodeIntervention, DRAIN_MARKER } from '../../queue/intervention.js';
 import type { KeptOut } from '../../queue/key-record.js';
 import type { QueueNode } from '../../queue/node-name.js';
-import type { GetRequest, Outcome } from '../../session/requests.js';
+import { failedWith, isAboutTheLink, SessionError } from '../../session/errors.js';
+import { type Children, get, type GetRequest, type Outcome, sync } from '../../session/requests.js';
+import type { Session } from '../../session/session.js';
 import type { CallScope } from '../bounds/call-scope.js';
 import type { Contender, LockRequest } from '../contender.js';
-import { describeOther, describeOwn } from '../error-texts.js';
+import { describeKeptOut, describeOther, describeOwn, refusal } from '../error-texts.js';
 import type { ExclusionRules } from '../hold/hold-parts.js';
 import type { Hold } from '../hold/hold.js';
 import type { PendingTimer, Timers } from '../timers.js';
+import { listQueue } from '../upkeep/key-nodes.js';
+import type { LinkState } from '../upkeep/link-state.js';
 import type { Patience } from '../wait.js';
 import type { KeyQueue } from './key-queue.js';
-
-/** The holder is looked for so long before the end of a wait, in milliseconds, */
-const LOOKS_BEFORE_END_MS = 100;
-/** and at most for this part of the wait. */
-const LOOKS_BEFORE_END_PART = 0.1;
-
-/** The result of a try that finds the lock busy. */
-export class Busy {
-  /** @param holder who is in the way, as a sentence; undefined where that is not known */
-  constructor(readonly holder: string | undefined) {}
-}
+import type { KeyQueues } from './key-queues.js';
 
 /** What else may keep out a contender whose turn has come: holders of this process that the queue does not know, the record of the key. */
 export interface EntryRules extends ExclusionRules {
@@ -45,6 +42,13 @@ export interface QueueBound {
   joinWithin<T>(request: LockRequest, scope: CallScope, join: () => Promise<T>): Promise<T>;
 }
 
+/** What the options of a call mean for the record of its key. */
+export interface RecordRules {
+  isUsedBy(options: AcquireOptions): boolean;
+  /** @throws LockConfigurationError */
+  checkOptions(options: AcquireOptions, key: string): void;
+}
+
 /** The error for a contender that cannot stand in this queue together with a node that is in it. */
 export function explainRefusal({ because, node }: Refusal, { key, mode }: LockRequest): LockConfigurationError {
   switch (because) {
@@ -62,6 +66,34 @@ export function explainRefusal({ because, node }: Refusal, { key, mode }: LockRe
       );
   }
 }
+
+/**
+ * Called when somebody has removed the node of a contender that waited. Whoever drains a queue puts its marker there before the first
+ * removal, so a server that shows the removal shows the marker.
+ * @throws LockDrainedError while the queue is being drained
+ */
+export async function refuseWhileDrained(
+  { session, link }: { readonly session: Session; readonly link: LinkState },
+  { key, queuePath }: LockRequest,
+  scope: CallScope,
+): Promise<void> {
+  for (;;) {
+    await link.whenUp(scope);
+    const [marker] = await scope.guard(session.batch([get(`${queuePath}/${DRAIN_MARKER}`)]));
+    if (marker instanceof SessionError) {
+      if (isAboutTheLink(marker)) continue;
+      return;
+    }
+    const { by, reason } = decodeIntervention(marker.data);
+    const text = `All waits for ${key} were ended by ${by}: ${reason}. The call may ask again when that is over`;
+    throw new LockDrainedError(text, key, { by, reason });
+  }
+}
+
+/** The holder is looked for so long before the end of a wait, in milliseconds, */
+const LOOKS_BEFORE_END_MS = 100;
+/** and at most for this part of the wait. */
+const LOOKS_BEFORE_END_PART = 0.1;
 
 /** Says who holds a lock, in the error of a call that did not get it. */
 export class HolderInFront {
@@ -114,4 +146,54 @@ export class HolderInFront {
     if (own !== undefined) return describeOwn(own, request.owner);
     return `Others hold it, or are ahead in the queue (${first.name} is the first of them): inspect(key) says who`;
   }
+}
+
+/** The result of a try that finds the lock busy. */
+export class Busy {
+  /** @param holder who is in the way, as a sentence; undefined where that is not known */
+  constructor(readonly holder: string | undefined) {}
+}
+
+interface BusyNowParts {
+  readonly session: Session;
+  readonly keyQueues: KeyQueues;
+  readonly rules: EntryRules;
+  readonly holderInFront: HolderInFront;
+}
+
+/**
+ * Looks for what is in the way of a call that only tries, by a strong read, so that a busy key costs no write.
+ * @param hasRecord whether the key is known to have a record
+ * @returns undefined when a try would find nobody in its way
+ */
+export async function busyNow(
+  parts: BusyNowParts,
+  request: LockRequest,
+  scope: CallScope,
+  hasRecord = false,
+): Promise<Busy | undefined> {
+  const { session, keyQueues, rules, holderInFront } = parts;
+  const { queuePath, mode } = request;
+  if (rules.inTheWay(request) !== undefined) return new Busy(holderInFront.describeBlocking(request, []));
+  // The contenders of this process are asked first, which costs nothing.
+  const known = keyQueues.find(queuePath);
+  const inside = known?.inTheWayOf(mode);
+  if (inside !== undefined) return new Busy(holderInFront.describeBlocking(request, [inside.node]));
+  const readsRecord = hasRecord || rules.readsRecord(request, known);
+  const reads = readsRecord ? [get(queuePath)] : [];
+  const outcomes = await scope.guard(session.batch([sync(queuePath), ...reads, listQueue(queuePath)]));
+  const [synced, parent] = outcomes;
+  const listed = outcomes.at(-1) as Children | SessionError;
+  if (failedWith(listed, 'NO_NODE')) return undefined;
+  if (listed instanceof SessionError) throw refusal(listed, request.key);
+  if (synced instanceof SessionError) throw refusal(synced, request.key);
+  const queue = readQueue(listed.children);
+  const reason = refusalIn(queue, mode);
+  if (reason !== undefined) throw explainRefusal(reason, request);
+  const blocking = inTheWayOf(queue, mode);
+  if (blocking.length > 0) return new Busy(holderInFront.describeBlocking(request, blocking));
+  // The record is read before the list, so a holder that is named in it and is not in the list has vanished.
+  if (!readsRecord && listed.stat.dataLength > 0) return busyNow(parts, request, scope, true);
+  const keptOut = readsRecord ? rules.keepsOut(request, parent as Outcome<GetRequest>, queue) : undefined;
+  return keptOut && new Busy(describeKeptOut(keptOut));
 }

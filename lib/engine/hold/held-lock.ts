@@ -11,7 +11,7 @@ import type { LockEvents } from '../bounds/owner-context.js';
 import { Wait } from '../wait.js';
 import type { HoldParts } from './hold-parts.js';
 import type { Hold } from './hold.js';
-import { RemainingWatch } from './remaining-watch.js';
+import { RemainingWatch } from './time-left.js';
 import { Upgrade } from './upgrade.js';
 
 /** One handle on a hold. Calls that re-enter the lock have handles of their own on the same hold. */

@@ -5,11 +5,11 @@ import type { FactsOfRequest } from '../contender.js';
 import type { CallScope, CallScopes } from '../bounds/call-scope.js';
 import type { LockEvents } from '../bounds/owner-context.js';
 import { RecentMap } from '../collections.js';
-import type { PendingTimer, Timers } from '../timers.js';
+import type { Timers } from '../timers.js';
 import type { Janitor } from '../upkeep/janitor.js';
 import type { ListsBehindWrites } from '../upkeep/key-nodes.js';
 import type { LinkState } from '../upkeep/link-state.js';
-import type { BrokenHolds } from './broken-holds.js';
+import type { BrokenHolds } from './ending.js';
 import type { Hold } from './hold.js';
 import type { Holders } from './holders.js';
 
@@ -48,42 +48,6 @@ export interface ExclusionRules {
 export interface UpgradeRules extends ExclusionRules {
   /** Waits as any writer does before it enters, and writes what a writer writes into the record of the key. */
   passAsWriter(hold: Hold, scope: CallScope): Promise<void>;
-}
-
-/** The leases on one hold. Each call may have set its own, and the one that ends first ends the hold. */
-export class Leases {
-  readonly #ends = new Map<object, PendingTimer>();
-
-  constructor(
-    private readonly timers: Timers,
-    private readonly onEnded: () => void,
-  ) {}
-
-  /** When the first lease ends; Infinity where there is none. */
-  get earliest(): number {
-    let earliest = Infinity;
-    for (const { at } of this.#ends.values()) earliest = Math.min(earliest, at);
-    return earliest;
-  }
-
-  has(owner: object): boolean {
-    return this.#ends.has(owner);
-  }
-
-  set(owner: object, endsAt: number): void {
-    this.#ends.get(owner)?.cancel();
-    this.#ends.set(owner, this.timers.set(endsAt, this.onEnded));
-  }
-
-  delete(owner: object): void {
-    this.#ends.get(owner)?.cancel();
-    this.#ends.delete(owner);
-  }
-
-  clear(): void {
-    for (const timer of this.#ends.values()) timer.cancel();
-    this.#ends.clear();
-  }
 }
 
 /** How many keys are remembered. The ones used least recently are dropped. */

@@ -1,5 +1,5 @@
 import type { AbandonedLock } from '../../lock/abandoned.js';
-import { LockConfigurationError, LockLostError } from '../../lock/errors.js';
+import { LockLostError } from '../../lock/errors.js';
 import type { LockHandle } from '../../lock/handle.js';
 import type { LossReason } from '../../lock/events.js';
 import { LockBrokenError } from '../../lock/intervention-errors.js';
@@ -11,12 +11,11 @@ import type { Member } from '../collections.js';
 import { type Contender, factsOf, type Leaving, type LockRequest } from '../contender.js';
 import { OwnNode } from '../own-node.js';
 import type { PendingTimer } from '../timers.js';
+import { doubtOf, lossOf, orderlyRelease, removeNodes, type WhyLost } from './ending.js';
 import { type Footing, HeldLock } from './held-lock.js';
-import { type FactsOfHold, type HoldParts, Leases } from './hold-parts.js';
-import { doubtOf, lossOf, type WhyLost } from './loss.js';
-import { orderlyRelease, removeNodes } from './removal.js';
-import { RecordWrites } from './record-writes.js';
-import type { RemainingWatch } from './remaining-watch.js';
+import type { FactsOfHold, HoldParts } from './hold-parts.js';
+import { RecordWrites } from './recovery.js';
+import { leaseholder, Leases, type RemainingWatch } from './time-left.js';
 import { UpgradeTurns } from './upgrade.js';
 
 type State =
@@ -220,12 +219,7 @@ export class Hold implements Member, Footing, OwnedHold {
 
   /** Extends the lease of the handle or, if the handle has none, that of the call which acquired the lock. */
   extend(handle: LockHandle, leaseMs: number): void {
-    const owner = [handle, this].find((one) => this.#leases?.has(one));
-    if (owner === undefined) {
-      const text = `The lock ${this.request.key} was acquired without leaseMs: it has no lease to extend`;
-      throw new LockConfigurationError(text, this.request.key);
-    }
-    this.lease(owner, leaseMs);
+    this.lease(leaseholder(this.#leases, [handle, this], this.request.key), leaseMs);
   }
 
   /** Called when an upgrade is complete. From then on its intent is one of the hold's nodes. */

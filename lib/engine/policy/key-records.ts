@@ -24,7 +24,7 @@ import { describeKeptOut, refusal, vanishedInside } from '../error-texts.js';
 import { RecordEntry } from '../record-entry.js';
 import type { Timers } from '../timers.js';
 import type { Patience } from '../wait.js';
-import { RecentRuns, VanishedHolders } from './seen-before.js';
+import { RecentRuns, VanishedHolders } from './earlier-tries.js';
 
 export interface KeyRecordsParts {
   readonly session: Session;

@@ -67,7 +67,7 @@ export const MORE_MUTANTS: readonly Mutant[] = [
     name: 'a release that waits for the servers',
     edits: [
       {
-        file: 'lib/engine/hold/removal.ts',
+        file: 'lib/engine/hold/ending.ts',
         find: 'return new Promise((resolve) => {',
         replace: 'if (paths.length > 0) return done;\n  return new Promise((resolve) => {',
       },
@@ -78,8 +78,8 @@ export const MORE_MUTANTS: readonly Mutant[] = [
   {
     name: 'a release that waits for a link',
     edits: [
-      { file: 'lib/engine/hold/removal.ts', find: 'if (!link.isUp) end();', replace: '' },
-      { file: 'lib/engine/hold/removal.ts', find: 'else end();', replace: 'else void done.then(end);' },
+      { file: 'lib/engine/hold/ending.ts', find: 'if (!link.isUp) end();', replace: '' },
+      { file: 'lib/engine/hold/ending.ts', find: 'else end();', replace: 'else void done.then(end);' },
     ],
     breaks: ['every promise settles'],
     withinSeeds: 300,
@@ -87,7 +87,7 @@ export const MORE_MUTANTS: readonly Mutant[] = [
   {
     name: 'a hold that comes back with the link',
     edits: [
-      { file: 'lib/engine/hold/loss.ts', find: ' || session.certainSince() > heldSince', replace: '' },
+      { file: 'lib/engine/hold/ending.ts', find: ' || session.certainSince() > heldSince', replace: '' },
       {
         file: 'lib/engine/hold/holders.ts',
         find: "for (const hold of this.all()) hold.lose('uncertain');",

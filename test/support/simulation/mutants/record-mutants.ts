@@ -79,7 +79,7 @@ export const RECORD_MUTANTS: readonly Mutant[] = [
   {
     name: 'a release that leaves its holder in the record',
     edits: [
-      { file: 'lib/engine/hold/removal.ts', find: '[...releaseMarks, ...record.release()]', replace: 'releaseMarks' },
+      { file: 'lib/engine/hold/ending.ts', find: '[...releaseMarks, ...record.release()]', replace: 'releaseMarks' },
     ],
     breaks: ['recovered once', 'honest errors'],
     withinSeeds: 100,
@@ -120,7 +120,7 @@ export const RECORD_MUTANTS: readonly Mutant[] = [
     name: 'a call that does not wait for its recovery',
     edits: [
       {
-        file: 'lib/engine/acquire/recover.ts',
+        file: 'lib/engine/hold/recovery.ts',
         find: 'await untilDoneOrLost(repairing, hold, events);',
         replace: 'void untilDoneOrLost(repairing, hold, events).catch(() => undefined);',
       },
@@ -130,7 +130,7 @@ export const RECORD_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a recovery that is not written down',
-    edits: [{ file: 'lib/engine/acquire/recover.ts', find: 'await hold.recordWrites.recovered();', replace: '' }],
+    edits: [{ file: 'lib/engine/hold/recovery.ts', find: 'await hold.recordWrites.recovered();', replace: '' }],
     breaks: ['recovered once'],
     withinSeeds: 100,
   },
@@ -194,7 +194,7 @@ export const RECORD_MUTANTS: readonly Mutant[] = [
     name: 'a checkpoint that counts as written when it is sent',
     edits: [
       {
-        file: 'lib/engine/hold/record-writes.ts',
+        file: 'lib/engine/hold/recovery.ts',
         find: 'return this.#inTurn(() => this.#write(entry, { checkpoint }));',
         replace:
           'void this.#inTurn(() => this.#write(entry, { checkpoint })).catch(() => undefined); return Promise.resolve();',

@@ -90,7 +90,7 @@ export const SURGERY_MUTANTS: readonly Mutant[] = [
     name: 'a broken recovery that goes when its caller is told, not when its function has ended',
     edits: [
       {
-        file: 'lib/engine/acquire/recover.ts',
+        file: 'lib/engine/hold/recovery.ts',
         find: 'void releaseBehind(repairing, lock);',
         replace: 'void handle.release();',
       },

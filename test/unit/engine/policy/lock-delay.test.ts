@@ -6,7 +6,7 @@ import { create, get, remove, set } from '../../../../lib/session/requests.js';
 import { rejection } from '../support/engine-world.js';
 import { replyTo } from '../../../support/sessions/reply-to.js';
 import { RefusingDialer, THROTTLED } from '../support/refusing-dialer.js';
-import { VanishedHolders } from '../../../../lib/engine/policy/seen-before.js';
+import { VanishedHolders } from '../../../../lib/engine/policy/earlier-tries.js';
 import { RECORD_KEEPER } from '../../../../lib/queue/reserved-names.js';
 import { useEngineWith } from '../support/use-engine.js';
 

@@ -1,9 +1,12 @@
+import type { AcquireOptions } from '../../lock/acquire-options.js';
 import { LockConfigurationError } from '../../lock/errors.js';
 import { failedWith, isAboutTheLink, SessionError } from '../../session/errors.js';
 import { check, multi } from '../../session/requests.js';
-import type { RecordEntry } from '../record-entry.js';
+import { frameFor, type LockEvents, type OwnedLock, runInFrame } from '../bounds/owner-context.js';
 import { refusal } from '../error-texts.js';
+import type { RecordEntry } from '../record-entry.js';
 import { Wait } from '../wait.js';
+import { releaseBehind, untilDoneOrLost } from './held-lock.js';
 import type { HoldParts } from './hold-parts.js';
 import type { Hold } from './hold.js';
 
@@ -71,5 +74,29 @@ export class RecordWrites {
     } finally {
       stopListening();
     }
+  }
+}
+
+/**
+ * Repairs what a holder that vanished inside has left, by the function of the call that has the lock now. Calls in the function share
+ * the lock. If it fails, the lock is released with the record as it was found, so that the next one recovers.
+ */
+export async function recover(
+  lock: OwnedLock<Hold>,
+  { recover: repair }: AcquireOptions,
+  service: object,
+  { events }: { readonly events: LockEvents },
+): Promise<void> {
+  if (repair === undefined) return;
+  const { hold, handle } = lock;
+  let repairing: Promise<unknown> | undefined;
+  try {
+    repairing = runInFrame(frameFor(service, hold.request.owner, [lock]), () => repair(handle));
+    await untilDoneOrLost(repairing, hold, events);
+    await hold.recordWrites.recovered();
+  } catch (error) {
+    // Where an operator has broken the lock, the function still keeps others out until it has ended.
+    void releaseBehind(repairing, lock);
+    throw error;
   }
 }

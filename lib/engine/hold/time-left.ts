@@ -1,7 +1,59 @@
 import { AsyncResource } from 'node:async_hooks';
 import type { Clock } from '../../lock/clock.js';
+import { LockConfigurationError } from '../../lock/errors.js';
 import type { Session } from '../../session/session.js';
 import type { PendingTimer, Timers } from '../timers.js';
+
+/** The leases on one hold. Each call may have set its own, and the one that ends first ends the hold. */
+export class Leases {
+  readonly #ends = new Map<object, PendingTimer>();
+
+  constructor(
+    private readonly timers: Timers,
+    private readonly onEnded: () => void,
+  ) {}
+
+  /** When the first lease ends; Infinity where there is none. */
+  get earliest(): number {
+    let earliest = Infinity;
+    for (const { at } of this.#ends.values()) earliest = Math.min(earliest, at);
+    return earliest;
+  }
+
+  has(owner: object): boolean {
+    return this.#ends.has(owner);
+  }
+
+  set(owner: object, endsAt: number): void {
+    this.#ends.get(owner)?.cancel();
+    this.#ends.set(owner, this.timers.set(endsAt, this.onEnded));
+  }
+
+  delete(owner: object): void {
+    this.#ends.get(owner)?.cancel();
+    this.#ends.delete(owner);
+  }
+
+  clear(): void {
+    for (const timer of this.#ends.values()) timer.cancel();
+    this.#ends.clear();
+  }
+}
+
+/**
+ * Who has the lease that a call extends: the first of these that has one.
+ * @throws LockConfigurationError where none of them has
+ */
+export function leaseholder<Owner extends object>(
+  leases: Leases | undefined,
+  owners: readonly Owner[],
+  key: string,
+): Owner {
+  const owner = owners.find((one) => leases?.has(one));
+  if (owner !== undefined) return owner;
+  const text = `The lock ${key} was acquired without leaseMs: it has no lease to extend`;
+  throw new LockConfigurationError(text, key);
+}
 
 /** What a watch must know of its lock. */
 interface Remaining {
