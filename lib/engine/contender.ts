@@ -109,7 +109,8 @@ export class Contender {
     this.#serverMsZxid = czxid;
     this.#serverMsKnownAt = request.askedAt;
 
-    this.queueNode = ownNode(node.path.slice(node.path.lastIndexOf('/') + 1), request.mode, id);
+    const name = node.path.slice(node.path.lastIndexOf('/') + 1);
+    this.queueNode = ownNode(name, request.mode, id, request.usesRecord);
   }
 
   get serverMs(): number {

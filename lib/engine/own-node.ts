@@ -6,8 +6,8 @@ import type { Session } from '../session/session.js';
 /** A node of this process, with the watch on it, which tells when an operator removes the node, or breaks the lock. */
 export class OwnNode implements Watcher {
   readonly path: string;
-  readonly #goneListeners: (() => void)[] = [];
-  readonly #brokenListeners: ((breaking: Intervention) => void)[] = [];
+  #goneListeners: (() => void)[] | undefined;
+  #brokenListeners: ((breaking: Intervention) => void)[] | undefined;
   #isGone = false;
   #onChanged: (() => void) | undefined;
   /** The last change of its data that was seen. */
@@ -39,7 +39,7 @@ export class OwnNode implements Watcher {
 
   /** Called once, when somebody has removed the node. */
   onGone(listener: () => void): void {
-    this.#goneListeners.push(listener);
+    (this.#goneListeners ??= []).push(listener);
   }
 
   /** Called each time that somebody else has written to the node. */
@@ -49,7 +49,7 @@ export class OwnNode implements Watcher {
 
   /** Called once, at once or later, when somebody has written into the node that the lock is broken. */
   onBroken(listener: (breaking: Intervention) => void): void {
-    if (this.#breaking === undefined) this.#brokenListeners.push(listener);
+    if (this.#breaking === undefined) (this.#brokenListeners ??= []).push(listener);
     else listener(this.#breaking);
   }
 
@@ -76,7 +76,9 @@ export class OwnNode implements Watcher {
     const breaking = this.#breaking === undefined ? breakingIn(data) : undefined;
     if (breaking === undefined) return;
     this.#breaking = breaking;
-    for (const listener of this.#brokenListeners.splice(0)) listener(breaking);
+    const listeners = this.#brokenListeners ?? [];
+    this.#brokenListeners = undefined;
+    for (const listener of listeners) listener(breaking);
   }
 
   /** From now on the watch is set, and set again whenever it was used up. Called after a reconnect, it sets what is missing. */
@@ -103,14 +105,16 @@ export class OwnNode implements Watcher {
   gone(): void {
     if (this.#isGone) return;
     this.#isGone = true;
-    for (const listener of this.#goneListeners.splice(0)) listener();
+    const listeners = this.#goneListeners ?? [];
+    this.#goneListeners = undefined;
+    for (const listener of listeners) listener();
   }
 
   /** Is called when this process is about to remove the node itself, of which nobody need be told. */
   forget(): void {
     this.#isKept = false;
-    this.#goneListeners.length = 0;
-    this.#brokenListeners.length = 0;
+    this.#goneListeners = undefined;
+    this.#brokenListeners = undefined;
     this.#onChanged = undefined;
     if (this.#asked > 0 && !this.#isGone) this.session.unwatch(this.path, this);
     this.#isWatched = false;

@@ -97,13 +97,22 @@ export function parseNodeName(name: string): QueueNode | undefined {
  * The node of a contender of this process, whose name was made by `namePrefix` and has got its number from the server. What it was made
  * of need not be read out of it.
  */
-export function ownNode(name: string, mode: LockMode, id: string): QueueNode {
-  const usesRecord = id[UUID_VARIANT_AT] === USES_RECORD;
-  const numberAt = name.length - MOST_DIGITS;
-  // A number past the ceiling is longer, or has a minus in front.
-  const isRegular = numberAt === UUID_AT + UUID_LENGTH + 1 + NAME_BY_MODE[mode].length;
-  const sequence = isRegular ? Number(name.slice(numberAt)) : (parseNodeName(name)?.sequence ?? -1);
-  return { name, mode, sequence, id, ours: true, usesRecord };
+export function ownNode(name: string, mode: LockMode, id: string, usesRecord: boolean): QueueNode {
+  const sequence = sequenceAt(name, UUID_AT + id.length + 1 + NAME_BY_MODE[mode].length);
+  return { name, mode, sequence: sequence ?? parseNodeName(name)?.sequence ?? -1, id, ours: true, usesRecord };
+}
+
+/** @returns the ten digits from there on; undefined where something else is there, such as a number past the ceiling */
+function sequenceAt(name: string, numberAt: number): number | undefined {
+  if (name.length !== numberAt + MOST_DIGITS) return undefined;
+  // Digit by digit, as neither a part of the name nor its characters have to be made for that.
+  let sequence = 0;
+  for (let index = numberAt; index < name.length; index += 1) {
+    const code = name.charCodeAt(index);
+    if (code < ZERO || code > NINE) return undefined;
+    sequence = sequence * 10 + code - ZERO;
+  }
+  return sequence;
 }
 
 /** Whether this number shows that the order of the queue can no longer be trusted. */

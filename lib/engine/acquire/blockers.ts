@@ -105,9 +105,9 @@ export class Blockers {
   }
 
   /** Takes the watches off all other nodes. */
-  keepOnly(wanted: ReadonlySet<string>): void {
+  keepOnly(wanted: ReadonlySet<string> | undefined): void {
     for (const [name, watch] of this.#watches) {
-      if (wanted.has(name)) continue;
+      if (wanted?.has(name) === true) continue;
       this.#watches.delete(name);
       this.#read.delete(name);
       this.#session.unwatch(`${this.#queuePath}/${name}`, watch);

@@ -308,7 +308,7 @@ export class KeyQueue {
 
   #tidy(): void {
     if (!this.isEmpty) return;
-    this.blockers.keepOnly(new Set());
+    this.blockers.keepOnly(undefined);
     this.#onEmpty();
   }
 }

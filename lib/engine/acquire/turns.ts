@@ -104,13 +104,13 @@ export class Turns {
   #decideOnce(basis: Basis, covered: readonly QueueMember[]): void {
     const { members, blockers, isCurrent, look } = this.#parts;
     if (!isCurrent()) return;
-    const wanted = new Set<string>();
+    let wanted: Set<string> | undefined;
     let mustLook = false;
     for (let index = 0; index < members.length; index += 1) {
       const member = members[index]!;
       if (member.waits && !this.isBlocked(member)) {
         const watched = this.#call(member, covered.includes(member) ? 'a new list' : basis);
-        if (watched !== undefined) wanted.add(watched);
+        if (watched !== undefined) (wanted ??= new Set()).add(watched);
         mustLook ||= member.waits && !member.isSeen;
       }
       // Somebody has left meanwhile: the members are gone through again from the start.

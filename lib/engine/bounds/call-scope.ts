@@ -3,7 +3,7 @@ import { LockAbortedError, type LockError, LockTimeoutError, LockUnavailableErro
 import type { ConnectionState } from '../../session/connection-state.js';
 import { IndexedSet, type Member } from '../collections.js';
 import type { LockRequest } from '../contender.js';
-import type { Timers } from '../timers.js';
+import type { PendingTimer, Timers } from '../timers.js';
 import { Wait } from '../wait.js';
 
 /** A call that waited for less time than this cannot tell a silent link from one that had no time to answer. */
@@ -43,7 +43,9 @@ export class CallScope extends Wait implements Member {
   #place: QueuePlace | undefined;
   #describeHolder: (() => string | undefined) | undefined;
   #isBehindOthers = false;
-  readonly #cleanups: (() => void)[] = [];
+  #timer: PendingTimer | undefined;
+  #open: CallScopes | undefined;
+  #cleanups: (() => void)[] | undefined;
 
   constructor(
     readonly key: string,
@@ -92,13 +94,23 @@ export class CallScope extends Wait implements Member {
     return timeoutError(this.link, this.key, this.deadline, this.openedAt);
   }
 
+  /** Is called when it is one of the open scopes, with the timer of its deadline. */
+  opened(open: CallScopes, timer: PendingTimer): void {
+    this.#open = open;
+    this.#timer = timer;
+  }
+
   onDispose(cleanup: () => void): void {
-    this.#cleanups.push(cleanup);
+    (this.#cleanups ??= []).push(cleanup);
   }
 
   /** Called when the call is over. Removes the timer and the listeners that were set for it. */
   dispose(): void {
-    for (const cleanup of this.#cleanups.splice(0)) cleanup();
+    const cleanups = this.#cleanups ?? [];
+    this.#cleanups = undefined;
+    for (const cleanup of cleanups) cleanup();
+    this.#timer?.cancel();
+    this.#open?.delete(this);
   }
 }
 
@@ -132,10 +144,7 @@ export class CallScopes extends IndexedSet<CallScope> {
     }
     const timer = this.timers.setAwaited(deadline.at, () => scope.end(scope.timeUp()));
     this.add(scope);
-    scope.onDispose(() => {
-      timer.cancel();
-      this.delete(scope);
-    });
+    scope.opened(this, timer);
     if (end !== undefined) endOnAbort(scope, end, (reason) => reason as LockError);
     if (scope.error === undefined) return scope;
     scope.dispose();

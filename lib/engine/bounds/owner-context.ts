@@ -131,6 +131,8 @@ export function findReentry<H extends OwnedHold>(
   mode: LockMode,
   { reentrant = true }: Pick<AcquireOptions, 'reentrant'>,
 ): OwnedLock<H> | undefined {
+  // Most calls have no lock around them.
+  if (storage.getStore() === undefined) return undefined;
   for (const owned of ownedLocks()) {
     if (owned.service !== service || owned.handle.key !== key) continue;
     if (!reentrant) {

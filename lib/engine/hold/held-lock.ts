@@ -19,7 +19,7 @@ export class HeldLock extends LockHandle {
   readonly #parts: HoldParts;
   readonly #hold: Hold;
   /** The `whenSure` calls that wait through this handle. */
-  readonly #waits = new Set<Wait>();
+  #waits: Set<Wait> | undefined;
   /** How to stop the early warnings of this handle. */
   #warnings: Set<() => void> | undefined;
   #released: Promise<void> | undefined;
@@ -80,7 +80,7 @@ export class HeldLock extends LockHandle {
     if (link.isUp) return;
     const wait = new Wait();
     const stopListening = this.#hold.onLost((error) => wait.end(error));
-    this.#waits.add(wait);
+    const waits = (this.#waits ??= new Set()).add(wait);
     try {
       for (;;) {
         await link.whenUp(wait);
@@ -96,7 +96,7 @@ export class HeldLock extends LockHandle {
       }
     } finally {
       stopListening();
-      this.#waits.delete(wait);
+      waits.delete(wait);
     }
   }
 
@@ -152,7 +152,7 @@ export class HeldLock extends LockHandle {
     if (this.#released === undefined) {
       for (const stop of this.#warnings ?? []) stop();
       this.#released = this.#hold.removeHandle(this);
-      for (const wait of this.#waits) wait.end(this.#releasedError());
+      for (const wait of this.#waits ?? []) wait.end(this.#releasedError());
     }
     return this.#released;
   }

@@ -32,9 +32,8 @@ export class Hold implements Member, Footing, OwnedHold {
   warnings: Set<RemainingWatch> | undefined;
   readonly token: bigint;
   readonly heldSince: number;
-  readonly upgrades = new UpgradeTurns();
   /** Hear of the loss or the release. */
-  readonly #listeners = new Set<(error: () => LockLostError) => void>();
+  #listeners: Set<(error: () => LockLostError) => void> | undefined;
   #state: State = { name: 'held' };
   #mode: LockMode;
   /** After an upgrade: the node that keeps readers out. */
@@ -42,6 +41,7 @@ export class Hold implements Member, Footing, OwnedHold {
   #handles = 0;
   #controller: AbortController | undefined;
   #recordWrites: RecordWrites | undefined;
+  #upgrades: UpgradeTurns | undefined;
   #tokenText: string | undefined;
   /** Most locks have no end of their own. */
   #leases: Leases | undefined;
@@ -112,6 +112,11 @@ export class Hold implements Member, Footing, OwnedHold {
     return (this.#recordWrites ??= new RecordWrites(this.parts, this));
   }
 
+  /** The upgrades of its handles, which most holds never ask for. */
+  get upgrades(): UpgradeTurns {
+    return (this.#upgrades ??= new UpgradeTurns());
+  }
+
   get abandoned(): AbandonedLock | undefined {
     return this.contender.abandoned;
   }
@@ -165,8 +170,8 @@ export class Hold implements Member, Footing, OwnedHold {
   onEnd(listener: (error: () => LockLostError) => void): () => void {
     const state = this.#state;
     if (state.name === 'lost') listener(() => state.error);
-    else this.#listeners.add(listener);
-    return () => void this.#listeners.delete(listener);
+    else (this.#listeners ??= new Set()).add(listener);
+    return () => void this.#listeners?.delete(listener);
   }
 
   /** Makes another handle on the same hold. */
@@ -196,7 +201,7 @@ export class Hold implements Member, Footing, OwnedHold {
     const { history, events } = this.parts;
     const heldMs = this.ageMs;
     this.#end({ name: 'released' });
-    for (const listener of [...this.#listeners]) listener(() => this.#releasedError());
+    for (const listener of [...(this.#listeners ?? [])]) listener(() => this.#releasedError());
     history.record(this.request.key, heldMs);
     const { waitedMs } = this;
     if (events.observed)
@@ -277,7 +282,7 @@ export class Hold implements Member, Footing, OwnedHold {
     // The loss may be found in a call of a stranger, who has locks of its own that these listeners must not see.
     detached(() => {
       this.#controller?.abort(error);
-      for (const listener of [...this.#listeners]) listener(() => error);
+      for (const listener of [...(this.#listeners ?? [])]) listener(() => error);
     });
     events.next({ ...this.facts(), type: 'lost', waitedMs: this.waitedMs, ...loss });
     // The session may live on, and its node would block the key.

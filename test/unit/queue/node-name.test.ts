@@ -93,8 +93,8 @@ describe('Among the names in a queue,', () => {
           // As Java formats it: ten characters at the least, the minus among them.
           const digits = number < 0 ? `-${String(-number).padStart(9, '0')}` : String(number).padStart(10, '0');
           const name = namePrefix(mode, id) + digits;
-          expect(ownNode(name, mode, id)).toEqual(parseNodeName(name));
-          expect(ownNode(name, mode, id).sequence).toBe(number);
+          expect(ownNode(name, mode, id, uses)).toEqual(parseNodeName(name));
+          expect(ownNode(name, mode, id, uses).sequence).toBe(number);
         },
       ),
     );
