@@ -1,10 +1,11 @@
 import type { LockService } from '../../../engine/lock-service.js';
+import { visible } from '../../../lock/visible.js';
 import type { BreakOutcome } from '../../doctor/break-lock.js';
 import type { Call, Command } from '../command.js';
 import { holderLines } from '../contenders.js';
 import { EXIT, EXIT_TEXTS } from '../exit-codes.js';
 import { confirmed, notFound, STEP_FLAGS, whyOf, withDoctor } from '../step.js';
-import { spanText, visible } from '../words.js';
+import { spanText } from '../words.js';
 
 const GRACE_MS = 10_000;
 

@@ -1,9 +1,10 @@
+import { visible } from '../../../lock/visible.js';
 import { checkEnsemble } from '../../doctor/check-ensemble.js';
 import type { CheckItem, CheckOutcome } from '../../doctor/ensemble-check.js';
 import type { Call, Command } from '../command.js';
 import { EXIT, EXIT_TEXTS } from '../exit-codes.js';
 import type { Style, Terminal } from '../terminal.js';
-import { visible, wrapped } from '../words.js';
+import { wrapped } from '../words.js';
 
 const STYLES: Readonly<Record<CheckOutcome, Style>> = { ok: 'green', warning: 'yellow', failed: 'red' };
 const NAME_WIDTH = 18;
@@ -57,7 +58,7 @@ function itemLines({ name, outcome, text, advice }: CheckItem, terminal: Termina
   const width = terminal.width - indent.length;
   const [first = '', ...more] = [
     ...wrapped(visible(text), width),
-    ...(advice === undefined ? [] : wrapped(`-> ${advice}`, width)),
+    ...(advice === undefined ? [] : wrapped(`-> ${visible(advice)}`, width)),
   ];
   const head = terminal.paint(STYLES[outcome], outcome.padEnd(OUTCOME_WIDTH)) + name.padEnd(NAME_WIDTH);
   return [head + first, ...more.map((line) => indent + line)];

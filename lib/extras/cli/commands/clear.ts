@@ -1,8 +1,8 @@
+import { visible } from '../../../lock/visible.js';
 import type { Call, Command } from '../command.js';
 import { abandonedLines, nameText } from '../contenders.js';
 import { EXIT, EXIT_TEXTS } from '../exit-codes.js';
 import { confirmed, notFound, STEP_FLAGS, whyOf, withDoctor } from '../step.js';
-import { visible } from '../words.js';
 
 export const clear: Command = {
   name: 'clear',

@@ -1,3 +1,4 @@
+import { visible } from '../../../lock/visible.js';
 import type { CostlyKey, Finding, FindingSeverity, LockExamination } from '../../doctor/lock-examination.js';
 import type { Call, Command } from '../command.js';
 import { whoText } from '../contenders.js';
@@ -5,7 +6,7 @@ import { EXIT, EXIT_TEXTS } from '../exit-codes.js';
 import { scanOptions } from '../scanning.js';
 import { withDoctor } from '../step.js';
 import type { Style, Terminal } from '../terminal.js';
-import { countText, cutMiddle, spanText, visible, wrapped } from '../words.js';
+import { countText, cutMiddle, spanText, wrapped } from '../words.js';
 
 const STYLES: Readonly<Record<FindingSeverity, Style>> = { critical: 'red', warning: 'yellow', notice: 'dim' };
 const INDENT = '    ';

@@ -1,7 +1,8 @@
+import { visible } from '../../../lock/visible.js';
 import type { Call, Command } from '../command.js';
 import { EXIT, EXIT_TEXTS } from '../exit-codes.js';
 import { confirmed, STEP_FLAGS, whyOf, withDoctor } from '../step.js';
-import { countText, visible } from '../words.js';
+import { countText } from '../words.js';
 import { snapshotLines } from './show.js';
 
 const GRACE_MS = 5_000;

@@ -1,3 +1,4 @@
+import { visible } from '../../../lock/visible.js';
 import type { WaitGraph, WaitGraphNode } from '../../doctor/wait-graph.js';
 import type { Call, Command } from '../command.js';
 import { EXIT, EXIT_TEXTS } from '../exit-codes.js';
@@ -5,7 +6,7 @@ import { dotOf } from '../dot.js';
 import { scanOptions } from '../scanning.js';
 import { withDoctor } from '../step.js';
 import { UsageError } from '../usage-error.js';
-import { visible, wrapped } from '../words.js';
+import { wrapped } from '../words.js';
 
 export const graph: Command = {
   name: 'graph',

@@ -1,10 +1,11 @@
+import { visible } from '../../../lock/visible.js';
 import type { LockHistory } from '../../doctor/lock-history.js';
 import type { Call, Command } from '../command.js';
 import { nameText } from '../contenders.js';
 import { EXIT, EXIT_TEXTS } from '../exit-codes.js';
 import { withDoctor } from '../step.js';
 import { tableLines } from '../table.js';
-import { momentText, spanText, visible } from '../words.js';
+import { momentText, spanText } from '../words.js';
 
 const COLUMNS = [
   { title: 'SINCE' },

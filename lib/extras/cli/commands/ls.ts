@@ -1,3 +1,4 @@
+import { visible } from '../../../lock/visible.js';
 import type { LockRow } from '../../doctor/lock-scan.js';
 import type { Call, Command } from '../command.js';
 import { nameText, whoText } from '../contenders.js';
@@ -5,7 +6,7 @@ import { EXIT, EXIT_TEXTS } from '../exit-codes.js';
 import { scanOptions } from '../scanning.js';
 import { withDoctor } from '../step.js';
 import { tableLines } from '../table.js';
-import { countText, spanText, visible } from '../words.js';
+import { countText, spanText } from '../words.js';
 
 const COLUMNS = [
   { title: 'KEY', cut: 'middle' },

@@ -4,6 +4,7 @@ import type { AcquireOptions } from '../../../lock/acquire-options.js';
 import { LockError, type LockErrorCode } from '../../../lock/errors.js';
 import type { LockHandle } from '../../../lock/handle.js';
 import { createLockService } from '../../../open.js';
+import { visible } from '../../../lock/visible.js';
 import type { Call, Command } from '../command.js';
 import { whoText } from '../contenders.js';
 import { EXIT, RUN_EXIT_TEXTS } from '../exit-codes.js';
@@ -11,7 +12,7 @@ import { signalCode } from '../run/child-command.js';
 import { graceOf, runUnder } from '../run/run-under.js';
 import { SignalRelay } from '../run/signal-relay.js';
 import { UsageError } from '../usage-error.js';
-import { countText, visible } from '../words.js';
+import { countText } from '../words.js';
 
 /** A wait for ever, for a clock. */
 const FOR_EVER_MS = Number.MAX_SAFE_INTEGER;
@@ -117,7 +118,7 @@ async function acquire(call: Call, locks: LockService, options: AcquireOptions):
       ({ holders: [holder], queueLength }) => {
         if (isOver || holder === undefined) return;
         const ahead = queueLength > 1 ? `, ${countText(queueLength - 1, 'other')} in the queue` : '';
-        const text = `waiting for ${key}: held by ${whoText(holder)}, token ${holder.fencingToken}${ahead}`;
+        const text = `waiting for ${visible(key)}: held by ${whoText(holder)}, token ${holder.fencingToken}${ahead}`;
         call.terminal.tell(text, { event: 'waiting', key });
       },
       () => undefined,

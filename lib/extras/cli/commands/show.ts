@@ -1,10 +1,11 @@
 import type { LockSnapshot } from '../../../lock/snapshot.js';
 import { createLockService } from '../../../open.js';
+import { visible } from '../../../lock/visible.js';
 import type { Call, Command } from '../command.js';
 import { abandonedLines, holderLines, whoText } from '../contenders.js';
 import { EXIT, EXIT_TEXTS } from '../exit-codes.js';
 import { tableLines } from '../table.js';
-import { quoted, spanText, visible } from '../words.js';
+import { quoted, spanText } from '../words.js';
 
 const MAX_SHOWN = 10;
 

@@ -1,8 +1,9 @@
 import { LockError } from '../../../lock/errors.js';
 import type { LockHandle } from '../../../lock/handle.js';
+import { visible } from '../../../lock/visible.js';
 import type { Call } from '../command.js';
 import { EXIT } from '../exit-codes.js';
-import { spanText, visible } from '../words.js';
+import { spanText } from '../words.js';
 import { ChildCommand, type Ending, exitCodeOf } from './child-command.js';
 import type { SignalRelay } from './signal-relay.js';
 
