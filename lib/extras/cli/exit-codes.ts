@@ -32,6 +32,6 @@ export const RUN_EXIT_TEXTS: readonly (readonly [code: string, text: string])[] 
   ['2', 'wrong use; the command was not started, as with all that follow'],
   ['122', 'busy: --wait was over (--busy-code), or the key is closed'],
   ['123', 'ZooKeeper did not answer in time'],
-  ['126', 'the command cannot be executed'],
+  ['126', 'the command is there, and cannot be started'],
   ['127', 'there is no such command'],
 ];
