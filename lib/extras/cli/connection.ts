@@ -59,6 +59,22 @@ export function connectionOf(flags: Flags, environment: Environment): Connection
   };
 }
 
+/**
+ * What a line to paste must say of the connection, beside the namespace, which it names by itself: the options that stood on this command
+ * line. What stands in the environment stands there for that line, too. None of the options holds a secret, so none is left out.
+ */
+export function connectionWords(flags: Flags, { auth, namespace = '' }: Connection): string[] {
+  const words = CONNECTION_FLAGS.flatMap(({ name, value }) => {
+    if (value === undefined) return flags.isSet(name) ? [`--${name}`] : [];
+    const text = flags.text(name);
+    if (text === undefined || (name === 'namespace' && namespace !== '')) return [];
+    return text.startsWith('-') ? [`--${name}=${text}`] : [`--${name}`, text];
+  });
+  const isKerberos = auth !== undefined && 'scheme' in auth && auth.scheme === 'kerberos';
+  // The line must name the package that Kerberos needs, whoever has asked for it.
+  return isKerberos && !words.includes('--kerberos') ? [...words, '--kerberos'] : words;
+}
+
 /** The options of this call, and in their place the environment. */
 class Settings {
   constructor(

@@ -83,8 +83,3 @@ export function wrapped(text: string, width: number, indent = ''): string[] {
   }
   return [...lines, line];
 }
-
-/** A text as a shell takes it for one word. */
-export function quoted(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`;
-}

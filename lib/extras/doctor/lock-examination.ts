@@ -7,6 +7,11 @@ export interface ExamineOptions extends ScanOptions {
   readonly longHoldMs?: number;
   /** A queue in which more than so many wait is a finding. @default 100 */
   readonly longQueue?: number;
+  /**
+   * What the lines to paste say of the connection, in words of the command line: `['--connect', 'zk1:2181']`. They name no server by
+   * themselves, only the namespace; and words of a process can be read by everybody on its machine, so no secret belongs here. @default none
+   */
+  readonly lineOptions?: readonly string[];
 }
 
 export type FindingKind =

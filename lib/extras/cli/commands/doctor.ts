@@ -1,6 +1,7 @@
 import { visible } from '../../../lock/visible.js';
 import type { CostlyKey, Finding, FindingSeverity, LockExamination } from '../../doctor/lock-examination.js';
 import type { Call, Command } from '../command.js';
+import { connectionWords } from '../connection.js';
 import { whoText } from '../contenders.js';
 import { EXIT, EXIT_TEXTS } from '../exit-codes.js';
 import { scanOptions } from '../scanning.js';
@@ -36,11 +37,12 @@ export const doctor: Command = {
 };
 
 async function runDoctor(call: Call): Promise<number> {
-  const { terminal, flags } = call;
+  const { terminal, flags, connection } = call;
   const longHoldMs = flags.span('long-hold');
   const longQueue = flags.count('long-queue', MAX_COUNT);
   const options = {
     ...scanOptions(call),
+    lineOptions: connectionWords(flags, connection),
     ...(longHoldMs === undefined ? {} : { longHoldMs }),
     ...(longQueue === undefined ? {} : { longQueue }),
   };
@@ -72,7 +74,7 @@ function findingLines({ kind, severity, key, text, advice }: Finding, terminal: 
 }
 
 /** A command is there to be pasted, so it has a line of its own, neither cut nor wrapped. */
-const COMMAND = /(npx -p nestjs-zookeeper-lock zk-lock .*? --reason '(?:[^']|'\\'')*')(?:\. )?/;
+const COMMAND = /(npx -p nestjs-zookeeper-lock (?:-p kerberos )?zk-lock .*? --reason '(?:[^']|'\\'')*')(?:\. )?/;
 
 function adviceLines(advice: string, width: number): string[] {
   const parts = advice.split(COMMAND).filter((part) => part !== '');

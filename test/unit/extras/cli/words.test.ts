@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { cutEnd, cutMiddle, momentText, quoted, spanText, widthOf, wrapped } from '../../../../lib/extras/cli/words.js';
+import { cutEnd, cutMiddle, momentText, spanText, widthOf, wrapped } from '../../../../lib/extras/cli/words.js';
 
 describe('Words of the command line', () => {
   it.each([
@@ -50,9 +50,5 @@ describe('Words of the command line', () => {
     expect(wrapped('one two three', 8)).toEqual(['one two', 'three']);
     expect(wrapped('one incomprehensibilities two', 8, '  ')).toEqual(['one', '  incomprehensibilities', '  two']);
     expect(wrapped('one two', Infinity)).toEqual(['one two']);
-  });
-
-  it('are quoted for a shell', () => {
-    expect(quoted("/it's $HOME")).toBe(`'/it'\\''s $HOME'`);
   });
 });
