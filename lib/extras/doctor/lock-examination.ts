@@ -3,7 +3,7 @@ import type { ContenderSnapshot, ContenderSnapshotJson } from '../../lock/snapsh
 import type { ScanOptions } from './lock-scan.js';
 
 export interface ExamineOptions extends ScanOptions {
-  /** A holder that has been in its queue for longer than this is a finding, in milliseconds. @default 300000 */
+  /** A holder that asked longer ago than this is a finding, in milliseconds: since when it holds, its node does not say. @default 300000 */
   readonly longHoldMs?: number;
   /** A queue in which more than so many wait is a finding. @default 100 */
   readonly longQueue?: number;

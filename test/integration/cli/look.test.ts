@@ -60,7 +60,7 @@ describe('zk-lock', () => {
 
       const piped = await call('ls', '/looks');
       expect(piped.stdout).toMatch(
-        /^KEY +STATE +AGE +WAITING +LONGEST +HOLDER\n\/looks\/a +HELD +\S+ +2 +\S+ +Orders\.ship on /,
+        /^KEY +STATE +ASKED +WAITING +LONGEST +HOLDER\n\/looks\/a +HELD +\S+ ago +2 +\S+ +Orders\.ship on /,
       );
       expect(piped.stdout).toContain(LONG_KEY);
 

@@ -25,7 +25,7 @@ export const doctor: Command = {
       'long holds and queues, nodes that nobody removes. Then the keys that cost most waiting, with the line that breaks their lock.',
   ],
   flags: [
-    { name: 'long-hold', value: 'TIME', text: 'a holder for longer than this is a finding (5m)' },
+    { name: 'long-hold', value: 'TIME', text: 'a holder that asked longer ago than this is a finding (5m)' },
     { name: 'long-queue', value: 'N', text: 'a queue of more than this is a finding (100)' },
   ],
   exitTexts: [

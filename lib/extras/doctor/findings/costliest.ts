@@ -22,5 +22,5 @@ export function costliestOf(keys: readonly SeenKey[], lines: CommandLines): Cost
 export function breakLineOf(lines: CommandLines, seen: SeenKey, holder: SeenContender): string {
   const { ageMs, fencingToken } = holder.snapshot;
   const { waiting } = rowOf(seen);
-  return lines.break(namedKey(seen), fencingToken, `in the queue for ${duration(ageMs)}, and ${waiting} wait`);
+  return lines.break(namedKey(seen), fencingToken, `asked for it ${duration(ageMs)} ago, and ${waiting} wait`);
 }

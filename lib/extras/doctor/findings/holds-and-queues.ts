@@ -11,30 +11,35 @@ export interface Limits {
   readonly longQueue: number;
 }
 
-/** Holders that have been there for long. */
+/** Holders that asked long ago. Whether they have waited first is not to be seen from outside. */
 export function longHolds(keys: readonly SeenKey[], { longHoldMs }: Limits, lines: CommandLines): Weighed[] {
   return keys.flatMap((seen) => {
     const long = holdersOf(seen.contenders).filter(({ snapshot }) => snapshot.ageMs > longHoldMs);
     const [oldest] = long.sort((one, other) => other.snapshot.ageMs - one.snapshot.ageMs);
-    return oldest === undefined ? [] : [longHold(lines, seen, oldest, long.length - 1)];
+    return oldest === undefined ? [] : [longHold(lines, seen, oldest, othersText(long.length - 1, longHoldMs))];
   });
 }
 
-function longHold(lines: CommandLines, seen: SeenKey, { snapshot, ...holder }: SeenContender, others: number): Weighed {
+function longHold(lines: CommandLines, seen: SeenKey, { snapshot, ...holder }: SeenContender, others: string): Weighed {
   const { waiting, waitedMs } = rowOf(seen);
-  const more = others === 0 ? '' : `; ${others} more hold it for as long`;
   return {
     kind: 'long hold',
     severity: waiting > 0 ? 'warning' : 'notice',
     key: seen.key,
     text:
-      `${seen.key} is held by ${whoIs(snapshot)}, which has been in its queue for ${duration(snapshot.ageMs)}${more}. ` +
+      `${seen.key} is held by ${whoIs(snapshot)}, which asked for it ${duration(snapshot.ageMs)} ago${others}: it has held it since ` +
+      'then, or waited first. ' +
       (waiting === 0 ? 'Nobody waits for it.' : `${waiting} wait for it, ${duration(waitedMs)} taken together.`),
     advice:
       `See what it does, in the log or with a profiler. If it does not end by itself: ` +
-      `${breakLineOf(lines, seen, { ...holder, snapshot })}. Jobs that take so long on purpose: raise longHoldMs.`,
+      `${breakLineOf(lines, seen, { ...holder, snapshot })}. Jobs that take so long on purpose: raise longHoldMs (--long-hold).`,
     weight: waitedMs + snapshot.ageMs,
   };
+}
+
+function othersText(count: number, longHoldMs: number): string {
+  if (count === 0) return '';
+  return `; ${count === 1 ? '1 more that holds it' : `${count} more that hold it`} asked over ${duration(longHoldMs)} ago`;
 }
 
 export function longQueues(keys: readonly SeenKey[], { longQueue }: Limits, lines: CommandLines): Weighed[] {

@@ -42,7 +42,9 @@ describe('Findings about holds and queues', () => {
     expect(one).toMatchObject({ severity: 'notice', key: '/old', text: expect.stringContaining('Nobody waits') });
     expect(two).toMatchObject({ severity: 'warning', key: '/worse' });
     expect(two!.text).toContain('report, web-1, pid 7');
-    expect(two!.text).toContain('for 9 min; 1 more hold it for as long');
+    expect(two!.text).toContain(
+      'which asked for it 9 min ago; 1 more that holds it asked over 60 s ago: it has held it since then, or waited first.',
+    );
     expect(two!.advice).toContain("break '/worse' --token 2 ");
   });
 
@@ -93,7 +95,7 @@ describe('Findings about holds and queues', () => {
       ['/many', 6_000, 3],
       ['/one', 5_000, 1],
     ]);
-    expect(costly[0]!.breakLine).toMatch(/ break '\/many' --token 1 --reason 'in the queue for 90 s, and 3 wait'$/);
+    expect(costly[0]!.breakLine).toMatch(/ break '\/many' --token 1 --reason 'asked for it 90 s ago, and 3 wait'$/);
     const many = Array.from({ length: 50 }, (_, index) => waits(`/${index}`, index));
     expect(costliestOf(many, LINES)).toHaveLength(20);
   });
