@@ -21,8 +21,9 @@ export const doctor: Command = {
   operandCount: [0, 1],
   summary: 'what is wrong, the worst first, and what to do',
   about: [
-    'Reads the locks below PREFIX (all, where there is none) and says what somebody should know of, the worst first: deadlocks, closed keys, ' +
-      'long holds and queues, nodes that nobody removes. Then the keys that cost most waiting, with the line that breaks their lock.',
+    'Reads all locks (with PREFIX those below it), and says what is wrong, the worst first: deadlocks, closed keys, long holds, long ' +
+      'queues, nodes that nobody removes.',
+    'Behind that are the keys that cost the most waiting, each with the command that breaks its lock.',
   ],
   flags: [
     { name: 'long-hold', value: 'TIME', text: 'a holder that asked longer ago than this is a finding (5m)' },

@@ -15,8 +15,9 @@ export const graph: Command = {
   operandCount: [0, 1],
   summary: 'who waits for whom, and deadlocks',
   about: [
-    'Shows for each key that somebody waits for who holds it and who waits, and each circle of callers that wait for each other. --dot ' +
-      'prints it for Graphviz: zk-lock graph --dot | dot -Tsvg > waits.svg',
+    'Shows each lock that somebody waits for: who holds it, and who waits. Behind them are the deadlocks, which are callers that wait for ' +
+      'each other.',
+    'For Graphviz: zk-lock graph --dot | dot -Tsvg > waits.svg',
   ],
   flags: [{ name: 'dot', text: 'print it in the language of Graphviz' }],
   exitTexts: [EXIT_TEXTS[0]!, ['1', 'there is a deadlock'], ...EXIT_TEXTS.slice(2)],

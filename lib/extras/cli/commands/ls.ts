@@ -2,7 +2,7 @@ import { visible } from '../../../lock/visible.js';
 import type { LockRow } from '../../doctor/lock-scan.js';
 import type { Call, Command } from '../command.js';
 import { nameText, whoText } from '../contenders.js';
-import { EXIT, EXIT_TEXTS } from '../exit-codes.js';
+import { EXIT, LOOK_EXIT_TEXTS } from '../exit-codes.js';
 import { scanOptions } from '../scanning.js';
 import { withDoctor } from '../step.js';
 import { tableLines } from '../table.js';
@@ -24,13 +24,14 @@ export const ls: Command = {
   operandCount: [0, 1],
   summary: 'all locks that are held or waited for',
   about: [
-    'Lists the keys below PREFIX (all, where there is none) that have contenders, or that a vanished holder keeps closed.',
+    'Lists the locks that somebody holds or waits for, and those that a holder which vanished has left closed. With PREFIX it lists those ' +
+      'below it.',
     'ASKED is when the first of the holders asked: it has held since then, or waited first. WAITING is how many wait, and LONGEST how ' +
       'long the first of them has waited.',
     'At a terminal, keys that do not fit are cut in their middle. In a pipe, and with --json, they are whole.',
   ],
   flags: [],
-  exitTexts: EXIT_TEXTS,
+  exitTexts: LOOK_EXIT_TEXTS,
   run: runLs,
 };
 

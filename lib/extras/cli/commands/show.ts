@@ -5,7 +5,7 @@ import { quoted, shellWords } from '../../doctor/findings/command-lines.js';
 import type { Call, Command } from '../command.js';
 import { connectionWords } from '../connection.js';
 import { abandonedLines, holderLines, whoText } from '../contenders.js';
-import { EXIT, EXIT_TEXTS } from '../exit-codes.js';
+import { EXIT, LOOK_EXIT_TEXTS } from '../exit-codes.js';
 import { tableLines } from '../table.js';
 import { spanText } from '../words.js';
 
@@ -22,7 +22,7 @@ export const show: Command = {
       'read: what it shows was true when the servers answered.',
   ],
   flags: [{ name: 'all', text: 'all waiting contenders, up to a hundred, instead of ten' }],
-  exitTexts: EXIT_TEXTS,
+  exitTexts: LOOK_EXIT_TEXTS,
   run: runShow,
 };
 
