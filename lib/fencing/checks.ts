@@ -1,7 +1,8 @@
 import { inspect, types } from 'node:util';
 import { InvalidLockKeyError, LockConfigurationError } from '../lock/errors.js';
+import { visible } from '../lock/visible.js';
 import type { FenceSettings } from './fence.js';
-import { kindOf, onOneLine, quoted } from './shown.js';
+import { kindOf, quoted } from './shown.js';
 import { VerificationKeys } from './signed/keys.js';
 
 /** No key of a lock is longer, and a store can keep a name of this size beside the content. */
@@ -38,7 +39,7 @@ function faultOf(resource: unknown): string | undefined {
 export function checkFunction(call: string, value: unknown, resource: unknown): void {
   if (typeof value === 'function') return;
   throw new LockConfigurationError(
-    `${onOneLine(resource)}: ${call} takes a function as its last argument, not ${kindOf(value)}. Nothing was claimed or written`,
+    `${visible(String(resource))}: ${call} takes a function as its last argument, not ${kindOf(value)}. Nothing was claimed or written`,
     typeof resource === 'string' ? resource : undefined,
   );
 }
@@ -54,7 +55,7 @@ export function bytesOf(content: NewContent, resource: string, source: string): 
   if (typeof content === 'string') return Buffer.from(content);
   if (types.isUint8Array(content)) return Buffer.from(content);
   throw new LockConfigurationError(
-    `${onOneLine(resource)}: ${source} is ${kindOf(content)}, and must be the content as text or as a Uint8Array (a Buffer is one). ` +
+    `${visible(resource)}: ${source} is ${kindOf(content)}, and must be the content as text or as a Uint8Array (a Buffer is one). ` +
       'Nothing was written',
     resource,
   );

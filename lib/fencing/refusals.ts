@@ -1,7 +1,8 @@
 import { InvalidFencingTokenError, LockConfigurationError, StaleFencingTokenError } from '../lock/errors.js';
 import { covers, type LockMode } from '../lock/mode.js';
+import { visible } from '../lock/visible.js';
 import { FENCING_TOKEN_HEADER, FencingTokenRequiredError } from './errors.js';
-import { onOneLine, quoted } from './shown.js';
+import { quoted } from './shown.js';
 
 /*
  * How every store, and the guard of HTTP routes, refuses whoever may not write. An error class has its HTTP status.
@@ -25,7 +26,7 @@ export function staleToken(
   written = 'Nothing was written.',
 ): StaleFencingTokenError {
   return new StaleFencingTokenError(
-    `${onOneLine(resource)} has seen the fencing token ${highest}, so ${token} comes too late: that lock is over. ` +
+    `${visible(resource)} has seen the fencing token ${highest}, so ${token} comes too late: that lock is over. ` +
       `${written} ${REPEAT}`,
     resource,
   );
@@ -71,27 +72,27 @@ export function severalTokens(key: string): InvalidFencingTokenError {
 export function malformedToken(token: unknown, resource: string): InvalidFencingTokenError {
   const shown = typeof token === 'string' ? quoted(token, 40) : String(token);
   return new InvalidFencingTokenError(
-    `Not a fencing token for ${onOneLine(resource)}: ${shown}. It is a positive 64-bit integer: a bigint, or its digits as text`,
+    `Not a fencing token for ${visible(resource)}: ${shown}. It is a positive 64-bit integer: a bigint, or its digits as text`,
     resource,
   );
 }
 
 export function unsignedToken(resource: string): InvalidFencingTokenError {
   return new InvalidFencingTokenError(
-    `${onOneLine(resource)} takes signed fencing tokens only, or the lock itself: sign this one with signToken()`,
+    `${visible(resource)} takes signed fencing tokens only, or the lock itself: sign this one with signToken()`,
     resource,
   );
 }
 
 /** @param key the lock that the token had to be of, where one was named */
 export function wrongSignedToken(key: string | undefined, what: string): InvalidFencingTokenError {
-  const where = key === undefined ? '' : ` for ${onOneLine(key)}`;
+  const where = key === undefined ? '' : ` for ${visible(key)}`;
   return new InvalidFencingTokenError(`The signed fencing token${where} ${what}`, key);
 }
 
 export function signedByReader(key: string, mode: LockMode, resource: string): InvalidFencingTokenError {
   return new InvalidFencingTokenError(
-    `The signed token shows that ${onOneLine(key)} is held as ${mode}, ${NO_RIGHT} to ${onOneLine(resource)}: take the lock as ` +
+    `The signed token shows that ${visible(key)} is held as ${mode}, ${NO_RIGHT} to ${visible(resource)}: take the lock as ` +
       'exclusive or write, or upgrade it and sign again',
     key,
   );
@@ -99,26 +100,26 @@ export function signedByReader(key: string, mode: LockMode, resource: string): I
 
 export function ticketOfAnotherLock(key: unknown, path: string, needed: string): InvalidFencingTokenError {
   return new InvalidFencingTokenError(
-    `${path} is protected by the lock ${onOneLine(needed)}; this is ${onOneLine(key)}`,
+    `${path} is protected by the lock ${visible(needed)}; this is ${visible(String(key))}`,
     needed,
   );
 }
 
 export function ticketOfNoPlace(key: string, nodePath: unknown, queue: string): InvalidFencingTokenError {
   return new InvalidFencingTokenError(
-    `The node of this lock, ${quoted(nodePath)}, is not a place in the queue ${onOneLine(queue)} of this lock ` +
+    `The node of this lock, ${quoted(nodePath)}, is not a place in the queue ${visible(queue)} of this lock ` +
       'service: is it the lock of a service with another namespace?',
     key,
   );
 }
 
 export function ticketOfAnotherNode({ key, nodePath }: PlaceInQueue): InvalidFencingTokenError {
-  return new InvalidFencingTokenError(`The token of this ticket is not that of the node ${onOneLine(nodePath)}`, key);
+  return new InvalidFencingTokenError(`The token of this ticket is not that of the node ${visible(nodePath)}`, key);
 }
 
 export function ticketOfReader({ key, nodePath }: PlaceInQueue, path: string): InvalidFencingTokenError {
   return new InvalidFencingTokenError(
-    `The node of this ticket, ${onOneLine(nodePath)}, gives no right to write to ${path}: it is that of a reader, or of an ` +
+    `The node of this ticket, ${visible(nodePath)}, gives no right to write to ${path}: it is that of a reader, or of an ` +
       'upgradeable lock that is not upgraded, or of no lock',
     key,
   );
@@ -126,7 +127,7 @@ export function ticketOfReader({ key, nodePath }: PlaceInQueue, path: string): I
 
 export function ticketOfWaiter({ key, nodePath }: PlaceInQueue, path: string): InvalidFencingTokenError {
   return new InvalidFencingTokenError(
-    `The node of this ticket, ${onOneLine(nodePath)}, waits for its lock: others hold it, and only a holder may write to ${path}`,
+    `The node of this ticket, ${visible(nodePath)}, waits for its lock: others hold it, and only a holder may write to ${path}`,
     key,
   );
 }
@@ -134,14 +135,14 @@ export function ticketOfWaiter({ key, nodePath }: PlaceInQueue, path: string): I
 /** A handle is of this process: the mistake is in the program, so it is told as one. */
 export function handleOfAnotherLock(key: string, resource: string, needed: string): LockConfigurationError {
   return new LockConfigurationError(
-    `${onOneLine(resource)} is protected by the lock ${onOneLine(needed)} (lockKey), not by ${key}: the tokens of two locks have ` +
+    `${visible(resource)} is protected by the lock ${visible(needed)} (lockKey), not by ${key}: the tokens of two locks have ` +
       'nothing to do with each other',
     key,
   );
 }
 
 export function handleOfSeveralLocks(keys: readonly string[], resource: string): LockConfigurationError {
-  const name = onOneLine(resource);
+  const name = visible(resource);
   return new LockConfigurationError(
     `The fence for ${name} is a handle on several locks (${keys.join(', ')}), each of which has a token of its own: take one of ` +
       `its locks, the one that protects ${name}: handle.locks.find(({ key }) => key === ...)`,
@@ -156,7 +157,7 @@ export function assertMayWrite(
 ): void {
   if (covers(mode, 'write')) return;
   const front = by === undefined ? '' : `${by}: `;
-  const target = to === undefined ? '' : ` to ${onOneLine(to)}`;
+  const target = to === undefined ? '' : ` to ${visible(to)}`;
   throw new LockConfigurationError(
     `${front}${key} is held as ${mode}, ${NO_RIGHT}${target}: take it as exclusive or write, or upgrade it`,
     key,

@@ -1,21 +1,10 @@
-/** Control characters, and the two of Unicode that end a line without being such. */
-const UNPRINTABLE = /[\p{Cc}\u2028\u2029]/gu;
-const SHORT: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
-
-/**
- * A name as messages show it: the name of a resource must not look like a line of its own in a log, nor reach a terminal as a
- * command.
- */
-export function onOneLine(name: unknown): string {
-  return String(name).replace(UNPRINTABLE, (character) => {
-    return SHORT[character] ?? `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
-  });
-}
+import { visible } from '../lock/visible.js';
 
 /** What came from outside, as JSON on one line. A long text is cut off, so that it can stand in a log. */
 export function quoted(value: unknown, mostCharacters = Infinity): string {
   const isLong = typeof value === 'string' && value.length > mostCharacters;
-  return onOneLine(JSON.stringify(isLong ? `${value.slice(0, mostCharacters)}...` : value));
+  // There is no JSON for undefined.
+  return visible(String(JSON.stringify(isLong ? `${value.slice(0, mostCharacters)}...` : value)));
 }
 
 /** What a value is, where it must not be shown itself. */

@@ -1,5 +1,5 @@
+import { visible } from '../lock/visible.js';
 import type { NewContent } from './checks.js';
-import { onOneLine } from './shown.js';
 
 /** What makes the new content from the one that was read; undefined: there is none. */
 export type MakeContent = (current: Buffer | undefined) => NewContent | PromiseLike<NewContent>;
@@ -39,7 +39,7 @@ export function readMakeWrite<Seen, Written>(
     },
     () =>
       givenUp(
-        `${onOneLine(resource.name)} was changed under the same token during each of ${MAX_ATTEMPTS} attempts to update it. ` +
+        `${visible(resource.name)} was changed under the same token during each of ${MAX_ATTEMPTS} attempts to update it. ` +
           'This update wrote nothing. Does the function that makes the new content write to it as well?',
       ),
   );

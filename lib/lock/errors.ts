@@ -1,6 +1,6 @@
 import { IntrinsicException } from '@nestjs/common';
 import type { AbandonedLock } from './abandoned.js';
-import { inOneLine } from './shown.js';
+import { UNSEEN, visible } from './visible.js';
 
 /** The code of every error of this package. Codes are the contract; the texts may change. */
 export type LockErrorCode =
@@ -49,7 +49,7 @@ export abstract class LockError extends IntrinsicException {
     readonly key?: string,
     options?: ErrorOptions,
   ) {
-    const details = inOneLine(text);
+    const details = visible(text);
     // Details may be the message only where they name no key, since the message leaves the process.
     super(new.target.tellsDetails && !names(details, key) ? details : new.target.outward, options);
     this.details = details;
@@ -81,9 +81,9 @@ export abstract class LockError extends IntrinsicException {
 }
 
 function names(details: string, key: string | undefined): boolean {
-  // A text may show a key as it is, as JSON writes it, or on one line. The longest part that none of these changes
+  // A text may show a key as it is, as JSON writes it, or made visible. The longest part that none of these changes
   // decides.
-  const parts = key?.split(/[\p{Cc}\u2028\u2029"\\]+/u) ?? [];
+  const parts = key?.split(UNSEEN).flatMap((part) => part.split(/["\\]+/)) ?? [];
   const longest = parts.reduce((one, other) => (other.length > one.length ? other : one), '');
   return key !== undefined && details.includes(longest);
 }

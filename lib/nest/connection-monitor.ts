@@ -4,7 +4,7 @@ import { Logger } from '@nestjs/common';
 import type { LockService } from '../engine/lock-service.js';
 import { LockLostError, LockUnavailableError } from '../lock/errors.js';
 import type { LockEvent } from '../lock/events.js';
-import { inOneLine } from '../lock/shown.js';
+import { visible } from '../lock/visible.js';
 import type { OpenedLockService } from '../open.js';
 import type { ResolvedOptions } from '../options.js';
 import { EventLoopWatch } from './event-loop-watch.js';
@@ -161,7 +161,7 @@ export class ConnectionMonitor {
       case 'late-result':
         if (hasObeyed(event)) return;
         return this.#logger.warn(
-          `The work under the lock ${event.key}${by(event.label)} finished after the lock was lost: its effects may clash with the next holder's`,
+          `The work under the lock ${visible(event.key)}${by(event.label)} finished after the lock was lost: its effects may clash with the next holder's`,
         );
       case 'not-removed':
         return this.#warn(event.error.details);
@@ -171,7 +171,7 @@ export class ConnectionMonitor {
         return this.#tellDegraded(event);
       case 'requeued':
         return this.#logger.debug(
-          `${event.key}${by(event.label)} waits again, from the end of the queue: ${event.reason}`,
+          `${visible(event.key)}${by(event.label)} waits again, from the end of the queue: ${event.reason}`,
         );
       case 'failed':
         return this.#tellFailed(event);
@@ -185,7 +185,7 @@ export class ConnectionMonitor {
 
   /** Warns once for each time that ZooKeeper is away: there may be thousands of such locks. */
   #tellDegraded({ key, label }: LockEvent): void {
-    const text = `ZooKeeper cannot be reached, so ${key} is locked in this process only${by(label)}`;
+    const text = `ZooKeeper cannot be reached, so ${visible(key)} is locked in this process only${by(label)}`;
     if (this.#told.has('degraded')) return this.#logger.debug(`${this.#connection}: ${text}`);
     this.#warnOnce('degraded', `${text}. Until it is back, further locks like this are logged at debug level only`);
   }
@@ -246,11 +246,11 @@ function hasObeyed({ key, error }: Extract<LockEvent, { type: 'late-result' }>):
 }
 
 function by(label: string | undefined): string {
-  return label === undefined ? '' : ` (${inOneLine(label)})`;
+  return label === undefined ? '' : ` (${visible(label)})`;
 }
 
 function describeAbandoned({ key, label, abandoned }: Extract<LockEvent, { type: 'abandoned' }>): string {
   const { host = 'an unknown host', pid = 'unknown', token } = abandoned;
-  const who = `a holder that vanished inside${by(abandoned.label)}: ${inOneLine(host)}, pid ${pid}, token ${token}`;
-  return `The lock ${key} was acquired${by(label)} after ${who}`;
+  const who = `a holder that vanished inside${by(abandoned.label)}: ${visible(host)}, pid ${pid}, token ${token}`;
+  return `The lock ${visible(key)} was acquired${by(label)} after ${who}`;
 }

@@ -3,7 +3,7 @@ import { RecentMap } from '../engine/collections.js';
 import type { LockAlert } from '../lock/alerts.js';
 import type { LockEvent } from '../lock/events.js';
 import type { ProcessLocks } from '../lock/process-locks.js';
-import { inOneLine } from '../lock/shown.js';
+import { visible } from '../lock/visible.js';
 import type { AlertThresholds } from '../options.js';
 
 /** A look costs what a look at a few thousand objects costs, so thresholds of minutes need no more of them. */
@@ -70,8 +70,9 @@ export class LockAlerts {
 
 /** What happened to which lock, and what to do. */
 export function describeAlert(alert: LockAlert): string {
-  const { key, label } = alert;
-  const by = label === undefined ? '' : ` (${inOneLine(label)})`;
+  const { label } = alert;
+  const key = visible(alert.key);
+  const by = label === undefined ? '' : ` (${visible(label)})`;
   switch (alert.alert) {
     case 'held':
       return (

@@ -36,6 +36,7 @@ const GOOD: Record<string, string> = {
   'lib/open.ts': `import { Wire } from './session/wire/client.js'; const native = () => import('./session/native/client.js');`,
   'lib/lock/handle.ts': `export class Held {}`,
   'lib/lock/keys.ts': `export const keys = 1;`,
+  'lib/lock/visible.ts': `export const visible = 1;`,
   'lib/lock/errors.ts': `import { IntrinsicException } from '@nestjs/common';`,
   'lib/queue/order.ts': `import type { Held } from '../lock/handle.js';`,
   'lib/session/session.ts': `import { LockError } from '../lock/errors.js'; import { shared } from './core/shared.js';`,
@@ -53,6 +54,7 @@ const GOOD: Record<string, string> = {
   'lib/fencing/http/guard.ts': `import { Injectable } from '@nestjs/common'; import { methodsOf } from '../../nest/metadata.js';`,
   'lib/nest/metadata.ts': `export const methodsOf = 1;`,
   'lib/extras/metrics/counters.ts': `import { Held } from '../../lock/handle.js';`,
+  'lib/extras/dashboard/html.ts': `import { visible } from '../../lock/visible.js';`,
   'lib/extras/terminus/indicator.ts': `import { HealthIndicatorService } from '@nestjs/terminus';`,
   'lib/extras/testing/harness.ts': `import { Ensemble } from '../../session/simulator/ensemble.js';`,
   'sample-app/main.ts': `import { Held } from 'nestjs-zookeeper-lock'; import './app.js';`,
@@ -184,6 +186,12 @@ const OFFENCES: { offence: string; path: string; source: string; expected: strin
     path: 'lib/extras/metrics/x.ts',
     source: `import { order } from '../../queue/order.js';`,
     expected: 'extras/metrics may not import queue',
+  },
+  {
+    offence: 'an extra takes more of what a lock is than is public, and than how texts are shown',
+    path: 'lib/extras/dashboard/x.ts',
+    source: `import { visible } from '../../lock/visible.js'; import { keys } from '../../lock/keys.js';`,
+    expected: 'extras/dashboard may not import lock',
   },
   {
     offence: 'fencing imports a file whose names are not public',

@@ -6,7 +6,7 @@ import { UsageError } from './usage-error.js';
 
 export const COMMON_FLAGS: readonly Flag[] = [
   { name: 'json', text: 'the result, and errors, as JSON' },
-  { name: 'help', text: 'the help, also of a command: zk-lock break --help' },
+  { name: 'help', text: 'this help; that of a command: zk-lock break --help' },
   { name: 'version', text: 'the version of the package' },
 ];
 

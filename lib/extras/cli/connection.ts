@@ -5,23 +5,23 @@ import { UsageError } from './usage-error.js';
 
 /** The options of the connection. Each can stand in the environment instead: `--tls-ca` as ZK_LOCK_TLS_CA. */
 export const CONNECTION_FLAGS: readonly Flag[] = [
-  { name: 'connect', value: 'SERVERS', text: "the application's own: zk1:2181,zk2:2181/chroot" },
+  { name: 'connect', value: 'SERVERS', text: 'as the application has it: zk1:2181,zk2:2181/app' },
   { name: 'namespace', value: 'PATH', text: 'what the application puts in front of keys' },
   { name: 'auth-digest-file', value: 'FILE', text: 'digest: a file with user:password in one line' },
   { name: 'kerberos', text: "Kerberos, with the system's tickets" },
   { name: 'kerberos-service', value: 'NAME', text: "the servers' service name (zookeeper)" },
-  { name: 'kerberos-host', value: 'HOST', text: 'the host in their principals' },
+  { name: 'kerberos-host', value: 'HOST', text: "the host in the servers' principals" },
   { name: 'kerberos-principal', value: 'NAME', text: "this client's principal" },
   { name: 'acl', value: 'WHO', text: 'creator or open: who may use nodes made here' },
-  { name: 'tls', text: "speak TLS, to the servers' secure port" },
+  { name: 'tls', text: 'speak TLS; the servers have a port for it' },
   { name: 'tls-ca', value: 'FILE', text: 'authorities to trust, PEM; implies --tls' },
   { name: 'tls-cert', value: 'FILE', text: 'the certificate of this client, PEM' },
   { name: 'tls-key', value: 'FILE', text: 'its key, PEM' },
-  { name: 'tls-servername', value: 'NAME', text: 'the name to expect in their certificates' },
+  { name: 'tls-servername', value: 'NAME', text: "the name in the servers' certificates" },
   { name: 'session-timeout', value: 'TIME', text: 'the session time-out to ask for (10s)' },
   { name: 'server-tick', value: 'TIME', text: "the servers' tickTime, or more (2s)" },
   { name: 'connect-timeout', value: 'TIME', text: 'how long connecting may take (15s)' },
-  { name: 'wait', value: 'TIME', text: 'how long to wait for an answer (15s); with run for the lock (for ever)' },
+  { name: 'wait', value: 'TIME', text: 'the longest wait for an answer (15s); of run, for the lock (no limit)' },
 ];
 
 /** What may be given in the environment alone, since everybody on a machine can read the arguments of its processes. */
@@ -57,6 +57,22 @@ export function connectionOf(flags: Flags, environment: Environment): Connection
       tls,
     }),
   };
+}
+
+/**
+ * What a line to paste must say of the connection, beside the namespace, which it names by itself: the options that stood on this command
+ * line. What stands in the environment stands there for that line, too. None of the options holds a secret, so none is left out.
+ */
+export function connectionWords(flags: Flags, { auth, namespace = '' }: Connection): string[] {
+  const words = CONNECTION_FLAGS.flatMap(({ name, value }) => {
+    if (value === undefined) return flags.isSet(name) ? [`--${name}`] : [];
+    const text = flags.text(name);
+    if (text === undefined || (name === 'namespace' && namespace !== '')) return [];
+    return text.startsWith('-') ? [`--${name}=${text}`] : [`--${name}`, text];
+  });
+  const isKerberos = auth !== undefined && 'scheme' in auth && auth.scheme === 'kerberos';
+  // The line must name the package that Kerberos needs, whoever has asked for it.
+  return isKerberos && !words.includes('--kerberos') ? [...words, '--kerberos'] : words;
 }
 
 /** The options of this call, and in their place the environment. */

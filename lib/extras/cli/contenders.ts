@@ -1,7 +1,8 @@
 import { userInfo, hostname } from 'node:os';
 import type { AbandonedLock } from '../../lock/abandoned.js';
 import type { ContenderSnapshot } from '../../lock/snapshot.js';
-import { momentText, spanText, visible } from './words.js';
+import { visible } from '../../lock/visible.js';
+import { momentText, spanText } from './words.js';
 
 /** Who a contender is, in one line: `ReportsService.send on web-3 (pid 4711)`. */
 export function whoText({ client, sessionId }: Pick<ContenderSnapshot, 'client' | 'sessionId'>): string {

@@ -1,5 +1,5 @@
+import { visible } from '../../lock/visible.js';
 import type { WaitGraph, WaitGraphEdge } from '../doctor/wait-graph.js';
-import { visible } from './words.js';
 
 /** The graph in the language of Graphviz: keys are boxes, callers round; what belongs to a deadlock is red. */
 export function dotOf({ nodes, edges, cycles }: WaitGraph): string[] {

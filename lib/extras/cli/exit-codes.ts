@@ -19,19 +19,32 @@ export const SIGNAL_BASE = 128;
 
 export const EXIT_TEXTS: readonly (readonly [code: string, text: string])[] = [
   ['0', 'done; the answer is yes, or nothing was found'],
-  ['1', 'the answer is no: findings, a failed check, refused, not confirmed'],
+  ['1', 'the answer is no: something was found, failed, or was not done'],
   ['2', 'wrong use: an option, a key, a setting of the connection'],
   ['3', 'ZooKeeper did not answer in time'],
   ['70', 'a fault of zk-lock itself'],
 ];
 
+/** Of commands that only look. */
+export const LOOK_EXIT_TEXTS: readonly (readonly [code: string, text: string])[] = [
+  ['0', 'done, also where there is nothing to show'],
+  ...EXIT_TEXTS.slice(2),
+];
+
+/** Of commands that step in. */
+export const STEP_EXIT_TEXTS: readonly (readonly [code: string, text: string])[] = [
+  ['0', 'done'],
+  ['1', 'not done: it was refused, or not confirmed'],
+  ...EXIT_TEXTS.slice(2),
+];
+
 export const RUN_EXIT_TEXTS: readonly (readonly [code: string, text: string])[] = [
   ['N', "the command's own exit code; 128+n where signal n ended it"],
-  ['0', 'with --once also: busy, so the command was left out (--busy-code)'],
+  ['0', 'with --once also: the lock is busy, and the command did not run'],
   ['121', 'the lock was lost, or broken, while the command ran: it was stopped'],
-  ['2', 'wrong use; the command was not started, as with all that follow'],
-  ['122', 'busy: --wait was over (--busy-code), or the key is closed'],
+  ['2', 'wrong use. With this code, and those below, the command did not run'],
+  ['122', 'the lock is busy: --wait was over (--busy-code), or the key is closed'],
   ['123', 'ZooKeeper did not answer in time'],
-  ['126', 'the command cannot be executed'],
+  ['126', 'the command is there, and cannot be started'],
   ['127', 'there is no such command'],
 ];

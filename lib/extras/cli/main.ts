@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module';
 import { LockError, type LockErrorCode } from '../../lock/errors.js';
+import { visible } from '../../lock/visible.js';
 import { checkAgainst, type CommandLine, readCommandLine } from './command-line.js';
 import { COMMANDS } from './commands/commands.js';
 import { connectionOf } from './connection.js';
@@ -7,7 +8,6 @@ import { EXIT } from './exit-codes.js';
 import { commandHelp, generalHelp } from './help.js';
 import { Terminal } from './terminal.js';
 import { UsageError } from './usage-error.js';
-import { visible } from './words.js';
 
 /**
  * Carries out a command line.

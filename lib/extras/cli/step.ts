@@ -16,6 +16,11 @@ export const STEP_FLAGS: readonly Flag[] = [
   { name: 'yes', text: 'do not ask' },
 ];
 
+/** How each of them asks, for its help. @param shown what it shows first */
+export function askingText(shown: string): string {
+  return `It shows ${shown}, and asks. With --yes it does not ask. Where nobody can be asked (no terminal), it needs --yes.`;
+}
+
 export interface Why {
   readonly by: string;
   readonly reason: string;

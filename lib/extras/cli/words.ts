@@ -1,11 +1,3 @@
-/** Characters that move the cursor, end a line, or turn the direction of the text: what others wrote must not do so here. */
-const UNSAFE = /[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g;
-
-/** What anybody may have written into a node, as a terminal may show it. */
-export function visible(text: string): string {
-  return text.replace(UNSAFE, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`);
-}
-
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -90,9 +82,4 @@ export function wrapped(text: string, width: number, indent = ''): string[] {
     } else line = longer;
   }
   return [...lines, line];
-}
-
-/** A text as a shell takes it for one word. */
-export function quoted(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`;
 }

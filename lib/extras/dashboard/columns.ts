@@ -17,7 +17,7 @@ export const COLUMNS: readonly Column[] = [
   { id: 'key', title: 'Key', valueOf: ({ key }) => key, isNumber: false },
   { id: 'state', title: 'State', valueOf: ({ state }) => STATE_WORDS[state], isNumber: false },
   { id: 'holder', title: 'Holder', valueOf: holderName, isNumber: false },
-  { id: 'age', title: 'Age', valueOf: ({ holdMs }) => holdMs, isNumber: true },
+  { id: 'age', title: 'Asked', valueOf: ({ holderAgeMs }) => holderAgeMs, isNumber: true },
   { id: 'waiting', title: 'Queue', valueOf: ({ waiting }) => waiting, isNumber: true },
   { id: 'longest', title: 'Longest wait', valueOf: ({ longestWaitMs }) => longestWaitMs, isNumber: true },
   { id: 'template', title: 'Template', valueOf: ({ template }) => template, isNumber: false },

@@ -16,6 +16,7 @@ import { map, type Observable } from 'rxjs';
 import { addressOf } from './address.js';
 import { assetNamed } from './assets/assets.js';
 import { DASHBOARD_SETTINGS, type DashboardSettings } from './dashboard-options.js';
+import { DoneNotes } from './done-notes.js';
 import {
   type DashboardRequest,
   type DashboardResponse,
@@ -46,6 +47,7 @@ export abstract class DashboardPages {
   constructor(
     private readonly locks: LiveLocks,
     private readonly settings: DashboardSettings,
+    private readonly notes: DoneNotes,
   ) {}
 
   /** The address that people type in. It may end in a slash, or not. */
@@ -68,7 +70,9 @@ export abstract class DashboardPages {
       const parameters = parametersOf(request);
       const key = readKey(parameters);
       const allowed = await allowedFor(this.settings, request, key);
-      return lockPage(await this.locks.look(key), allowed, doneNote(parameters), this.settings.connection);
+      const done = this.notes.read(parameters);
+      const look = await this.locks.look(key);
+      return lockPage(look, allowed, done && doneNote(done), this.settings.connection);
     });
   }
 
@@ -98,7 +102,8 @@ export abstract class DashboardPages {
       }
       const step = readStep(parameters);
       await checkAllowed(this.settings, request, step);
-      redirect(response, await takeStep(this.locks, step, this.settings.operatorOf(request), await formOf(request)));
+      const done = await takeStep(this.locks, step, this.settings.operatorOf(request), await formOf(request));
+      redirect(response, this.notes.addressFor(step.key, done));
     };
     return this.#answer(response, act, key === undefined ? 'list' : addressOf('lock', { key }));
   }
@@ -139,8 +144,12 @@ export function controllerAt({ path, guard }: DashboardSettings): Type<Dashboard
   // As @ApiExcludeController of @nestjs/swagger says it: the pages are no part of the application's HTTP API.
   @SetMetadata('swagger/apiExcludeController', [true])
   class LockDashboardController extends DashboardPages {
-    constructor(@Inject(LiveLocks) locks: LiveLocks, @Inject(DASHBOARD_SETTINGS) settings: DashboardSettings) {
-      super(locks, settings);
+    constructor(
+      @Inject(LiveLocks) locks: LiveLocks,
+      @Inject(DASHBOARD_SETTINGS) settings: DashboardSettings,
+      @Inject(DoneNotes) notes: DoneNotes,
+    ) {
+      super(locks, settings, notes);
     }
   }
   return LockDashboardController;

@@ -18,6 +18,7 @@ import {
   type DashboardSettings,
   type LockDashboardOptions,
 } from './dashboard-options.js';
+import { DoneNotes } from './done-notes.js';
 import { LiveLocks } from './live-locks.js';
 import { controllerAt } from './lock-dashboard.controller.js';
 
@@ -55,6 +56,7 @@ export class LockDashboardModule implements OnApplicationBootstrap, BeforeApplic
       providers: [
         { provide: DASHBOARD_SETTINGS, useFactory: () => settings },
         { provide: LiveLocks, useFactory: liveLocks, inject: [ModuleRef] },
+        { provide: DoneNotes, useFactory: () => new DoneNotes() },
       ],
     };
   }

@@ -1,6 +1,6 @@
 import type { DashboardOperation, DashboardSettings } from './dashboard-options.js';
 import type { LiveLocks } from './live-locks.js';
-import { addressOf } from './address.js';
+import type { Done } from './done-notes.js';
 import type { Allowed } from './pages/lock-page.js';
 import { GRACES_SECONDS, type Step } from './pages/step-page.js';
 import { Refusal } from './refusal.js';
@@ -48,8 +48,8 @@ export async function checkAllowed(
   throw new Refusal(403, 'Not allowed', `You may look at this lock, and you may not ${type} it.`);
 }
 
-/** @returns the address of the page that says what was done @throws Refusal for a form that is not filled in */
-export async function takeStep(locks: LiveLocks, step: Step, by: string, form: URLSearchParams): Promise<string> {
+/** @returns what was done @throws Refusal for a form that is not filled in */
+export async function takeStep(locks: LiveLocks, step: Step, by: string, form: URLSearchParams): Promise<Done> {
   const { type, key, token } = step;
   const reason = (form.get('reason') ?? '').trim();
   if (reason === '' || reason.length > MAX_LENGTH) {
@@ -61,15 +61,15 @@ export async function takeStep(locks: LiveLocks, step: Step, by: string, form: U
     switch (type) {
       case 'break': {
         const { ended } = await doctor.break(key, { ...why, token: token!, graceMs: graceMsIn(form) });
-        return addressOf('lock', { key, done: ended });
+        return { what: ended };
       }
       case 'drain': {
         const { removed } = await doctor.drain(key, why);
-        return addressOf('lock', { key, done: 'drained', count: String(removed) });
+        return { what: 'drained', count: removed };
       }
       case 'clear':
         await doctor.clear(key, { ...why, token: token! });
-        return addressOf('lock', { key, done: 'cleared' });
+        return { what: 'cleared' };
     }
   } finally {
     locks.forget(key);

@@ -1,7 +1,7 @@
 import { Subject } from 'rxjs';
 import type { AsJson, JsonOf } from '../../lock/json.js';
 import { withJson } from '../../lock/json.js';
-import { inOneLine } from '../../lock/shown.js';
+import { visible } from '../../lock/visible.js';
 import type { BreakOutcome } from './break-lock.js';
 
 /** Where the doctor's audit lines go, two for each step that it takes. Nest's `Logger` fits. */
@@ -43,16 +43,16 @@ export class Audit {
     act: () => Promise<T>,
     describe: (result: T) => { readonly line: string; readonly event: DoctorEventFacts },
   ): Promise<T> {
-    this.logger?.log(inOneLine(`${step}: begun by ${by} (${reason})`));
+    this.logger?.log(visible(`${step}: begun by ${by} (${reason})`));
     try {
       const result = await act();
       const { line, event } = describe(result);
-      this.logger?.log(inOneLine(`${step}: ${line}`));
+      this.logger?.log(visible(`${step}: ${line}`));
       this.events$.next(withJson(event));
       return result;
     } catch (error) {
       const { details } = error as { readonly details?: string };
-      this.logger?.warn(inOneLine(`${step}: not done. ${details ?? String(error)}`));
+      this.logger?.warn(visible(`${step}: not done. ${details ?? String(error)}`));
       throw error;
     }
   }

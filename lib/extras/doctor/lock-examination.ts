@@ -3,10 +3,15 @@ import type { ContenderSnapshot, ContenderSnapshotJson } from '../../lock/snapsh
 import type { ScanOptions } from './lock-scan.js';
 
 export interface ExamineOptions extends ScanOptions {
-  /** A holder that has been in its queue for longer than this is a finding, in milliseconds. @default 300000 */
+  /** A holder that asked longer ago than this is a finding, in milliseconds: since when it holds, its node does not say. @default 300000 */
   readonly longHoldMs?: number;
   /** A queue in which more than so many wait is a finding. @default 100 */
   readonly longQueue?: number;
+  /**
+   * What the lines to paste say of the connection, in words of the command line: `['--connect', 'zk1:2181']`. They name no server by
+   * themselves, only the namespace; and words of a process can be read by everybody on its machine, so no secret belongs here. @default none
+   */
+  readonly lineOptions?: readonly string[];
 }
 
 export type FindingKind =

@@ -24,7 +24,16 @@ const MUST_BE_TIME = must(
   'a number of milliseconds, 0 or more, or Infinity',
   (value) => typeof value === 'number' && value >= 0,
 );
-const EXAMINE_RULES = { ...SCAN_RULES, longHoldMs: MUST_BE_TIME, longQueue: MUST_BE_COUNT_OR_INFINITY };
+const MUST_BE_WORDS = must(
+  "words of the command line, such as ['--connect', 'zk1:2181']",
+  (value) => Array.isArray(value) && value.every((word) => typeof word === 'string'),
+);
+const EXAMINE_RULES = {
+  ...SCAN_RULES,
+  longHoldMs: MUST_BE_TIME,
+  longQueue: MUST_BE_COUNT_OR_INFINITY,
+  lineOptions: MUST_BE_WORDS,
+};
 
 /** The reading side of a doctor: it writes nothing. */
 export class LockReader {

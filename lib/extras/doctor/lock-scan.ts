@@ -28,8 +28,11 @@ export interface LockRowFacts {
   readonly holders: readonly ContenderSnapshot[];
   /** How many wait. */
   readonly waiting: number;
-  /** How long the oldest holder has been in the queue: it has held since then, or waited first. Undefined where nobody holds. */
-  readonly holdMs: number | undefined;
+  /**
+   * How long ago the first of the holders asked: it has held since then, or waited first. When it entered, its node does not say. Undefined where
+   * nobody holds.
+   */
+  readonly holderAgeMs: number | undefined;
   readonly longestWaitMs: number | undefined;
   /** How long all who wait now have waited, taken together. */
   readonly waitedMs: number;

@@ -1,4 +1,5 @@
 import { LockConfigurationError, StaleFencingTokenError } from '../../lock/errors.js';
+import { visible } from '../../lock/visible.js';
 import { staleToken } from '../refusals.js';
 import { isStale } from '../token.js';
 import { isLackOfRoom } from './disk.js';
@@ -6,7 +7,6 @@ import type { Generations } from './generations.js';
 import { type Identity, isSameFile, type Journal } from './journal.js';
 import { assertFits, type JournalState } from './journal-state.js';
 import type { FencedFileStoreOptions } from './options.js';
-import { onOneLine } from '../shown.js';
 
 /** A journal may have this many times the bytes of the file that it amounts to. */
 const GROWTH = 4;
@@ -190,7 +190,7 @@ export class FencedFile {
   #named(error: unknown): unknown {
     if (!(error instanceof LockConfigurationError) || error.key !== undefined) return error;
     // With the resource as its key, the error keeps its details, which name a folder, from those who call from outside.
-    const text = `${onOneLine(this.resource)}: ${error.details}`;
+    const text = `${visible(this.resource)}: ${error.details}`;
     const named = new LockConfigurationError(text, this.resource, { cause: error });
     try {
       this.onDamage?.(named);
@@ -214,7 +214,7 @@ function forgotten(path: string, mark: bigint, known: bigint): LockConfiguration
 
 function movedAway(resource: string, folder: string): LockConfigurationError {
   return new LockConfigurationError(
-    `${folder} was moved or removed while ${onOneLine(resource)} was written: the change is in the folder that was moved, and not in ` +
+    `${folder} was moved or removed while ${visible(resource)} was written: the change is in the folder that was moved, and not in ` +
       'the file that is there now, if there is one. Read it again. Stop all writers before you move a folder of the store',
     resource,
   );
@@ -222,7 +222,7 @@ function movedAway(resource: string, folder: string): LockConfigurationError {
 
 function neverInPlace(resource: string, folder: string): LockConfigurationError {
   return new LockConfigurationError(
-    `No journal of ${onOneLine(resource)} stays in ${folder} for long enough to be read. Does something else change the folder, or does ` +
+    `No journal of ${visible(resource)} stays in ${folder} for long enough to be read. Does something else change the folder, or does ` +
       'its file system give files another number each time? Use a local disk',
     resource,
   );

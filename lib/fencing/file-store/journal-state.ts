@@ -1,5 +1,5 @@
 import { LockConfigurationError } from '../../lock/errors.js';
-import { onOneLine } from '../shown.js';
+import { visible } from '../../lock/visible.js';
 import { isStale } from '../token.js';
 import type { JournalRecord } from './record.js';
 
@@ -121,7 +121,7 @@ export class Content {
 export function assertFits(resource: string, bytes: number): void {
   if (bytes <= MAX_CONTENT_BYTES) return;
   throw new LockConfigurationError(
-    `${onOneLine(resource)} would have ${bytes} bytes; FencedFileStore takes ${MAX_CONTENT_BYTES} at most, as it keeps each file ` +
+    `${visible(resource)} would have ${bytes} bytes; FencedFileStore takes ${MAX_CONTENT_BYTES} at most, as it keeps each file ` +
       'in memory. Nothing was written. Split it, or keep the content elsewhere under a name of its own and write that name',
     resource,
   );

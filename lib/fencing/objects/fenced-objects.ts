@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { LockConfigurationError, LockUnavailableError } from '../../lock/errors.js';
+import { visible } from '../../lock/visible.js';
 import { bytesOf, checkFunction, checkResource, checkSettings, type NewContent } from '../checks.js';
 import { type Fence, type FenceSettings, tokenToCompare } from '../fence.js';
 import { staleToken } from '../refusals.js';
-import { onOneLine } from '../shown.js';
 import { isStale } from '../token.js';
 import { attempt, MADE_CONTENT, type MakeContent, readMakeWrite } from '../update-loop.js';
 import { get, type ObjectClient, type ObjectCondition, put } from './object-client.js';
@@ -224,7 +224,7 @@ function refuseStale(resource: string, token: bigint, now: ObjectRecord | undefi
 
 function unknownOutcome(resource: string, cause: unknown): LockUnavailableError {
   return new LockUnavailableError(
-    `Whether the object ${onOneLine(resource)} was written is not known: in up to ${MOST_TRIES} tries the store said that another ` +
+    `Whether the object ${visible(resource)} was written is not known: in up to ${MOST_TRIES} tries the store said that another ` +
       'write was under way, failed, or did not answer. The write may be carried out yet. Read the object before you repeat it',
     resource,
     { cause },
@@ -234,7 +234,7 @@ function unknownOutcome(resource: string, cause: unknown): LockUnavailableError 
 function refusedThoughUnchanged(resource: string, condition: ObjectCondition, cause: unknown): LockConfigurationError {
   const sent = condition.ifMatch === undefined ? 'If-None-Match: *' : `If-Match: ${condition.ifMatch}`;
   return new LockConfigurationError(
-    `The object store refused ${sent} for ${onOneLine(resource)} ${MOST_TRIES} times, though reads give the same object. Does get() ` +
+    `The object store refused ${sent} for ${visible(resource)} ${MOST_TRIES} times, though reads give the same object. Does get() ` +
       'give the ETag as the store has it (quotes, no W/), past all caches? Nothing was written',
     resource,
     { cause },
@@ -243,7 +243,7 @@ function refusedThoughUnchanged(resource: string, condition: ObjectCondition, ca
 
 function unknownBehindOthers(resource: string, cause: unknown): LockUnavailableError {
   return new LockUnavailableError(
-    `Whether the object ${onOneLine(resource)} was written is not known: others have written it more than ${KEPT_WRITES} times since, ` +
+    `Whether the object ${visible(resource)} was written is not known: others have written it more than ${KEPT_WRITES} times since, ` +
       'or it was deleted. Read it again',
     resource,
     { cause },
@@ -252,7 +252,7 @@ function unknownBehindOthers(resource: string, cause: unknown): LockUnavailableE
 
 function givenUp(resource: string): LockConfigurationError {
   return new LockConfigurationError(
-    `The object ${onOneLine(resource)} was written by others during each of ${MOST_LOSSES} attempts to write it under the same token. ` +
+    `The object ${visible(resource)} was written by others during each of ${MOST_LOSSES} attempts to write it under the same token. ` +
       'Nothing was written',
     resource,
   );
@@ -268,7 +268,7 @@ function ignoresConditions(condition: ObjectCondition): LockConfigurationError {
 
 function readsNothing(name: string): LockConfigurationError {
   return new LockConfigurationError(
-    `get() of the client found no object ${onOneLine(name)}, though the store says that it is there. Does put() write to the same place, ` +
+    `get() of the client found no object ${visible(name)}, though the store says that it is there. Does put() write to the same place, ` +
       'and does get() give undefined for nothing but 404?',
     name,
   );

@@ -1,6 +1,7 @@
 import { types } from 'node:util';
 import { LockConfigurationError } from '../../lock/errors.js';
-import { kindOf, onOneLine, quoted } from '../shown.js';
+import { visible } from '../../lock/visible.js';
+import { kindOf, quoted } from '../shown.js';
 
 /** What a write asks of the object: to be as it was read, or not to be there. */
 export type ObjectCondition =
@@ -37,7 +38,7 @@ export async function get(client: ObjectClient, name: string): Promise<ObjectCon
   const { body, etag } = (found ?? {}) as Partial<Record<keyof ObjectContent, unknown>>;
   if (!types.isUint8Array(body)) {
     throw wrongContent(
-      `as the body of the object ${onOneLine(name)}, and must give it as a Uint8Array`,
+      `as the body of the object ${visible(name)}, and must give it as a Uint8Array`,
       kindOf(body),
       name,
     );
@@ -45,7 +46,7 @@ export async function get(client: ObjectClient, name: string): Promise<ObjectCon
   if (typeof etag !== 'string' || etag.trim() === '' || etag === '*') {
     const told = typeof etag === 'string' ? quoted(etag) : kindOf(etag);
     throw wrongContent(
-      `as the ETag of the object ${onOneLine(name)}. Without the one of the version that was read, a write would have no condition, and ` +
+      `as the ETag of the object ${visible(name)}. Without the one of the version that was read, a write would have no condition, and ` +
         'a stale writer would get in. Does the store, or a proxy in front of it, keep the header back?',
       told,
       name,

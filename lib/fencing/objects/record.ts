@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { LockConfigurationError } from '../../lock/errors.js';
-import { onOneLine } from '../shown.js';
+import { visible } from '../../lock/visible.js';
 import { readToken } from '../token.js';
 
 /** Of so many writes an object knows the names. A write that is found behind more of them cannot be told from one that was not done. */
@@ -80,7 +80,7 @@ export function isIn(
 
 function foreign(name: string): LockConfigurationError {
   return new LockConfigurationError(
-    `The object ${onOneLine(name)} was not written by FencedObjects: it has no line with a fencing token in front. Nothing was ` +
+    `The object ${visible(name)} was not written by FencedObjects: it has no line with a fencing token in front. Nothing was ` +
       'written. Take another name, or delete the object',
     name,
   );

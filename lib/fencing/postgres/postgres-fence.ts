@@ -1,4 +1,5 @@
 import { LockConfigurationError } from '../../lock/errors.js';
+import { visible } from '../../lock/visible.js';
 import { CallsAround, InTurn } from '../in-turn.js';
 import { checkFunction, checkResource, checkSettings } from '../checks.js';
 import { type Fence, type FenceSettings, tokenToCompare } from '../fence.js';
@@ -15,7 +16,6 @@ import {
   updateStatement,
 } from './statements.js';
 import { isPool, type PostgresClient, type PostgresPool, inTransaction } from './transaction.js';
-import { onOneLine } from '../shown.js';
 import { postgresClaim } from '../sql/dialects.js';
 import { fenceStatement } from '../sql/fence-statement.js';
 import { isStale } from '../token.js';
@@ -114,7 +114,7 @@ export class PostgresFence {
     const around = this.#around.resources;
     if (!isPool(this.#pool) && around.length > 0) {
       throw new LockConfigurationError(
-        `guarded(${onOneLine(resource)}) inside of guarded(${onOneLine(around.join(', '))}): one connection has one transaction. Use a pool`,
+        `guarded(${visible(resource)}) inside of guarded(${visible(around.join(', '))}): one connection has one transaction. Use a pool`,
         resource,
       );
     }
@@ -188,7 +188,7 @@ export class PostgresFence {
   #refuseInside(resource: string): void {
     if (!this.#around.resources.includes(resource)) return;
     throw new LockConfigurationError(
-      `${onOneLine(resource)} is claimed by the guarded() around this call, which would wait for itself: write over its client`,
+      `${visible(resource)} is claimed by the guarded() around this call, which would wait for itself: write over its client`,
       resource,
     );
   }
@@ -212,7 +212,7 @@ async function orTooLong<T>(resource: string, answer: Promise<T>): Promise<T> {
 
 function notWritable(resource: string): LockConfigurationError {
   return new LockConfigurationError(
-    `The row of ${onOneLine(resource)} is there and its token is not higher, yet no statement changes it. Does a trigger or a ` +
+    `The row of ${visible(resource)} is there and its token is not higher, yet no statement changes it. Does a trigger or a ` +
       'row-level policy keep it from being changed?',
     resource,
   );

@@ -1,11 +1,11 @@
 import { LockConfigurationError, LockUnavailableError } from '../../lock/errors.js';
+import { visible } from '../../lock/visible.js';
 import { checkFunction, checkResource, checkSettings, bytesOf } from '../checks.js';
 import { type Fence, type FenceSettings, tokenToCompare } from '../fence.js';
 import { staleToken } from '../refusals.js';
 import { checkDurabilityOf } from './durability.js';
 import { type RedisClient, run, type Script } from './redis-client.js';
 import { CLAIM, KEPT_REVISIONS, newRevision, READ, REMOVE, WRITE, WRITE_IF_UNCHANGED } from './scripts.js';
-import { onOneLine } from '../shown.js';
 import { MADE_CONTENT, type MakeContent, readMakeWrite, type Updatable } from '../update-loop.js';
 
 export interface RedisFenceOptions extends FenceSettings {
@@ -163,7 +163,7 @@ export class RedisFence {
 
 function unknownOutcome(resource: string): LockUnavailableError {
   return new LockUnavailableError(
-    `${onOneLine(resource)} was written ${KEPT_REVISIONS} times or more by others, or removed from Redis, since this update read it. ` +
+    `${visible(resource)} was written ${KEPT_REVISIONS} times or more by others, or removed from Redis, since this update read it. ` +
       'If the answer to a first try was lost, it is not known whether it was carried out. Read it again',
     resource,
   );

@@ -1,7 +1,8 @@
 import { LockConfigurationError } from '../../lock/errors.js';
+import { visible } from '../../lock/visible.js';
 import { quoteMarksTable } from '../postgres/statements.js';
 import { TRANSACTION_ID } from '../postgres/transaction.js';
-import { onOneLine, quoted } from '../shown.js';
+import { quoted } from '../shown.js';
 
 /** How a database speaks SQL; `mysql` is MariaDB as well. */
 export type SqlDialect = 'postgres' | 'mysql' | 'sqlite';
@@ -151,7 +152,7 @@ function checkMysqlName(resource: string): void {
   if (characters <= MYSQL_MAX_CHARACTERS && !resource.endsWith(' ')) return;
   throw new LockConfigurationError(
     `MySQL and MariaDB keep marks under names of up to ${MYSQL_MAX_CHARACTERS} characters that do not end in a space; ` +
-      `${onOneLine(resource)} has ${characters}. Nothing was written. Give the resource another name, such as a digest of this one`,
+      `${visible(resource)} has ${characters}. Nothing was written. Give the resource another name, such as a digest of this one`,
     resource,
   );
 }

@@ -1,8 +1,9 @@
 import { LockConfigurationError } from '../../lock/errors.js';
+import { visible } from '../../lock/visible.js';
 import { checkNames, checkResource } from '../checks.js';
 import { parseToken } from '../fence.js';
 import { staleToken } from '../refusals.js';
-import { kindOf, onOneLine, quoted } from '../shown.js';
+import { kindOf, quoted } from '../shown.js';
 import { isStale, readToken } from '../token.js';
 import { firstRow } from './answer.js';
 import { DIALECTS, type SqlDialect, type SqlStep } from './dialects.js';
@@ -75,7 +76,7 @@ function unknownDialect(dialect: unknown): LockConfigurationError {
 
 function noTransaction(resource: string): LockConfigurationError {
   return new LockConfigurationError(
-    `The claim of ${onOneLine(resource)} ran outside of a transaction, or over several connections: it was over before the write that ` +
+    `The claim of ${visible(resource)} ran outside of a transaction, or over several connections: it was over before the write that ` +
       'it should protect. It wrote nothing but the mark. Run the statements in the transaction of the write: over tx, manager or trx, ' +
       'not over the pool, the client or the data source',
     resource,
@@ -88,7 +89,7 @@ function isNamed(resource: string, hex: string): boolean {
 
 function underAnotherName(resource: string, hex: string): LockConfigurationError {
   return new LockConfigurationError(
-    `The database keeps the mark of ${onOneLine(resource)} under another name, ${quoted(Buffer.from(hex, 'hex').toString())}: a writer ` +
+    `The database keeps the mark of ${visible(resource)} under another name, ${quoted(Buffer.from(hex, 'hex').toString())}: a writer ` +
       'whose connection or table is another would have another mark, and get in though it is stale. Is the character set of the ' +
       'connection utf8mb4, and the table that of fenceStatement().schema, with its collation? Roll the transaction back',
     resource,
@@ -97,7 +98,7 @@ function underAnotherName(resource: string, hex: string): LockConfigurationError
 
 function incomplete(resource: string, column: string): LockConfigurationError {
   return new LockConfigurationError(
-    `Whether ${onOneLine(resource)} was claimed is not known: the answers have no column ${column}. Run both statements of the claim, and ` +
+    `Whether ${visible(resource)} was claimed is not known: the answers have no column ${column}. Run both statements of the claim, and ` +
       'return or check what the driver or the ORM answers, with all its columns. Roll the transaction back',
     resource,
   );
@@ -107,7 +108,7 @@ function unreadable(resource: string, mark: unknown, answers: readonly unknown[]
   const told =
     mark === undefined ? `answered ${answers.map(kindOf).join(', then ')}` : `told a mark that is ${kindOf(mark)}`;
   return new LockConfigurationError(
-    `Whether ${onOneLine(resource)} was claimed is not known: the statements ${told}. run(sql, params) must return what the driver or ` +
+    `Whether ${visible(resource)} was claimed is not known: the statements ${told}. run(sql, params) must return what the driver or ` +
       'the ORM answers: the rows, { rows } or [rows, fields], with the column mark as the text that it is. Does a trigger or a row-level ' +
       'policy keep the row from being changed? Roll the transaction back',
     resource,

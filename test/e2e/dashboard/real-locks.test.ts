@@ -124,7 +124,7 @@ describe('The dashboard over a real ZooKeeper', () => {
     expect(shown).toContain('Transfers.book');
     expect(shown).toContain('abandoned</span>');
     await eventually('the list shows it', async () => (await page('list', { list: 'abandoned' })).includes('/locks/d'));
-    expect(await take({ do: 'clear', key: '/locks/d', token: String(token) })).toContain('The key is open again');
+    expect(await take({ do: 'clear', key: '/locks/d', token: String(token) })).toContain('The key was opened again');
     const lock = await dashboard.locks.acquire('/locks/d');
     expect(lock.abandoned).toBeUndefined();
     await lock.release();

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type {
   LockExaminationJson,
@@ -59,7 +60,7 @@ describe('zk-lock', () => {
 
       const piped = await call('ls', '/looks');
       expect(piped.stdout).toMatch(
-        /^KEY +STATE +AGE +WAITING +LONGEST +HOLDER\n\/looks\/a +HELD +\S+ +2 +\S+ +Orders\.ship on /,
+        /^KEY +STATE +ASKED +WAITING +LONGEST +HOLDER\n\/looks\/a +HELD +\S+ ago +2 +\S+ +Orders\.ship on /,
       );
       expect(piped.stdout).toContain(LONG_KEY);
 
@@ -187,6 +188,22 @@ describe('zk-lock', () => {
     await end();
   });
 
+  it('doctor and show give a line that works as it stands, though the servers were named by options alone', async () => {
+    const { token, end } = await busy(await stage.open(), "/pasted/it's");
+    const options = ['--connect', stage.connect, '--server-tick', `${TICK_MS}ms`];
+    const shown = await zkLock.call(['show', "/pasted/it's", ...options]);
+    const [, showLine] = /If it is stuck:\n([^]*)$/.exec(shown.stdout)!;
+    expect(wordsOf(showLine!)).toEqual(['break', "/pasted/it's", ...options, '--token', `${token}`, '--reason', '...']);
+
+    const examined = await zkLock.call(['doctor', '/pasted', '--long-hold', '0ms', ...options]);
+    const lines = examined.stdout.split('\n').filter((line) => line.startsWith('    npx '));
+    expect(lines).toHaveLength(2);
+    expect(lines[0]).toBe(lines[1]);
+    const broken = await zkLock.call([...wordsOf(lines[0]!), '--yes', '--grace', '0ms']);
+    expect(broken).toMatchObject({ code: 0, stdout: expect.stringContaining("/pasted/it's is broken") });
+    await end();
+  });
+
   it('history shows the last holds of a lock, the last one first, and says where nothing is kept', async () => {
     const client = await stage.open({ history: { keep: 10 } });
     for (const label of ['Orders.ship', 'Orders.cancel']) {
@@ -225,6 +242,14 @@ describe('zk-lock', () => {
     },
   );
 });
+
+/** What a shell makes of a line to paste: the words behind the name of the command. */
+function wordsOf(line: string): string[] {
+  const print = `zk-lock() { for word in "$@"; do printf '%s\\0' "$word"; done; }; npx() { shift 2; "$@"; }`;
+  return execFileSync('bash', ['-c', `${print}; ${line}`], { encoding: 'utf8' })
+    .split('\0')
+    .slice(0, -1);
+}
 
 /** What a terminal shows, without colours and what was wiped away. */
 function linesOf(output: string): string[] {

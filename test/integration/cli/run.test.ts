@@ -106,7 +106,7 @@ describe('zk-lock run', () => {
   it.each<[string, number, string[]]>([
     ['there is no such command', 127, ['no-such-program']],
     ['it is not executable', 126, ['/etc/passwd']],
-    ['its name is empty', 126, ['']],
+    ['its name is empty', 127, ['']],
     ['a signal ends it', 137, ['sh', '-c', 'kill -KILL $$']],
   ])('ends as a shell would where %s: %i', async (_what, code, command) => {
     const once = stage.freshKey();

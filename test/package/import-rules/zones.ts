@@ -67,6 +67,9 @@ export const FENCING_IN_NEST = 'lib/fencing/http/';
 /** The way through the classes of an application, which the explorers of locks and of fences share. */
 const WAY_THROUGH_CLASSES = 'lib/nest/metadata.ts';
 
+/** How texts of others are shown, for messages, logs, the command line and the pages alike. It imports nothing. */
+const HOW_TEXTS_ARE_SHOWN = 'lib/lock/visible.ts';
+
 type Room = 'bounds' | 'upkeep' | 'hold' | 'acquire' | 'several' | 'insight' | 'policy';
 
 /**
@@ -124,6 +127,7 @@ export function whyNotFile(
   }
   if (MAY_IMPORT[importer]?.includes(imported) === true) return undefined;
   if (from.startsWith(FENCING_IN_NEST) && to === WAY_THROUGH_CLASSES) return undefined;
-  if ((importer === 'fencing' || importer.startsWith('extras/')) && publicFiles.has(to)) return undefined;
+  const isForAll = publicFiles.has(to) || to === HOW_TEXTS_ARE_SHOWN;
+  if ((importer === 'fencing' || importer.startsWith('extras/')) && isForAll) return undefined;
   return `${importer} may not import ${imported}`;
 }

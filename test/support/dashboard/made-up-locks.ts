@@ -68,9 +68,9 @@ export function madeUpContender(key: string, given: MadeUpContender, at = new Da
 export function madeUpRow(row: Partial<LockRow> & { readonly key: string }): LockRow {
   const { holders = [], waiting = 0, abandoned } = row;
   const state = holders.length > 0 ? 'HELD' : abandoned === undefined ? 'FREE' : 'EXPIRED';
-  const holdMs = holders.length > 0 ? Math.max(...holders.map(({ ageMs }) => ageMs)) : undefined;
+  const holderAgeMs = holders.length > 0 ? Math.max(...holders.map(({ ageMs }) => ageMs)) : undefined;
   const nothing = { template: undefined, longestWaitMs: undefined, waitedMs: 0 };
-  return lockRow({ ...nothing, state, waiting, abandoned, holdMs, ...row, holders });
+  return lockRow({ ...nothing, state, waiting, abandoned, holderAgeMs, ...row, holders });
 }
 
 /** So many locks of a shop: most are held for a moment, a few have queues, and one was abandoned. */

@@ -1,10 +1,11 @@
 import type { LockService } from '../../../engine/lock-service.js';
+import { visible } from '../../../lock/visible.js';
 import type { BreakOutcome } from '../../doctor/break-lock.js';
 import type { Call, Command } from '../command.js';
 import { holderLines } from '../contenders.js';
-import { EXIT, EXIT_TEXTS } from '../exit-codes.js';
-import { confirmed, notFound, STEP_FLAGS, whyOf, withDoctor } from '../step.js';
-import { spanText, visible } from '../words.js';
+import { EXIT, STEP_EXIT_TEXTS } from '../exit-codes.js';
+import { askingText, confirmed, notFound, STEP_FLAGS, whyOf, withDoctor } from '../step.js';
+import { spanText } from '../words.js';
 
 const GRACE_MS = 10_000;
 
@@ -21,17 +22,17 @@ export const breakCommand: Command = {
   operandCount: [1, 1],
   summary: 'take a lock away from one holder',
   about: [
-    'Takes the lock away from the holder with this token, and from no other: with the token of somebody else nothing is done. The holder ' +
-      'is told at once, and keeps others out while its work ends, for the grace at the most. Then its place is removed, and the next ' +
-      'one enters.',
-    'It shows who would lose the lock, and asks. --yes does not ask; where nobody can be asked, it is refused without.',
+    'Takes the lock away from the holder that has the token. If another one holds it by now, nothing is done.',
+    'The holder is told at once. It keeps others out until its work has ended, or the grace is over. Then its place is removed, and the ' +
+      'next one enters.',
+    askingText('who would lose the lock'),
   ],
   flags: [
     { name: 'token', value: 'TOKEN', text: 'the fencing token of the holder that is meant' },
     ...STEP_FLAGS,
     { name: 'grace', value: 'TIME', text: 'how long the holder may put things right (10s)' },
   ],
-  exitTexts: EXIT_TEXTS,
+  exitTexts: STEP_EXIT_TEXTS,
   run: runBreak,
 };
 

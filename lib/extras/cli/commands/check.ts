@@ -1,9 +1,10 @@
+import { visible } from '../../../lock/visible.js';
 import { checkEnsemble } from '../../doctor/check-ensemble.js';
 import type { CheckItem, CheckOutcome } from '../../doctor/ensemble-check.js';
 import type { Call, Command } from '../command.js';
 import { EXIT, EXIT_TEXTS } from '../exit-codes.js';
 import type { Style, Terminal } from '../terminal.js';
-import { visible, wrapped } from '../words.js';
+import { wrapped } from '../words.js';
 
 const STYLES: Readonly<Record<CheckOutcome, Style>> = { ok: 'green', warning: 'yellow', failed: 'red' };
 const NAME_WIDTH = 18;
@@ -16,9 +17,10 @@ export const check: Command = {
   operandCount: [0, 1],
   summary: 'whether locks will work here, for pipelines',
   about: [
-    'Connects as the application would, and checks: each server and its version, TLS, the session time-out that is granted, the ticks, ' +
-      'whether a lock can be acquired below PREFIX with these access rights, how long a write takes, and how late timers are. It ' +
-      'takes two seconds, and leaves nothing behind.',
+    'Connects as the application would, and acquires a lock below PREFIX with these access rights. It looks at each server and its ' +
+      'version, at TLS, at the session time-out that is granted and at the ticks. It measures how long a write takes, and how late ' +
+      'timers are.',
+    'It takes two seconds, and leaves nothing behind.',
     'With the exit code 0 an application that has the same options can start.',
   ],
   flags: [
@@ -31,7 +33,7 @@ export const check: Command = {
   ],
   exitTexts: [
     ['0', 'all is well, or there are only warnings'],
-    ['1', 'something failed (with --strict: or is a warning)'],
+    ['1', 'something failed; with --strict also: there is a warning'],
     ...EXIT_TEXTS.slice(2),
   ],
   run: runCheck,
@@ -57,7 +59,7 @@ function itemLines({ name, outcome, text, advice }: CheckItem, terminal: Termina
   const width = terminal.width - indent.length;
   const [first = '', ...more] = [
     ...wrapped(visible(text), width),
-    ...(advice === undefined ? [] : wrapped(`-> ${advice}`, width)),
+    ...(advice === undefined ? [] : wrapped(`-> ${visible(advice)}`, width)),
   ];
   const head = terminal.paint(STYLES[outcome], outcome.padEnd(OUTCOME_WIDTH)) + name.padEnd(NAME_WIDTH);
   return [head + first, ...more.map((line) => indent + line)];

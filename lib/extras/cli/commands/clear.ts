@@ -1,8 +1,8 @@
+import { visible } from '../../../lock/visible.js';
 import type { Call, Command } from '../command.js';
 import { abandonedLines, nameText } from '../contenders.js';
-import { EXIT, EXIT_TEXTS } from '../exit-codes.js';
-import { confirmed, notFound, STEP_FLAGS, whyOf, withDoctor } from '../step.js';
-import { visible } from '../words.js';
+import { EXIT, STEP_EXIT_TEXTS } from '../exit-codes.js';
+import { askingText, confirmed, notFound, STEP_FLAGS, whyOf, withDoctor } from '../step.js';
 
 export const clear: Command = {
   name: 'clear',
@@ -11,12 +11,13 @@ export const clear: Command = {
   operandCount: [1, 1],
   summary: 'open a key that a vanished holder left closed',
   about: [
-    "Forgets the holder with this token, which vanished inside: once what it left is repaired by hand (onAbandoned: 'hold'). The next one " +
-      'enters as after an orderly release. With another token, or while somebody is inside, nothing is done.',
-    'It shows what is known of that holder, and asks. --yes does not ask; where nobody can be asked, it is refused without.',
+    "Opens a key that is closed because a holder vanished inside (onAbandoned: 'hold'). Repair first what it left: the next one enters as " +
+      'after an orderly release.',
+    'If the token is that of another holder, or somebody is inside, nothing is done.',
+    askingText('what is known of that holder'),
   ],
   flags: [{ name: 'token', value: 'TOKEN', text: 'the fencing token of the holder that vanished' }, ...STEP_FLAGS],
-  exitTexts: EXIT_TEXTS,
+  exitTexts: STEP_EXIT_TEXTS,
   run: runClear,
 };
 

@@ -1,11 +1,13 @@
+import { visible } from '../../../lock/visible.js';
 import type { CostlyKey, Finding, FindingSeverity, LockExamination } from '../../doctor/lock-examination.js';
 import type { Call, Command } from '../command.js';
+import { connectionWords } from '../connection.js';
 import { whoText } from '../contenders.js';
 import { EXIT, EXIT_TEXTS } from '../exit-codes.js';
 import { scanOptions } from '../scanning.js';
 import { withDoctor } from '../step.js';
 import type { Style, Terminal } from '../terminal.js';
-import { countText, cutMiddle, spanText, visible, wrapped } from '../words.js';
+import { countText, cutMiddle, spanText, wrapped } from '../words.js';
 
 const STYLES: Readonly<Record<FindingSeverity, Style>> = { critical: 'red', warning: 'yellow', notice: 'dim' };
 const INDENT = '    ';
@@ -19,11 +21,12 @@ export const doctor: Command = {
   operandCount: [0, 1],
   summary: 'what is wrong, the worst first, and what to do',
   about: [
-    'Reads the locks below PREFIX (all, where there is none) and says what somebody should know of, the worst first: deadlocks, closed keys, ' +
-      'long holds and queues, nodes that nobody removes. Then the keys that cost most waiting, with the line that breaks their lock.',
+    'Reads all locks (with PREFIX those below it), and says what is wrong, the worst first: deadlocks, closed keys, long holds, long ' +
+      'queues, nodes that nobody removes.',
+    'Behind that are the keys that cost the most waiting, each with the command that breaks its lock.',
   ],
   flags: [
-    { name: 'long-hold', value: 'TIME', text: 'a holder for longer than this is a finding (5m)' },
+    { name: 'long-hold', value: 'TIME', text: 'a holder that asked longer ago than this is a finding (5m)' },
     { name: 'long-queue', value: 'N', text: 'a queue of more than this is a finding (100)' },
   ],
   exitTexts: [
@@ -35,11 +38,12 @@ export const doctor: Command = {
 };
 
 async function runDoctor(call: Call): Promise<number> {
-  const { terminal, flags } = call;
+  const { terminal, flags, connection } = call;
   const longHoldMs = flags.span('long-hold');
   const longQueue = flags.count('long-queue', MAX_COUNT);
   const options = {
     ...scanOptions(call),
+    lineOptions: connectionWords(flags, connection),
     ...(longHoldMs === undefined ? {} : { longHoldMs }),
     ...(longQueue === undefined ? {} : { longQueue }),
   };
@@ -71,7 +75,7 @@ function findingLines({ kind, severity, key, text, advice }: Finding, terminal: 
 }
 
 /** A command is there to be pasted, so it has a line of its own, neither cut nor wrapped. */
-const COMMAND = /(npx -p nestjs-zookeeper-lock zk-lock .*? --reason '(?:[^']|'\\'')*')(?:\. )?/;
+const COMMAND = /(npx -p nestjs-zookeeper-lock (?:-p kerberos )?zk-lock .*? --reason '(?:[^']|'\\'')*')(?:\. )?/;
 
 function adviceLines(advice: string, width: number): string[] {
   const parts = advice.split(COMMAND).filter((part) => part !== '');

@@ -1,7 +1,8 @@
+import { visible } from '../../../lock/visible.js';
 import type { Call, Command } from '../command.js';
-import { EXIT, EXIT_TEXTS } from '../exit-codes.js';
-import { confirmed, STEP_FLAGS, whyOf, withDoctor } from '../step.js';
-import { countText, visible } from '../words.js';
+import { EXIT, STEP_EXIT_TEXTS } from '../exit-codes.js';
+import { askingText, confirmed, STEP_FLAGS, whyOf, withDoctor } from '../step.js';
+import { countText } from '../words.js';
 import { snapshotLines } from './show.js';
 
 const GRACE_MS = 5_000;
@@ -15,13 +16,13 @@ export const drain: Command = {
   summary: 'end all waits for a lock',
   about: [
     'Ends all waits for the lock: those calls fail with LOCK_DRAINED. Whoever holds it goes on, and whoever asks afterwards queues as usual.',
-    'It shows the queue, and asks. --yes does not ask; where nobody can be asked, it is refused without.',
+    askingText('the queue'),
   ],
   flags: [
     ...STEP_FLAGS,
-    { name: 'grace', value: 'TIME', text: 'how long waiters whose link is down can be told (5s)' },
+    { name: 'grace', value: 'TIME', text: 'how long it goes on telling waiters whose link is down (5s)' },
   ],
-  exitTexts: EXIT_TEXTS,
+  exitTexts: STEP_EXIT_TEXTS,
   run: runDrain,
 };
 

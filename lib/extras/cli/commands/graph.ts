@@ -1,3 +1,4 @@
+import { visible } from '../../../lock/visible.js';
 import type { WaitGraph, WaitGraphNode } from '../../doctor/wait-graph.js';
 import type { Call, Command } from '../command.js';
 import { EXIT, EXIT_TEXTS } from '../exit-codes.js';
@@ -5,7 +6,7 @@ import { dotOf } from '../dot.js';
 import { scanOptions } from '../scanning.js';
 import { withDoctor } from '../step.js';
 import { UsageError } from '../usage-error.js';
-import { visible, wrapped } from '../words.js';
+import { wrapped } from '../words.js';
 
 export const graph: Command = {
   name: 'graph',
@@ -14,8 +15,9 @@ export const graph: Command = {
   operandCount: [0, 1],
   summary: 'who waits for whom, and deadlocks',
   about: [
-    'Shows for each key that somebody waits for who holds it and who waits, and each circle of callers that wait for each other. --dot ' +
-      'prints it for Graphviz: zk-lock graph --dot | dot -Tsvg > waits.svg',
+    'Shows each lock that somebody waits for: who holds it, and who waits. Behind them are the deadlocks, which are callers that wait for ' +
+      'each other.',
+    'For Graphviz: zk-lock graph --dot | dot -Tsvg > waits.svg',
   ],
   flags: [{ name: 'dot', text: 'print it in the language of Graphviz' }],
   exitTexts: [EXIT_TEXTS[0]!, ['1', 'there is a deadlock'], ...EXIT_TEXTS.slice(2)],

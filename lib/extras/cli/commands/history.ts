@@ -1,10 +1,11 @@
+import { visible } from '../../../lock/visible.js';
 import type { LockHistory } from '../../doctor/lock-history.js';
 import type { Call, Command } from '../command.js';
 import { nameText } from '../contenders.js';
-import { EXIT, EXIT_TEXTS } from '../exit-codes.js';
+import { EXIT, LOOK_EXIT_TEXTS } from '../exit-codes.js';
 import { withDoctor } from '../step.js';
 import { tableLines } from '../table.js';
-import { momentText, spanText, visible } from '../words.js';
+import { momentText, spanText } from '../words.js';
 
 const COLUMNS = [
   { title: 'SINCE' },
@@ -21,9 +22,11 @@ export const history: Command = {
   operands: 'KEY',
   operandCount: [1, 1],
   summary: 'the last holds of a lock',
-  about: ['Shows who held the lock, the last one first, where the option history of the application keeps it.'],
+  about: [
+    'Shows who held the lock, the last one first. It is there where the application keeps it, by its option history.',
+  ],
   flags: [],
-  exitTexts: EXIT_TEXTS,
+  exitTexts: LOOK_EXIT_TEXTS,
   run: runHistory,
 };
 

@@ -1,16 +1,17 @@
+import { visible } from '../../../lock/visible.js';
 import type { LockRow } from '../../doctor/lock-scan.js';
 import type { Call, Command } from '../command.js';
 import { nameText, whoText } from '../contenders.js';
-import { EXIT, EXIT_TEXTS } from '../exit-codes.js';
+import { EXIT, LOOK_EXIT_TEXTS } from '../exit-codes.js';
 import { scanOptions } from '../scanning.js';
 import { withDoctor } from '../step.js';
 import { tableLines } from '../table.js';
-import { countText, spanText, visible } from '../words.js';
+import { countText, spanText } from '../words.js';
 
 const COLUMNS = [
   { title: 'KEY', cut: 'middle' },
   { title: 'STATE' },
-  { title: 'AGE', align: 'right' },
+  { title: 'ASKED', align: 'right' },
   { title: 'WAITING', align: 'right' },
   { title: 'LONGEST', align: 'right' },
   { title: 'HOLDER', cut: 'end' },
@@ -23,12 +24,14 @@ export const ls: Command = {
   operandCount: [0, 1],
   summary: 'all locks that are held or waited for',
   about: [
-    'Lists the keys below PREFIX (all, where there is none) that have contenders, or that a vanished holder keeps closed. AGE is how ' +
-      'long the oldest holder has been in the queue, LONGEST how long the first of the WAITING has waited. On a terminal keys are cut ' +
-      'in the middle where they do not fit; in a pipe, and with --json, they are whole.',
+    'Lists the locks that somebody holds or waits for, and those that a holder which vanished has left closed. With PREFIX it lists those ' +
+      'below it.',
+    'ASKED is when the first of the holders asked: it has held since then, or waited first. WAITING is how many wait, and LONGEST how ' +
+      'long the first of them has waited.',
+    'At a terminal, keys that do not fit are cut in their middle. In a pipe, and with --json, they are whole.',
   ],
   flags: [],
-  exitTexts: EXIT_TEXTS,
+  exitTexts: LOOK_EXIT_TEXTS,
   run: runLs,
 };
 
@@ -48,11 +51,11 @@ async function runLs(call: Call): Promise<number> {
 }
 
 function cells(row: LockRow): string[] {
-  const { key, state, holdMs, waiting, longestWaitMs } = row;
+  const { key, state, holderAgeMs, waiting, longestWaitMs } = row;
   return [
     visible(key),
     state,
-    holdMs === undefined ? '-' : spanText(holdMs),
+    holderAgeMs === undefined ? '-' : `${spanText(holderAgeMs)} ago`,
     `${waiting}`,
     longestWaitMs === undefined ? '-' : spanText(longestWaitMs),
     holderText(row),

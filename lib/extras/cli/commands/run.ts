@@ -4,6 +4,7 @@ import type { AcquireOptions } from '../../../lock/acquire-options.js';
 import { LockError, type LockErrorCode } from '../../../lock/errors.js';
 import type { LockHandle } from '../../../lock/handle.js';
 import { createLockService } from '../../../open.js';
+import { visible } from '../../../lock/visible.js';
 import type { Call, Command } from '../command.js';
 import { whoText } from '../contenders.js';
 import { EXIT, RUN_EXIT_TEXTS } from '../exit-codes.js';
@@ -11,7 +12,7 @@ import { signalCode } from '../run/child-command.js';
 import { graceOf, runUnder } from '../run/run-under.js';
 import { SignalRelay } from '../run/signal-relay.js';
 import { UsageError } from '../usage-error.js';
-import { countText, visible } from '../words.js';
+import { countText } from '../words.js';
 
 /** A wait for ever, for a clock. */
 const FOR_EVER_MS = Number.MAX_SAFE_INTEGER;
@@ -28,23 +29,24 @@ export const run: Command = {
   summary: 'run a command under a lock',
   about: [
     'Waits for the lock, runs the command while it is held, and releases it when the command has ended. The command has the streams of ' +
-      'this process, and in its environment ZK_LOCK_TOKEN (hand it to the store, which then refuses a stale writer), ZK_LOCK_KEY and ' +
-      'ZK_LOCK_NODE. SIGINT, SIGTERM, SIGHUP and SIGQUIT are passed on.',
+      'this process. SIGINT, SIGTERM, SIGHUP and SIGQUIT are passed on to it.',
+    'Its environment has ZK_LOCK_KEY, ZK_LOCK_NODE and ZK_LOCK_TOKEN. Hand the token to the store: it then refuses a stale writer.',
     'When the lock is lost, the command gets SIGTERM at once, and SIGKILL after the grace. Except at a terminal, all processes of its ' +
-      'group get them. What the command has left in the background does not keep the lock, and nothing stops it when zk-lock itself ' +
-      'is killed with SIGKILL: the token is for that.',
+      'group get both.',
+    'What the command leaves in the background does not keep the lock. When zk-lock itself is killed with SIGKILL, nothing stops the ' +
+      'command: the token is for that.',
   ],
   flags: [
-    { name: 'once', text: 'try once; leave the command out where the lock is busy' },
+    { name: 'once', text: 'try once; if the lock is busy, do not run the command' },
     {
       name: 'at-least',
       value: 'TIME',
-      text: 'keep the key busy for so long from the start on, for jobs of many machines',
+      text: 'keep the key busy for so long after the start, for jobs that many machines have',
     },
     { name: 'mode', value: 'MODE', text: 'exclusive (the default), read or write' },
     { name: 'grace', value: 'TIME', text: 'from SIGTERM to SIGKILL, when the lock is lost (5s)' },
-    { name: 'busy-code', value: 'N', text: 'the exit code where the lock is busy (122, with --once 0)' },
-    { name: 'label', value: 'TEXT', text: "what show and ls say of it (the command's name)" },
+    { name: 'busy-code', value: 'N', text: 'the exit code if the lock is busy (122; with --once 0)' },
+    { name: 'label', value: 'TEXT', text: 'what show and ls call it (as the command is called)' },
     { name: 'verbose', text: 'say on stderr what happens' },
   ],
   exitTexts: RUN_EXIT_TEXTS,
@@ -117,7 +119,7 @@ async function acquire(call: Call, locks: LockService, options: AcquireOptions):
       ({ holders: [holder], queueLength }) => {
         if (isOver || holder === undefined) return;
         const ahead = queueLength > 1 ? `, ${countText(queueLength - 1, 'other')} in the queue` : '';
-        const text = `waiting for ${key}: held by ${whoText(holder)}, token ${holder.fencingToken}${ahead}`;
+        const text = `waiting for ${visible(key)}: held by ${whoText(holder)}, token ${holder.fencingToken}${ahead}`;
         call.terminal.tell(text, { event: 'waiting', key });
       },
       () => undefined,

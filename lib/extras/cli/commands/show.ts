@@ -1,10 +1,13 @@
 import type { LockSnapshot } from '../../../lock/snapshot.js';
 import { createLockService } from '../../../open.js';
+import { visible } from '../../../lock/visible.js';
+import { quoted, shellWords } from '../../doctor/findings/command-lines.js';
 import type { Call, Command } from '../command.js';
+import { connectionWords } from '../connection.js';
 import { abandonedLines, holderLines, whoText } from '../contenders.js';
-import { EXIT, EXIT_TEXTS } from '../exit-codes.js';
+import { EXIT, LOOK_EXIT_TEXTS } from '../exit-codes.js';
 import { tableLines } from '../table.js';
-import { quoted, spanText, visible } from '../words.js';
+import { spanText } from '../words.js';
 
 const MAX_SHOWN = 10;
 
@@ -19,7 +22,7 @@ export const show: Command = {
       'read: what it shows was true when the servers answered.',
   ],
   flags: [{ name: 'all', text: 'all waiting contenders, up to a hundred, instead of ten' }],
-  exitTexts: EXIT_TEXTS,
+  exitTexts: LOOK_EXIT_TEXTS,
   run: runShow,
 };
 
@@ -30,7 +33,9 @@ async function runShow({ operands, connection, terminal, flags }: Call): Promise
   if (terminal.isJson) terminal.printJson(snapshot);
   else {
     const lines = snapshotLines(snapshot, terminal.width, flags.isSet('all') ? Infinity : MAX_SHOWN);
-    terminal.print(...lines, ...adviceLines(snapshot, connection.namespace));
+    const { namespace = '' } = connection;
+    const options = [...(namespace === '' ? [] : ['--namespace', namespace]), ...connectionWords(flags, connection)];
+    terminal.print(...lines, ...adviceLines(snapshot, options));
   }
   return EXIT.done;
 }
@@ -67,9 +72,10 @@ function queueLines({ queue, waitEstimateMs }: LockSnapshot, width: number, most
   return [`Waiting${estimate}`, ...tableLines(columns, rows, width - 2).map((line) => `  ${line}`)];
 }
 
-function adviceLines({ key, holders, abandoned, state }: LockSnapshot, namespace = ''): string[] {
+/** @param options what a command must say of the connection, to mean the same lock */
+function adviceLines({ key, holders, abandoned, state }: LockSnapshot, options: readonly string[]): string[] {
   const [holder] = holders;
-  const at = quoted(visible(key)) + (namespace === '' ? '' : ` --namespace ${quoted(visible(namespace))}`);
+  const at = visible([quoted(key), shellWords(options)].join(' ').trimEnd());
   if (holder !== undefined)
     return [
       '',

@@ -94,7 +94,7 @@ export class ChildCommand {
   }
 }
 
-/** As a shell tells it. */
+/** As a shell tells it: 127 where there is no such program, 126 for all else that keeps one from being started. */
 export function exitCodeOf(ending: Ending): number {
   switch (ending.type) {
     case 'exited':
@@ -102,8 +102,13 @@ export function exitCodeOf(ending: Ending): number {
     case 'killed':
       return signalCode(ending.signal);
     case 'not started':
-      return ending.error.code === 'ENOENT' ? EXIT.notFound : EXIT.notExecutable;
+      return isMissing(ending.error) ? EXIT.notFound : EXIT.notExecutable;
   }
+}
+
+/** Whether there is no such program. Node refuses the empty name by itself; shells look for it, and do not find it. */
+export function isMissing({ code }: NodeJS.ErrnoException): boolean {
+  return code === 'ENOENT' || code === 'ERR_INVALID_ARG_VALUE';
 }
 
 export function signalCode(signal: NodeJS.Signals): number {

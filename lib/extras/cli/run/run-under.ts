@@ -1,9 +1,10 @@
 import { LockError } from '../../../lock/errors.js';
 import type { LockHandle } from '../../../lock/handle.js';
+import { visible } from '../../../lock/visible.js';
 import type { Call } from '../command.js';
 import { EXIT } from '../exit-codes.js';
-import { spanText, visible } from '../words.js';
-import { ChildCommand, type Ending, exitCodeOf } from './child-command.js';
+import { spanText } from '../words.js';
+import { ChildCommand, type Ending, exitCodeOf, isMissing } from './child-command.js';
 import type { SignalRelay } from './signal-relay.js';
 
 const GRACE_MS = 5_000;
@@ -67,7 +68,14 @@ function endText(ending: Ending): string {
   return ending.type === 'killed' ? ending.signal : `exit code ${exitCodeOf(ending)}`;
 }
 
-function reasonOf({ code, message }: NodeJS.ErrnoException): string {
-  if (code === 'ENOENT') return 'there is no such program';
-  return code === 'EACCES' ? 'it is not executable' : message;
+function reasonOf(error: NodeJS.ErrnoException): string {
+  if (isMissing(error)) return 'there is no such program';
+  switch (error.code) {
+    case 'EACCES':
+      return 'it is not executable';
+    case 'E2BIG':
+      return 'its arguments, or they and its environment, are longer than this system allows. Hand them over in a file, or by stdin';
+    default:
+      return error.message;
+  }
 }

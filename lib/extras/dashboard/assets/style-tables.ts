@@ -33,6 +33,7 @@ svg.span { display: block; width: 100%; height: 0.6rem; }
 svg.span { background: linear-gradient(var(--line), var(--line)) center / 100% 1px no-repeat; }
 svg.span rect { fill: var(--accent); }
 svg.span .waited { fill: var(--wait); }
+svg.span .asked { fill-opacity: 0.6; }
 svg.span .lost { fill: var(--bad); }
 
 .scroll { overflow: auto; max-height: 75vh; border: 1px solid var(--line); border-radius: 0.35rem; }

@@ -99,11 +99,11 @@ function heading({ id, title, isNumber }: Column, query: ListQuery): Html {
 }
 
 function tableRow(row: LockRow): Html {
-  const { key, template, holdMs, longestWaitMs } = row;
+  const { key, template, holderAgeMs, longestWaitMs } = row;
   const cells: [ColumnId, Html | string][] = [
     ['state', statePill(row.state, row.abandoned !== undefined)],
     ['holder', holder(row)],
-    ['age', holdMs === undefined ? '' : shownDuration(holdMs)],
+    ['age', holderAgeMs === undefined ? '' : `${shownDuration(holderAgeMs)} ago`],
     ['waiting', row.waiting === 0 ? '' : shownCount(row.waiting)],
     ['longest', longestWaitMs === undefined ? '' : shownDuration(longestWaitMs)],
     ['template', html`<bdi>${template}</bdi>`],

@@ -117,6 +117,6 @@ const WORDS: Readonly<Record<Step['type'], (look: LockLook, token: bigint | unde
 function named(holder: ContenderSnapshot | undefined, token: bigint | undefined): Html {
   if (holder === undefined) return html`the holder with the token ${token}, which was not seen there a moment ago`;
   const { client, ageMs } = holder;
-  return html`<strong><bdi>${labelOf(client)}</bdi></strong> on <bdi>${placeOf(client)}</bdi> (token ${token}, here for
-    ${shownDuration(ageMs)})`;
+  return html`<strong><bdi>${labelOf(client)}</bdi></strong> on <bdi>${placeOf(client)}</bdi> (token ${token}, asked
+    ${shownDuration(ageMs)} ago)`;
 }

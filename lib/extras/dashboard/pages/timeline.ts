@@ -12,7 +12,10 @@ const LONGEST_MS = 366 * 24 * 3_600_000;
 type PastHold = LockHistory['holds'][number];
 type Action = (holder: ContenderSnapshot) => Html | undefined;
 
-/** Holders, queue and past in one table with one scale of time: the bars for those who see, the same in words for all. */
+/**
+ * Holders, queue and past in one table with one scale of time: the bars for those who see, the same in words for all. The bar of who
+ * holds now begins where it asked: since when it holds, its node does not say.
+ */
 export function timeline({ at, snapshot, history }: LockLook, action: Action): Html {
   const { holders, queue, queueLength } = snapshot;
   const begins = [...holders, ...queue].map(({ ageMs }) => at.getTime() - ageMs);
@@ -38,7 +41,7 @@ export function timeline({ at, snapshot, history }: LockLook, action: Action): H
       </thead>
       ${group(
         'Holds it now',
-        holders.map((one) => nowRow(one, scale, 'held', `here for ${shownDuration(one.ageMs)}`, action(one))),
+        holders.map((one) => nowRow(one, scale, 'asked', `asked ${shownDuration(one.ageMs)} ago`, action(one))),
       )}
       ${group(
         `Waits for it, in this order${unseen > 0 ? ` (${plural(unseen, 'more call', 'more calls')} behind them)` : ''}`,
@@ -76,7 +79,7 @@ function group(title: string, rows: readonly Html[]): Html {
   </tbody>`;
 }
 
-function nowRow(one: ContenderSnapshot, scale: TimeScale, kind: 'held' | 'waited', text: string, action?: Html): Html {
+function nowRow(one: ContenderSnapshot, scale: TimeScale, kind: 'asked' | 'waited', text: string, action?: Html): Html {
   const { client, mode, fencingToken, ageMs, nodePath } = one;
   return row({
     id: nodePath,

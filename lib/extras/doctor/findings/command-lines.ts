@@ -1,29 +1,46 @@
-/** How the commands of the doctor are called in a shell. */
-const COMMAND = 'npx -p nestjs-zookeeper-lock zk-lock';
-
 /** A key, as a command names it: the same key of another namespace is another lock. */
 export interface NamedKey {
   readonly key: string;
   readonly namespace: string;
 }
 
-/** The command that breaks the lock of the holder with this token. */
-export function breakLine(named: NamedKey, token: bigint, reason: string): string {
-  return `${COMMAND} break ${operand(named)} --token ${token} --reason ${quoted(reason)}`;
+/** The commands that people paste into a shell. */
+export class CommandLines {
+  readonly #command: string;
+  readonly #options: string;
+
+  /** @param options what each of them says of the connection, as words of the command line: `['--connect', 'zk1:2181']` */
+  constructor(options: readonly string[] = []) {
+    // The package for Kerberos is none of those that come with this one.
+    const more = options.some((word) => word.startsWith('--kerberos')) ? ' -p kerberos' : '';
+    this.#command = `npx -p nestjs-zookeeper-lock${more} zk-lock`;
+    this.#options = shellWords(options);
+  }
+
+  /** The command that breaks the lock of the holder with this token. */
+  break(named: NamedKey, token: bigint, reason: string): string {
+    return `${this.#command} break ${this.#operand(named)} --token ${token} --reason ${quoted(reason)}`;
+  }
+
+  /** The command that ends all waits for a key. */
+  drain(named: NamedKey, reason: string): string {
+    return `${this.#command} drain ${this.#operand(named)} --reason ${quoted(reason)}`;
+  }
+
+  /** The command that opens a key which a holder that vanished has left closed. */
+  clear(named: NamedKey, token: bigint, reason: string): string {
+    return `${this.#command} clear ${this.#operand(named)} --token ${token} --reason ${quoted(reason)}`;
+  }
+
+  #operand({ key, namespace }: NamedKey): string {
+    const options = namespace === '' ? [] : [`--namespace ${quoted(namespace)}`];
+    return [quoted(key), ...options, this.#options].filter((part) => part !== '').join(' ');
+  }
 }
 
-/** The command that ends all waits for a key. */
-export function drainLine(named: NamedKey, reason: string): string {
-  return `${COMMAND} drain ${operand(named)} --reason ${quoted(reason)}`;
-}
-
-/** The command that opens a key which a holder that vanished has left closed. */
-export function clearLine(named: NamedKey, token: bigint, reason: string): string {
-  return `${COMMAND} clear ${operand(named)} --token ${token} --reason ${quoted(reason)}`;
-}
-
-function operand({ key, namespace }: NamedKey): string {
-  return namespace === '' ? quoted(key) : `${quoted(key)} --namespace ${quoted(namespace)}`;
+/** Words of a command line, as a POSIX shell reads them. Names of options need no quotes. */
+export function shellWords(words: readonly string[]): string {
+  return words.map((word) => (/^--[a-z-]+$/.test(word) ? word : quoted(word))).join(' ');
 }
 
 /** A text as one word of a POSIX shell, whatever it has in it. */

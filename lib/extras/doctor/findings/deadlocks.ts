@@ -1,11 +1,12 @@
 import type { SeenContender, SeenKey } from '../look/seen-key.js';
 import { holdersOf } from '../look/lock-row.js';
 import type { WaitGraphFacts } from '../wait-graph.js';
+import type { CommandLines } from './command-lines.js';
 import { breakLineOf } from './costliest.js';
 import type { Weighed } from './weighed.js';
 
 /** Callers that wait for each other, and will for ever unless one of them has a bound on its wait. */
-export function deadlocks({ nodes, cycles }: WaitGraphFacts, keys: readonly SeenKey[]): Weighed[] {
+export function deadlocks({ nodes, cycles }: WaitGraphFacts, keys: readonly SeenKey[], lines: CommandLines): Weighed[] {
   if (cycles.length === 0) return [];
   const byId = new Map(nodes.map((node) => [node.id, node]));
   return cycles.map((cycle) => {
@@ -22,13 +23,13 @@ export function deadlocks({ nodes, cycles }: WaitGraphFacts, keys: readonly Seen
       severity: 'critical',
       key: inCycle[0]?.key,
       text: `${waits.length} callers wait for each other: ${waits.join(', which is held by the next one; ')}, which is held by the first one.`,
-      advice: `Break one of the locks, such as that of the youngest hold: ${youngest(inCycle, cycle) ?? ''}. Then let all of this code take its locks in one order, or all at once (acquireAll, transaction).`,
+      advice: `Break one of the locks, such as that of the holder that asked last: ${youngest(inCycle, cycle, lines) ?? ''}. Then let all of this code take its locks in one order, or all at once (acquireAll, transaction).`,
       weight: waits.length,
     };
   });
 }
 
-function youngest(keys: readonly SeenKey[], cycle: readonly string[]): string | undefined {
+function youngest(keys: readonly SeenKey[], cycle: readonly string[], lines: CommandLines): string | undefined {
   const held = keys.flatMap((seen) =>
     holdersOf(seen.contenders)
       .filter(({ snapshot: { client, nodePath } }) =>
@@ -37,5 +38,5 @@ function youngest(keys: readonly SeenKey[], cycle: readonly string[]): string | 
       .map((holder): readonly [SeenKey, SeenContender] => [seen, holder]),
   );
   const [found] = held.sort(([, one], [, other]) => one.snapshot.ageMs - other.snapshot.ageMs);
-  return found && breakLineOf(...found);
+  return found && breakLineOf(lines, ...found);
 }

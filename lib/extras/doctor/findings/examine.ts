@@ -6,6 +6,7 @@ import type { SessionAccess } from '../../../engine/lock-service.js';
 import { lookAround } from '../look/look-around.js';
 import type { ListedNode } from '../look/lock-tree.js';
 import { ManyReads } from '../look/many-reads.js';
+import { CommandLines } from './command-lines.js';
 import { costliestOf } from './costliest.js';
 import { deadlocks } from './deadlocks.js';
 import { abandonedKeys, longHolds, longQueues, unlabelledWaits } from './holds-and-queues.js';
@@ -23,7 +24,7 @@ const OF_SERVERS = '/zookeeper';
 
 /** Reads a part of the tree, and tells what is worth knowing of it. @param marks what earlier looks knew of the times of transactions */
 export async function examine(access: SessionAccess, options: ExamineOptions, marks: Marks): Promise<LockExamination> {
-  const { longHoldMs = LONG_HOLD_MS, longQueue = LONG_QUEUE, signal } = options;
+  const { longHoldMs = LONG_HOLD_MS, longQueue = LONG_QUEUE, lineOptions, signal } = options;
   const { session, namespace, waitMs } = access;
   const tree = await lookAround(access, options);
   const { at, keys, unreadable } = tree;
@@ -36,17 +37,18 @@ export async function examine(access: SessionAccess, options: ExamineOptions, ma
   const emptySince = ({ stat }: ListedNode): number | undefined =>
     stat.cversion === 0 ? stat.ctime : clock.latest(stat.pzxid);
   const limits = { longHoldMs, longQueue };
+  const lines = new CommandLines(lineOptions);
   const findings = [
-    ...deadlocks(graphOf(keys), keys),
-    ...abandonedKeys(keys),
-    ...orphans(keys, nowMs),
+    ...deadlocks(graphOf(keys), keys, lines),
+    ...abandonedKeys(keys, lines),
+    ...orphans(keys, nowMs, lines),
     ...staleMarkers(markers),
-    ...silentHolders(silent),
+    ...silentHolders(silent, lines),
     ...nearlyFull(nodes.filter(isQueue), ({ path }) => path.slice(namespace.length) || '/'),
     ...crowdedSessions(keys),
     ...crowdedHosts(keys),
-    ...longHolds(keys, limits),
-    ...longQueues(keys, limits),
+    ...longHolds(keys, limits, lines),
+    ...longQueues(keys, limits, lines),
     ...mixedFamilies(keys),
     ...foreignContenders(keys),
     ...strangers(
@@ -62,7 +64,7 @@ export async function examine(access: SessionAccess, options: ExamineOptions, ma
     ...unlabelledWaits(keys),
   ];
   marks.remember(tree, nowMs);
-  return lockExamination({ at: new Date(at), findings: worstFirst(findings), costliest: costliestOf(keys) });
+  return lockExamination({ at: new Date(at), findings: worstFirst(findings), costliest: costliestOf(keys, lines) });
 }
 
 function isOfServers(path: string): boolean {

@@ -2,7 +2,7 @@ import { stricter } from '../../../lock/abandoned.js';
 import { nameOf } from '../graph/callers.js';
 import { holdersOf, rowOf, waitersOf } from '../look/lock-row.js';
 import { namedKey, type SeenContender, type SeenKey } from '../look/seen-key.js';
-import { clearLine, drainLine } from './command-lines.js';
+import type { CommandLines } from './command-lines.js';
 import { breakLineOf } from './costliest.js';
 import { duration, firstOf, type Weighed, whoIs } from './weighed.js';
 
@@ -11,33 +11,38 @@ export interface Limits {
   readonly longQueue: number;
 }
 
-/** Holders that have been there for long. */
-export function longHolds(keys: readonly SeenKey[], { longHoldMs }: Limits): Weighed[] {
+/** Holders that asked long ago. Whether they have waited first is not to be seen from outside. */
+export function longHolds(keys: readonly SeenKey[], { longHoldMs }: Limits, lines: CommandLines): Weighed[] {
   return keys.flatMap((seen) => {
     const long = holdersOf(seen.contenders).filter(({ snapshot }) => snapshot.ageMs > longHoldMs);
     const [oldest] = long.sort((one, other) => other.snapshot.ageMs - one.snapshot.ageMs);
-    return oldest === undefined ? [] : [longHold(seen, oldest, long.length - 1)];
+    return oldest === undefined ? [] : [longHold(lines, seen, oldest, othersText(long.length - 1, longHoldMs))];
   });
 }
 
-function longHold(seen: SeenKey, { snapshot, ...holder }: SeenContender, others: number): Weighed {
+function longHold(lines: CommandLines, seen: SeenKey, { snapshot, ...holder }: SeenContender, others: string): Weighed {
   const { waiting, waitedMs } = rowOf(seen);
-  const more = others === 0 ? '' : `; ${others} more hold it for as long`;
   return {
     kind: 'long hold',
     severity: waiting > 0 ? 'warning' : 'notice',
     key: seen.key,
     text:
-      `${seen.key} is held by ${whoIs(snapshot)}, which has been in its queue for ${duration(snapshot.ageMs)}${more}. ` +
+      `${seen.key} is held by ${whoIs(snapshot)}, which asked for it ${duration(snapshot.ageMs)} ago${others}: it has held it since ` +
+      'then, or waited first. ' +
       (waiting === 0 ? 'Nobody waits for it.' : `${waiting} wait for it, ${duration(waitedMs)} taken together.`),
     advice:
       `See what it does, in the log or with a profiler. If it does not end by itself: ` +
-      `${breakLineOf(seen, { ...holder, snapshot })}. Jobs that take so long on purpose: raise longHoldMs.`,
+      `${breakLineOf(lines, seen, { ...holder, snapshot })}. Jobs that take so long on purpose: raise longHoldMs (--long-hold).`,
     weight: waitedMs + snapshot.ageMs,
   };
 }
 
-export function longQueues(keys: readonly SeenKey[], { longQueue }: Limits): Weighed[] {
+function othersText(count: number, longHoldMs: number): string {
+  if (count === 0) return '';
+  return `; ${count === 1 ? '1 more that holds it' : `${count} more that hold it`} asked over ${duration(longHoldMs)} ago`;
+}
+
+export function longQueues(keys: readonly SeenKey[], { longQueue }: Limits, lines: CommandLines): Weighed[] {
   return keys.flatMap((seen) => {
     const { key, waiting, longestWaitMs = 0, holders } = rowOf(seen);
     if (waiting <= longQueue) return [];
@@ -50,7 +55,7 @@ export function longQueues(keys: readonly SeenKey[], { longQueue }: Limits): Wei
         text: `${waiting} wait for ${key}, the first of them for ${duration(longestWaitMs)}. ${who}.`,
         advice:
           'Hold the lock for less work, or spread it over more keys; maxWaiting turns callers away while the queue is long. To end all ' +
-          `waits now: ${drainLine(namedKey(seen), `${waiting} wait`)}`,
+          `waits now: ${lines.drain(namedKey(seen), `${waiting} wait`)}`,
         weight: waiting,
       },
     ];
@@ -84,7 +89,7 @@ export function unlabelledWaits(keys: readonly SeenKey[]): Weighed[] {
 }
 
 /** Holders that vanished inside, and what they left is not recovered. */
-export function abandonedKeys(keys: readonly SeenKey[]): Weighed[] {
+export function abandonedKeys(keys: readonly SeenKey[], lines: CommandLines): Weighed[] {
   return keys.flatMap((seen) => {
     const { key, contenders, vanished } = seen;
     if (vanished === undefined) return [];
@@ -93,7 +98,7 @@ export function abandonedKeys(keys: readonly SeenKey[]): Weighed[] {
     const isTaken = holdersOf(contenders).length > 0;
     const { label, host, pid, token } = holder;
     const who = nameOf({ label, host, pid });
-    const clear = clearLine(namedKey(seen), token, 'what it left is repaired');
+    const clear = lines.clear(namedKey(seen), token, 'what it left is repaired');
     return [
       {
         kind: 'abandoned',

@@ -1,7 +1,7 @@
 import type { Intervention } from '../../../queue/intervention.js';
 import { holdersOf } from '../look/lock-row.js';
 import type { SeenContender, SeenKey } from '../look/seen-key.js';
-import { quoted } from './command-lines.js';
+import { type CommandLines, quoted } from './command-lines.js';
 import { breakLineOf } from './costliest.js';
 import { duration, type Weighed, whoIs } from './weighed.js';
 
@@ -21,14 +21,14 @@ export interface SeenMarker {
 }
 
 /** Nodes that stand in a queue though nobody stands behind them, as far as that shows from outside. */
-export function orphans(keys: readonly SeenKey[], nowMs: number): Weighed[] {
+export function orphans(keys: readonly SeenKey[], nowMs: number, lines: CommandLines): Weighed[] {
   return keys.flatMap((seen) =>
     seen.contenders.flatMap((contender) => {
       const what = whyOrphan(contender, nowMs);
       if (what === undefined) return [];
       const { nodePath } = contender.snapshot;
       const isHolder = contender.standing === 'holds';
-      const remove = isHolder ? breakLineOf(seen, contender) : `zkCli.sh delete ${quoted(nodePath)}`;
+      const remove = isHolder ? breakLineOf(lines, seen, contender) : `zkCli.sh delete ${quoted(nodePath)}`;
       return [orphan(what.severity, seen.key, `${nodePath} ${what.text}`, `${what.advice} ${remove}`)];
     }),
   );
@@ -87,7 +87,7 @@ export interface SilentHolder {
  * A process that holds a lock writes a heartbeat every quarter of its session time-out, unless it writes all the time. So an old
  * hold without either is likely to be one that its process has forgotten, or could not remove.
  */
-export function silentHolders(silent: readonly SilentHolder[]): Weighed[] {
+export function silentHolders(silent: readonly SilentHolder[], lines: CommandLines): Weighed[] {
   return silent.map(({ seen, holder, silentMs }) => {
     const { snapshot } = holder;
     const last = silentMs === undefined ? 'has no heartbeat' : `wrote its last heartbeat ${duration(silentMs)} ago`;
@@ -98,7 +98,7 @@ export function silentHolders(silent: readonly SilentHolder[]): Weighed[] {
       `${snapshot.nodePath} of ${whoIs(snapshot)} holds the lock, and its session (${snapshot.sessionId}) lives, but ${last}: perhaps ` +
         'nobody in that process holds it any more. A session that writes all the time needs no heartbeat either.',
       `Ask that process (LockService.query() lists what it holds; the event not-removed tells what it could not remove). If it does not ` +
-        `know of it: ${breakLineOf(seen, holder)}`,
+        `know of it: ${breakLineOf(lines, seen, holder)}`,
     );
   });
 }

@@ -16,7 +16,7 @@ export function rowOf({ key, contenders, vanished }: SeenKey): LockRow {
     state: holders.length > 0 ? 'HELD' : vanished === undefined ? 'FREE' : 'EXPIRED',
     holders: holders.map(({ snapshot }) => snapshot),
     waiting: waits.length,
-    holdMs: largest(holders.map(({ snapshot }) => snapshot.ageMs)),
+    holderAgeMs: largest(holders.map(({ snapshot }) => snapshot.ageMs)),
     longestWaitMs: largest(waits),
     waitedMs: waits.reduce((sum, ageMs) => sum + ageMs, 0),
     abandoned: vanished && toldOf(vanished),

@@ -76,6 +76,26 @@ describe('The help', () => {
     expect(pages.length).toBe(12);
   });
 
+  it('says what it says in sentences that can be read at a glance: of thirty words at the most', () => {
+    const sentences = COMMANDS.flatMap(({ about, flags }) => [...about, ...flags.map(({ text }) => text)]).flatMap(
+      (text) => text.split(/\. /),
+    );
+    expect(sentences.filter((sentence) => sentence.split(' ').length > 30)).toEqual([]);
+  });
+
+  it('breaks no command to copy between two lines', () => {
+    expect(pages.join('\n')).toContain('zk-lock graph --dot | dot -Tsvg > waits.svg\n');
+  });
+
+  it('names no exit code that the command does not have', () => {
+    const codesOf = (name: string): string[] =>
+      COMMANDS.find((one) => one.name === name)!.exitTexts.map(([code]) => code);
+    for (const name of ['ls', 'show', 'watch', 'history']) expect(codesOf(name)).not.toContain('1');
+    for (const name of ['graph', 'doctor', 'check', 'break', 'drain', 'clear']) expect(codesOf(name)).toContain('1');
+    const stepping = COMMANDS.filter(({ group }) => group === 'Step in').map((command) => commandHelp(command));
+    for (const page of stepping) expect(page).not.toMatch(/nothing was found|findings|check/);
+  });
+
   it('names every command, every option and every exit code', () => {
     for (const { name, summary } of COMMANDS) expect(pages[0]).toMatch(new RegExp(`^  ${name}\\b.*${summary}$`, 'm'));
     for (const [index, { flags, exitTexts }] of COMMANDS.entries()) {

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { connectionOf } from '../../../../lib/extras/cli/connection.js';
+import { connectionOf, connectionWords } from '../../../../lib/extras/cli/connection.js';
 import { Flags } from '../../../../lib/extras/cli/flags.js';
 
 describe('The connection of the command line', () => {
@@ -67,6 +67,36 @@ describe('The connection of the command line', () => {
   it('knows Kerberos', () => {
     expect(connection({ kerberos: true }).auth).toEqual({ scheme: 'kerberos' });
     expect(connection({ 'kerberos-principal': 'app' }).auth).toEqual({ scheme: 'kerberos', principal: 'app' });
+  });
+
+  const repeated = (given: Record<string, string | boolean>, environment: Record<string, string> = {}) => {
+    const flags = new Flags(given);
+    return connectionWords(flags, connectionOf(flags, { ZK_LOCK_CONNECT: 'zk9', ...environment }));
+  };
+
+  it('is repeated in lines to paste as far as it stood on the command line', () => {
+    expect(repeated({})).toEqual([]);
+    expect(repeated({ json: true, reason: 'why' }, { ZK_LOCK_WAIT: '2s', ZK_LOCK_TLS: '1' })).toEqual([]);
+    const given = { connect: 'zk1,zk2/app', 'tls-servername': '-zk', tls: true, wait: '3s', 'long-hold': '1s' };
+    expect(repeated(given)).toEqual(['--connect', 'zk1,zk2/app', '--tls', '--tls-servername=-zk', '--wait', '3s']);
+  });
+
+  it('is repeated without the namespace, which the lines name, but for one that takes that of the environment away', () => {
+    expect(repeated({ namespace: '/app' })).toEqual([]);
+    expect(repeated({ namespace: '' }, { ZK_LOCK_NAMESPACE: '/app' })).toEqual(['--namespace', '']);
+  });
+
+  it('is repeated with the files of secrets, and never with what is in them', () => {
+    const digest = file('digest', 'ada:secret');
+    const given = { 'auth-digest-file': digest, 'tls-key': file('key', 'secret') };
+    const words = repeated(given, { ZK_LOCK_TLS_PASSPHRASE: 'secret' });
+    expect(words).toEqual(['--auth-digest-file', digest, '--tls-key', join(folder, 'key')]);
+    expect(repeated({}, { ZK_LOCK_AUTH_DIGEST: 'ada:secret' })).toEqual([]);
+  });
+
+  it('is repeated with Kerberos from wherever that was asked for, as the line must name its package', () => {
+    expect(repeated({}, { ZK_LOCK_KERBEROS: '1' })).toEqual(['--kerberos']);
+    expect(repeated({ kerberos: true })).toEqual(['--kerberos']);
   });
 
   it.each<[string, Record<string, string | boolean>, Record<string, string>]>([

@@ -1,14 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import {
-  cutEnd,
-  cutMiddle,
-  momentText,
-  quoted,
-  spanText,
-  visible,
-  widthOf,
-  wrapped,
-} from '../../../../lib/extras/cli/words.js';
+import { cutEnd, cutMiddle, momentText, spanText, widthOf, wrapped } from '../../../../lib/extras/cli/words.js';
 
 describe('Words of the command line', () => {
   it.each([
@@ -32,12 +23,6 @@ describe('Words of the command line', () => {
   it('show a moment in UTC, and survive one that no clock can show', () => {
     expect(momentText(new Date(Date.UTC(2026, 1, 3, 4, 5, 6)))).toBe('2026-02-03 04:05:06 UTC');
     expect(momentText(new Date(NaN))).toBe('unknown');
-  });
-
-  it('leave nothing of what others wrote that moves the cursor or turns the text', () => {
-    expect(visible('a\u001b[31mb\r\nc\u202ed\u2066e\u009bf ü日')).toBe(
-      'a\\u001b[31mb\\u000d\\u000ac\\u202ed\\u2066e\\u009bf ü日',
-    );
   });
 
   it('take two columns for wide characters, and none for marks above others', () => {
@@ -65,9 +50,5 @@ describe('Words of the command line', () => {
     expect(wrapped('one two three', 8)).toEqual(['one two', 'three']);
     expect(wrapped('one incomprehensibilities two', 8, '  ')).toEqual(['one', '  incomprehensibilities', '  two']);
     expect(wrapped('one two', Infinity)).toEqual(['one two']);
-  });
-
-  it('are quoted for a shell', () => {
-    expect(quoted("/it's $HOME")).toBe(`'/it'\\''s $HOME'`);
   });
 });

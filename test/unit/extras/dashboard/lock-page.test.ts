@@ -21,7 +21,7 @@ describe('The page of one lock', () => {
     const page = lockPage(look, ALL, undefined);
     const found = bars(page);
     const kinds = found.map(({ kind }) => kind);
-    expect(kinds.slice(0, 5)).toEqual(['held', 'waited', 'waited', 'waited', 'waited']);
+    expect(kinds.slice(0, 5)).toEqual(['asked', 'waited', 'waited', 'waited', 'waited']);
     expect(kinds.filter((kind) => kind === 'released')).toHaveLength(8);
     expect(kinds.filter((kind) => kind === 'lost')).toHaveLength(1);
     // Who holds or waits now does so to the end of the scale, and who came earlier has the longer bar.
@@ -43,6 +43,13 @@ describe('The page of one lock', () => {
     const recovering = lockSnapshot({ ...abandoned.snapshot, state: 'HELD', holders });
     const page = lockPage({ ...look, snapshot: recovering }, ALL, undefined);
     expect([steps(page), page.includes('recovering')]).toEqual([['break'], true]);
+  });
+
+  it('says of who holds when it asked, and not since when it holds: its node does not say that', () => {
+    const snapshot = lockSnapshot({ ...look.snapshot, holders: [{ ...look.snapshot.holders[0]!, ageMs: 192_000 }] });
+    const page = lockPage({ ...look, snapshot }, ALL, undefined);
+    expect(page).toContain('asked 3 min 12 s ago');
+    expect(page).not.toMatch(/(?:here|held) for/);
   });
 
   it('says how many wait behind those that it shows', () => {

@@ -102,7 +102,7 @@ describe('examine', () => {
   });
 
   it('refuses options that make no sense', async () => {
-    for (const options of [{ longHoldMs: -1 }, { longQueue: 'many' }, { keep: 1 }])
+    for (const options of [{ longHoldMs: -1 }, { longQueue: 'many' }, { lineOptions: '--connect zk1' }, { keep: 1 }])
       expect(await engine.failure(doctor.examine(options as object))).toMatchObject({ code: 'LOCK_CONFIGURATION' });
   });
 });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { CommandLines } from '../../../../lib/extras/doctor/findings/command-lines.js';
 import { costliestOf } from '../../../../lib/extras/doctor/findings/costliest.js';
 import {
   abandonedKeys,
@@ -21,6 +22,7 @@ import { listedWith, NOW_MS, seenWith } from './support/seen-keys.js';
 
 const LIMITS = { longHoldMs: 60_000, longQueue: 2 };
 const MINUTE_MS = 60_000;
+const LINES = new CommandLines();
 
 describe('Findings about holds and queues', () => {
   it('tell of holders that are older than the limit, and of none that are not', () => {
@@ -29,32 +31,34 @@ describe('Findings about holds and queues', () => {
       { owner: 'a', ageMs: 1_000 },
       { owner: 'b', ageMs: 10 * MINUTE_MS },
     ]);
-    expect(longHolds([young, waits], LIMITS)).toEqual([]);
+    expect(longHolds([young, waits], LIMITS, LINES)).toEqual([]);
     const old = seenWith('/old', [{ owner: 'a', ageMs: 60_001 }]);
     const worse = seenWith('/worse', [
       { owner: 'a', mode: 'read', ageMs: 5 * MINUTE_MS },
       { owner: 'b', mode: 'read', ageMs: 9 * MINUTE_MS, label: 'report' },
       { owner: 'c', mode: 'write', ageMs: MINUTE_MS },
     ]);
-    const [one, two] = longHolds([old, worse], LIMITS);
+    const [one, two] = longHolds([old, worse], LIMITS, LINES);
     expect(one).toMatchObject({ severity: 'notice', key: '/old', text: expect.stringContaining('Nobody waits') });
     expect(two).toMatchObject({ severity: 'warning', key: '/worse' });
     expect(two!.text).toContain('report, web-1, pid 7');
-    expect(two!.text).toContain('for 9 min; 1 more hold it for as long');
+    expect(two!.text).toContain(
+      'which asked for it 9 min ago; 1 more that holds it asked over 60 s ago: it has held it since then, or waited first.',
+    );
     expect(two!.advice).toContain("break '/worse' --token 2 ");
   });
 
   it('tell of queues that are longer than the limit', () => {
     const places = [{ owner: 'h' }, { owner: 'a', ageMs: 5_000 }, { owner: 'b', ageMs: 1_000 }];
-    expect(longQueues([seenWith('/a', places)], LIMITS)).toEqual([]);
-    const [found] = longQueues([seenWith('/a', [...places, { owner: 'c' }])], LIMITS);
+    expect(longQueues([seenWith('/a', places)], LIMITS, LINES)).toEqual([]);
+    const [found] = longQueues([seenWith('/a', [...places, { owner: 'c' }])], LIMITS, LINES);
     expect(found).toMatchObject({
       severity: 'warning',
       key: '/a',
       text: expect.stringMatching(/^3 wait .* for 5 s\. It is held/),
     });
     expect(found!.advice).toContain("zk-lock drain '/a' ");
-    expect(longQueues([seenWith('/a', places)], { ...LIMITS, longQueue: Infinity })).toEqual([]);
+    expect(longQueues([seenWith('/a', places)], { ...LIMITS, longQueue: Infinity }, LINES)).toEqual([]);
   });
 
   it('tell of waits without a label all together, and not of those that cannot have one', () => {
@@ -78,7 +82,7 @@ describe('Findings about holds and queues', () => {
   ])('tell of what a vanished holder left with the policy %s, somebody inside: %s', (policy, isTaken, severity) => {
     const inside = { name: 'gone', token: 77n, since: 1, policy, host: 'web-9', pid: 3, label: 'pay' };
     const record = isTaken ? { abandoned: inside } : { inside };
-    const [found] = abandonedKeys([seenWith('/a', isTaken ? [{ owner: 'next' }] : [], { record })]);
+    const [found] = abandonedKeys([seenWith('/a', isTaken ? [{ owner: 'next' }] : [], { record })], LINES);
     expect(found).toMatchObject({ severity, key: '/a', text: expect.stringContaining('pay, web-9, pid 3, token 77') });
     expect(found!.advice.includes('--token 77')).toBe(severity === 'critical' || severity === 'warning');
   });
@@ -86,14 +90,14 @@ describe('Findings about holds and queues', () => {
   it('rank keys by the time that is waited for them, those without waits left out', () => {
     const waits = (key: string, ...ages: number[]) =>
       seenWith(key, [{ owner: 'h', ageMs: 90_000 }, ...ages.map((ageMs, index) => ({ owner: `${index}`, ageMs }))]);
-    const costly = costliestOf([waits('/none'), waits('/one', 5_000), waits('/many', 2_000, 2_000, 2_000)]);
+    const costly = costliestOf([waits('/none'), waits('/one', 5_000), waits('/many', 2_000, 2_000, 2_000)], LINES);
     expect(costly.map(({ key, waitedMs, waiting }) => [key, waitedMs, waiting])).toEqual([
       ['/many', 6_000, 3],
       ['/one', 5_000, 1],
     ]);
-    expect(costly[0]!.breakLine).toMatch(/ break '\/many' --token 1 --reason 'in the queue for 90 s, and 3 wait'$/);
+    expect(costly[0]!.breakLine).toMatch(/ break '\/many' --token 1 --reason 'asked for it 90 s ago, and 3 wait'$/);
     const many = Array.from({ length: 50 }, (_, index) => waits(`/${index}`, index));
-    expect(costliestOf(many)).toHaveLength(20);
+    expect(costliestOf(many, LINES)).toHaveLength(20);
   });
 });
 
@@ -103,16 +107,18 @@ describe('Findings about nodes', () => {
       { owner: 'a', mode: 'upgradeable' },
       { owner: '', upgrades: 0, readers: [] },
     ] as const;
-    expect(orphans([seenWith('/a', good), seenWith('/b', [{ owner: 'w', mode: 'write' }])], NOW_MS)).toEqual([]);
+    expect(orphans([seenWith('/a', good), seenWith('/b', [{ owner: 'w', mode: 'write' }])], NOW_MS, LINES)).toEqual([]);
     const waits = seenWith('/c', [{ owner: 'h' }, { owner: 'a', ephemeralOwner: 0n }]);
-    expect(orphans([waits], NOW_MS)).toMatchObject([
+    expect(orphans([waits], NOW_MS, LINES)).toMatchObject([
       {
         severity: 'critical',
         key: '/c',
         advice: expect.stringContaining(`zkCli.sh delete '${waits.contenders[1]!.snapshot.nodePath}'`),
       },
     ]);
-    expect(orphans([seenWith('/d', [{ owner: '', upgrades: 9 }])], NOW_MS)).toMatchObject([{ severity: 'critical' }]);
+    expect(orphans([seenWith('/d', [{ owner: '', upgrades: 9 }])], NOW_MS, LINES)).toMatchObject([
+      { severity: 'critical' },
+    ]);
   });
 
   it('tell of a break that is over for long, and of a drain', () => {
@@ -121,8 +127,8 @@ describe('Findings about nodes', () => {
       seenWith('/a', [
         { owner: 'h', data: JSON.stringify({ clientId: 'c', owner: 'h', breaking: { ...breaking, at } }) },
       ]);
-    expect(orphans([broken(NOW_MS - MINUTE_MS)], NOW_MS)).toMatchObject([{ severity: 'warning', key: '/a' }]);
-    expect(orphans([broken(NOW_MS - 10_000)], NOW_MS)).toEqual([]);
+    expect(orphans([broken(NOW_MS - MINUTE_MS)], NOW_MS, LINES)).toMatchObject([{ severity: 'warning', key: '/a' }]);
+    expect(orphans([broken(NOW_MS - 10_000)], NOW_MS, LINES)).toEqual([]);
     const marker = { key: '/a', path: '/app/a/~drained', drain: breaking, ageMs: 5_000, isPersistent: false };
     expect(staleMarkers([marker])).toEqual([]);
     expect(staleMarkers([{ ...marker, isPersistent: true }])[0]!.advice).toContain("delete '/app/a/~drained'");

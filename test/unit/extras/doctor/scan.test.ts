@@ -41,7 +41,7 @@ describe('scan', () => {
       { fencingToken: lock.fencingToken, client: { label: 'settle', template: '/locks/:id' } },
     ]);
     expect(deeper).toMatchObject({ template: undefined, waiting: 0, waitedMs: 0, longestWaitMs: undefined });
-    expect(row!.holdMs).toBeGreaterThanOrEqual(3_000);
+    expect(row!.holderAgeMs).toBeGreaterThanOrEqual(3_000);
     expect(row!.longestWaitMs).toBeGreaterThanOrEqual(1_990);
     expect(row!.waitedMs).toBeGreaterThanOrEqual(2 * 1_990);
     expect(row!.waitedMs).toBeLessThan(2 * 2_500);
@@ -78,7 +78,9 @@ describe('scan', () => {
     await engine.settle(replyTo(operator.session, { op: 'delete', path: lock.nodePath, version: -1 }));
     await engine.runUntil(() => !lock.isHeld());
     const { locks } = await scan();
-    expect(locks).toMatchObject([{ key: '/locks/a', state: 'EXPIRED', holders: [], waiting: 0, holdMs: undefined }]);
+    expect(locks).toMatchObject([
+      { key: '/locks/a', state: 'EXPIRED', holders: [], waiting: 0, holderAgeMs: undefined },
+    ]);
     expect(locks[0]!.abandoned).toMatchObject({ label: 'pay', token: lock.fencingToken });
     await engine.settle(replyTo(operator.session, set('/locks/a', Buffer.alloc(0))));
     expect(await keysOf()).toEqual([]);
