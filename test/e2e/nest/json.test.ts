@@ -168,6 +168,7 @@ describe.each([
       owner: expect.any(String),
       token,
       reason: 'lease-ended',
+      waitedMs: expect.any(Number),
       heldMs: expect.any(Number),
       error: { name: 'LockLostError', code: 'LOCK_LOST', message: 'The lock was lost', status: 503 },
       evidence: expect.objectContaining({ linkDownMs: 0, sessionTimeoutMs: expect.any(Number) }),
