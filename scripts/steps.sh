@@ -2,8 +2,10 @@
 
 reports=$(mktemp -d "${TMPDIR:-/tmp}/test-reports.XXXXXX")
 trap 'rm -rf "$reports"' EXIT
-failed_steps=()
-suites_not_run=0
+# A line for each step that failed, and for each suite that this machine cannot run: steps may run beside one another.
+failed_steps=$reports/failed-steps
+suites_not_run=$reports/suites-not-run
+touch "$failed_steps" "$suites_not_run"
 
 # step <name> <command...>: runs it, remembers its failure, goes on.
 step() {
@@ -15,7 +17,7 @@ step() {
   else
     local status=$?
     echo "== $name: FAILED (exit status $status) after $((SECONDS - started)) s"
-    failed_steps+=("$name")
+    echo "$name" >> "$failed_steps"
     return "$status"
   fi
 }
@@ -29,19 +31,29 @@ suite() {
   # The status by which scripts/testcontainers says that the machine cannot do it; it has printed the reason.
   if [ "$status" -eq 75 ]; then
     echo "== $name: not run"
-    suites_not_run=$((suites_not_run + 1))
+    echo "$name" >> "$suites_not_run"
     return
   fi
   echo "== $name: exit status $status after $((SECONDS - started)) s"
-  if [ "$status" -ne 0 ] || [ ! -s "$reports/$name.json" ]; then failed_steps+=("$name"); fi
+  if [ "$status" -ne 0 ] || [ ! -s "$reports/$name.json" ]; then echo "$name" >> "$failed_steps"; fi
+}
+
+# beside <command...>: begins it while the steps behind it run. `all_done` waits for it, and prints what it has printed.
+beside() {
+  "$@" > "$reports/beside.log" 2>&1 &
+}
+
+all_done() {
+  wait
+  cat "$reports/beside.log"
 }
 
 # verdict [--all-must-run]: prints the summary, its last line made of the runner's own reports, and ends with the exit status.
 verdict() {
   local passed failed skipped status=0
   read -r passed failed skipped < <(node scripts/sum-reports.js "$reports")
-  if [ "$suites_not_run" -gt 0 ]; then
-    echo "$suites_not_run suite not run"
+  if [ -s "$suites_not_run" ]; then
+    echo "not run:" $(cat "$suites_not_run")
     if [ "${1:-}" = --all-must-run ]; then status=1; fi
   fi
   if [ "$skipped" -gt 0 ]; then
@@ -53,8 +65,8 @@ verdict() {
     status=1
   fi
   if [ "$failed" -gt 0 ]; then status=1; fi
-  if [ ${#failed_steps[@]} -gt 0 ]; then
-    echo "failed: ${failed_steps[*]}"
+  if [ -s "$failed_steps" ]; then
+    echo "failed:" $(cat "$failed_steps")
     status=1
   fi
   echo "$passed passed, $failed failed"

@@ -7,6 +7,7 @@ let passed = 0;
 let failed = 0;
 let skipped = 0;
 for (const name of readdirSync(folder)) {
+  if (!name.endsWith('.json')) continue;
   const report = JSON.parse(readFileSync(join(folder, name), 'utf8'));
   passed += report.numPassedTests;
   // A file that could not be run has no tests to count, and is no success.
