@@ -1,7 +1,10 @@
 import { type TracingChannel, tracingChannel } from 'node:diagnostics_channel';
 import { type AcquireMessage, type HoldMessage, LOCK_CHANNELS } from '../lock/channels.js';
-import { LockError } from '../lock/errors.js';
-import { type Asked, factsOf } from './contender.js';
+import { LockError, type LockLostError } from '../lock/errors.js';
+import type { LossReason } from '../lock/events.js';
+import type { LockScope } from '../lock/handle.js';
+import type { LockMode } from '../lock/mode.js';
+import { type Asked, factsOf, type LockRequest } from './contender.js';
 
 // Node may collect a channel that nothing refers to, and its subscribers with it.
 const acquires: TracingChannel<unknown, AcquireMessage> = tracingChannel(LOCK_CHANNELS.acquire);
@@ -41,15 +44,23 @@ export function failAcquire(message: AcquireMessage, error: unknown, waitedMs: n
   endAcquire(message, 'failed', waitedMs);
 }
 
-/** @returns what is filled in when the hold ends; undefined where nobody listens */
-export function beginHold(
-  connection: string,
-  asked: Asked,
-  facts: () => Pick<HoldMessage, 'scope' | 'token' | 'waitedMs' | 'mode'>,
-): HoldMessage | undefined {
-  if (!holds.hasSubscribers) return undefined;
-  const { key, label, template, owner } = factsOf(asked);
-  const { scope, token, waitedMs, mode } = facts();
+/** What is told of a hold. */
+interface TracedHold {
+  readonly request: LockRequest;
+  readonly mode: LockMode;
+  readonly heldSince: number;
+  readonly ageMs: number;
+  readonly tokenText: string | undefined;
+  readonly isLost: boolean;
+  readonly lossReason: LossReason | undefined;
+  onEnd(listener: (error: () => LockLostError) => void): void;
+}
+
+/** Tells those who listen to holds of this one. It is called in the async context of the call that has acquired the lock. */
+export function traceHold(connection: string, scope: LockScope, hold: TracedHold): void {
+  if (!holds.hasSubscribers) return;
+  const { request, mode, heldSince, tokenText: token } = hold;
+  const { key, label, template, owner } = factsOf(request);
   const message: HoldMessage = {
     connection,
     key,
@@ -59,20 +70,22 @@ export function beginHold(
     owner,
     scope,
     token,
-    waitedMs,
+    waitedMs: heldSince - request.askedAt,
     heldMs: undefined,
     outcome: undefined,
     reason: undefined,
     error: undefined,
   };
-  return begun(holds, message);
-}
-
-export function endHold(
-  message: HoldMessage,
-  end: Pick<HoldMessage, 'mode' | 'heldMs' | 'outcome' | 'reason' | 'error'>,
-): void {
-  ended(holds, Object.assign(message, end));
+  begun(holds, message);
+  // A hold that was lost in the turns of promises before its caller heard of it calls back at once.
+  hold.onEnd((error) => {
+    message.mode = hold.mode;
+    message.heldMs = hold.ageMs;
+    message.reason = hold.lossReason;
+    message.outcome = hold.isLost ? 'lost' : 'released';
+    message.error = hold.isLost ? error() : undefined;
+    ended(holds, message);
+  });
 }
 
 function begun<Message extends object>(channel: TracingChannel<unknown, Message>, message: Message): Message {

@@ -86,13 +86,13 @@ export function unsignedToken(resource: string): InvalidFencingTokenError {
 
 /** @param key the lock that the token had to be of, where one was named */
 export function wrongSignedToken(key: string | undefined, what: string): InvalidFencingTokenError {
-  const where = key === undefined ? '' : ` for ${visible(key)}`;
+  const where = key === undefined ? '' : ` for ${visible(String(key))}`;
   return new InvalidFencingTokenError(`The signed fencing token${where} ${what}`, key);
 }
 
 export function signedByReader(key: string, mode: LockMode, resource: string): InvalidFencingTokenError {
   return new InvalidFencingTokenError(
-    `The signed token shows that ${visible(key)} is held as ${mode}, ${NO_RIGHT} to ${visible(resource)}: take the lock as ` +
+    `The signed token shows that ${visible(String(key))} is held as ${mode}, ${NO_RIGHT} to ${visible(resource)}: take the lock as ` +
       'exclusive or write, or upgrade it and sign again',
     key,
   );
@@ -100,7 +100,7 @@ export function signedByReader(key: string, mode: LockMode, resource: string): I
 
 export function ticketOfAnotherLock(key: unknown, path: string, needed: string): InvalidFencingTokenError {
   return new InvalidFencingTokenError(
-    `${path} is protected by the lock ${visible(needed)}; this is ${visible(String(key))}`,
+    `${path} is protected by the lock ${visible(String(needed))}; this is ${visible(String(key))}`,
     needed,
   );
 }

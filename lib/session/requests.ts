@@ -174,9 +174,10 @@ export function create(
 ): CreateRequest {
   return { op: 'create', path, mode, data, acl };
 }
-/** The data of a new node, as bytes that nobody else has. */
+/** The data of a new node, as bytes in memory of their own. */
 export function dataOf({ data = '' }: CreateRequest): Uint8Array {
-  return typeof data === 'string' ? Buffer.from(data) : Uint8Array.from(data);
+  // The bytes of a short text are a part of Node's pool, which a message to a thread would take along whole.
+  return Uint8Array.from(typeof data === 'string' ? Buffer.from(data) : data);
 }
 export function remove(path: string, version = ANY_VERSION): DeleteRequest {
   return { op: 'delete', path, version };

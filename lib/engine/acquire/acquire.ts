@@ -113,9 +113,7 @@ export class Acquire {
     creation.end();
     scope.joined(member);
     const { hold } = member;
-    if (hold === undefined || hold.isLost) return this.#enterOrLeave(member, queue, scope, patience);
-    tellHandOver(request.trace, queue, session.clock.now());
-    return hold;
+    return hold === undefined || hold.isLost ? this.#enterOrLeave(member, queue, scope, patience) : hold;
   }
 
   async #enterOrLeave(member: QueueMember, queue: KeyQueue, scope: CallScope, patience: Patience): Promise<Outcome> {

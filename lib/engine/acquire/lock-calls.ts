@@ -9,9 +9,8 @@ import { callerOf, findReentry, type Identifiers, type LockEvents, type OwnedLoc
 import { type Asked, factsOf, type LockRequest } from '../contender.js';
 import type { Hold } from '../hold/hold.js';
 import { recover } from '../hold/recovery.js';
-import { traceHold } from '../hold/trace-hold.js';
 import { checkKey } from '../key.js';
-import { beginAcquire, endAcquire, failAcquire } from '../traces.js';
+import { beginAcquire, endAcquire, failAcquire, traceHold } from '../traces.js';
 import type { Janitor } from '../upkeep/janitor.js';
 import type { LinkState } from '../upkeep/link-state.js';
 import type { Acquire } from './acquire.js';
@@ -88,6 +87,7 @@ export class LockCalls {
       let hold: Hold;
       // A function that runs its argument inside the scope would add turns of promises to each call.
       try {
+        this.#limit(scope, request, call);
         hold = await acquire.acquire(request, scope);
       } finally {
         scope.dispose();
@@ -112,6 +112,7 @@ export class LockCalls {
       const scope = this.#openScope(request, call);
       let hold: Hold | Busy;
       try {
+        this.#limit(scope, request, call);
         hold = await acquire.tryAcquire(request, scope);
       } finally {
         scope.dispose();
@@ -186,14 +187,15 @@ export class LockCalls {
   }
 
   /** @returns what the caller must dispose of */
-  #openScope(request: LockRequest, { deadline, end, limit }: Call): CallScope {
-    const { scopes, standIn } = this.#parts;
-    const { key, options, usesRecord } = request;
-    const scope = scopes.open(key, deadline, { signal: options.signal, end });
+  #openScope({ key, options }: LockRequest, { deadline, end }: Call): CallScope {
+    return this.#parts.scopes.open(key, deadline, { signal: options.signal, end });
+  }
+
+  /** Adds to the scope what else may end the wait. */
+  #limit(scope: CallScope, request: LockRequest, { limit }: Call): void {
     scope.request = request;
     limit?.(scope);
-    if (!usesRecord) standIn?.limit(scope);
-    return scope;
+    if (!request.usesRecord) this.#parts.standIn?.limit(scope);
   }
 
   #build(key: string, options: AcquireOptions, call: Call): LockRequest {
@@ -220,7 +222,7 @@ export class LockCalls {
   /** The call has its lock, once what a holder that vanished has left is repaired. */
   #begin(hold: Hold, call: Call): AcquiredLock | Promise<AcquiredLock> {
     const lock = { hold, handle: hold.newHandle() };
-    traceHold(this.#parts, hold);
+    traceHold(this.#parts.connection, this.#parts.scope, hold);
     if (hold.abandoned === undefined) return this.#traced(lock, call);
     return recover(lock, hold.request.options, call.service, this.#parts).then(() => this.#traced(lock, call));
   }

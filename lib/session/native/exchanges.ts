@@ -99,7 +99,7 @@ export function exchangeFor(request: LinkRequest, context: ExchangeContext): Exc
 
 /** Enough to tell what servers would not accept. */
 export function bytesOf(request: LinkRequest, chroot: string): number {
-  const data = 'data' in request && request.data instanceof Uint8Array ? request.data.length : 0;
+  const data = request.op === 'create' || request.op === 'set' ? Buffer.byteLength(request.data ?? '') : 0;
   const path = 'path' in request ? Buffer.byteLength(request.path) : 0;
   return data + path + Buffer.byteLength(chroot);
 }

@@ -32,6 +32,9 @@ const TABLE: Record<string, { readonly code: string; readonly status: number; re
       refusals.wrongSignedToken(KEY, 'has a bad signature'),
       refusals.signedByReader(KEY, 'read', '/a'),
       refusals.ticketOfAnotherLock('/locks/b', '/a', KEY),
+      // An application without types may give anything for the key.
+      refusals.ticketOfAnotherLock('/locks/b', '/a', 7 as unknown as string),
+      refusals.wrongSignedToken(7 as unknown as string, 'is of another lock'),
       refusals.ticketOfNoPlace(KEY, '/elsewhere', `${KEY}/`),
       refusals.ticketOfAnotherNode(place),
       refusals.ticketOfReader(place, '/a'),

@@ -75,7 +75,8 @@ function findingLines({ kind, severity, key, text, advice }: Finding, terminal: 
 }
 
 /** A command is there to be pasted, so it has a line of its own, neither cut nor wrapped. */
-const COMMAND = /(npx -p nestjs-zookeeper-lock (?:-p kerberos )?zk-lock .*? --reason '(?:[^']|'\\'')*')(?:\. )?/;
+const COMMAND =
+  /(npx -p nestjs-zookeeper-lock (?:-p kerberos )?zk-lock (?:'(?:[^']|'\\'')*'|[^'])*? --reason '(?:[^']|'\\'')*')(?:\. )?/;
 
 function adviceLines(advice: string, width: number): string[] {
   const parts = advice.split(COMMAND).filter((part) => part !== '');

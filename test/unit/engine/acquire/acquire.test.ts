@@ -133,6 +133,24 @@ describe('an acquire never resolves with a lock that is not held', () => {
   });
 });
 
+describe('a contender that enters as soon as it is in the queue', () => {
+  it('queues again where a listener finds the lock lost that it is just being told of', async () => {
+    const { session, engine } = given();
+    session.certainUntilMs = Number.MAX_SAFE_INTEGER;
+    const events: string[] = [];
+    engine.events.subscribe((event) => {
+      events.push('reason' in event ? `${event.type}: ${event.reason}` : event.type);
+      if (events.length > 1) return;
+      session.certainUntilMs = 0;
+      for (const hold of engine.holders.all()) hold.isHeld();
+      session.certainUntilMs = Number.MAX_SAFE_INTEGER;
+    });
+    const { hold } = await acquireLock(engine, KEY);
+    expect(events).toEqual(['acquired', 'lost: uncertain', 'requeued: lost', 'acquired']);
+    expect(hold.isHeld()).toBe(true);
+  });
+});
+
 describe('a session that ended with the answer to the create', () => {
   it('is told of, as others may have seen the contender in the queue: it queues again', async () => {
     const { session, engine } = given();
@@ -153,6 +171,33 @@ describe('a session that ended with the answer to the create', () => {
       { type: 'requeued', key: KEY, mode: 'exclusive', reason: 'session-ended' },
       { type: 'acquired', key: KEY },
     ]);
+  });
+
+  it('leaves nobody behind who counts as being created: the next one lists behind its create as ever', async () => {
+    const { session, engine } = given();
+    const serveAlone = session.answer;
+    session.certainUntilMs = Number.MAX_SAFE_INTEGER;
+    let left = 16;
+    session.answer = (request) => {
+      const reply = serveAlone(request);
+      const isContender = request.op === 'create' && request.mode === 'ephemeral-sequential';
+      // The answer comes, and the session has ended by the time that its call reads it.
+      if (isContender && (left -= 1) >= 0)
+        queueMicrotask(() => (session.identity = { id: session.identity.id + 1n, timeoutMs: 4_000 }));
+      return reply;
+    };
+    let requeued = 0;
+    engine.events.subscribe(({ type }) => (requeued += Number(type === 'requeued')));
+    await acquireLock(engine, KEY);
+    expect(requeued).toBe(16);
+    const batches: string[][] = [];
+    const send = session.batch.bind(session);
+    session.batch = (requests) => {
+      batches.push(requests.map(({ op }) => op));
+      return send(requests);
+    };
+    await acquireLock(engine, '/locks/b');
+    expect(batches).toEqual([['create', 'create', 'list']]);
   });
 
   it('is not told of when the node is found: it kept its place', async () => {

@@ -3,6 +3,7 @@ import type { LinkRequest } from '../../../../lib/session/core/link.js';
 import { TooLargeAnswerError } from '../../../../lib/session/errors.js';
 import {
   type Answer,
+  bytesOf,
   errorNumberOf,
   type Exchange,
   type ExchangeContext,
@@ -179,6 +180,15 @@ describe('A request over the package', () => {
     expect(context.lastZxid).toBe(60n);
     const all = asked.calls.map(() => ok(stat()));
     expect(result(asked.then([{ rc: -102, values: [] }, ...all.slice(1)]))).toEqual({ errorNumber: -102 });
+  });
+
+  it('that creates a node with a text takes its bytes along, and nothing else of the memory in which they were made', () => {
+    const text = '{"label":"Größe"}';
+    const [call] = exchangeFor(create('/a', 'ephemeral', text), new Context()).calls;
+    const data = call!.args[1] as Uint8Array;
+    expect(Buffer.from(data).toString()).toBe(text);
+    expect(data.buffer.byteLength).toBe(Buffer.byteLength(text));
+    expect(bytesOf(create('/a', 'ephemeral', 'é'.repeat(1_000)), '')).toBe(2_002);
   });
 
   it('keeps no list that the other client would not keep', () => {

@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { JuteReader, MalformedFrameError } from '../../../../lib/session/wire/jute-reader.js';
@@ -129,6 +131,33 @@ describe('Jute', () => {
 
   it('refuses a list by its count, before it reads on', () => {
     expect(() => reader(Buffer.from('7fffffff0000000000000000', 'hex')).strings()).toThrow('a list of 2147483647');
+  });
+
+  it('reads the same after the memory has changed, and after it was cleared, be the memory small or large', () => {
+    const part = new JuteReader();
+    for (const size of [16, 200_000, 32, 64]) {
+      const bytes = Buffer.alloc(size + 8).subarray(8);
+      bytes.writeInt32BE(size, 4);
+      part.reset(bytes, 4, 8);
+      expect(part.int()).toBe(size);
+      part.clear();
+      expect(() => part.int()).toThrow(MalformedFrameError);
+    }
+  });
+
+  it('keeps no memory that was made for one large frame', async () => {
+    setFlagsFromString('--expose-gc');
+    const collectGarbage = runInNewContext('gc') as () => void;
+    const part = new JuteReader();
+    let large: Buffer | undefined = Buffer.allocUnsafeSlow(200_000);
+    const memory = new WeakRef(large.buffer);
+    part.reset(large, 0, 8);
+    part.clear();
+    large = undefined;
+    await new Promise((resolve) => setImmediate(resolve));
+    collectGarbage();
+    expect(memory.deref()).toBeUndefined();
+    expect(part.remaining).toBe(0);
   });
 
   it('reads nothing beyond its part of the bytes', () => {
