@@ -11,6 +11,9 @@ const otherLengths = [
   ...(lengths.includes('short') ? [] : [`(?<!\\.(${NAMED_LENGTHS.join('|')}))\\.test\\.ts$`]),
 ];
 
+/** Only root may raise the priority of a process again, which a worker does behind a file that computes. */
+const canGiveWay = process.getuid?.() === 0;
+
 /** A project is one folder of `test/`; its name is what `--selectProjects` takes. */
 function project(name, settings = {}) {
   return {
@@ -20,6 +23,7 @@ function project(name, settings = {}) {
     testMatch: ['**/*.test.ts'],
     testPathIgnorePatterns: ['/node_modules/', ...otherLengths],
     extensionsToTreatAsEsm: ['.ts'],
+    setupFiles: canGiveWay ? ['<rootDir>/test/support/progress/priority.js'] : [],
     moduleFileExtensions: ['ts', 'js', 'mjs', 'cjs', 'json', 'node'],
     moduleNameMapper: {
       '^nestjs-zookeeper-lock$': '<rootDir>/lib/index.ts',
@@ -50,14 +54,17 @@ const withZooKeeper = {
   globalTeardown: '<rootDir>/test/support/find-zookeeper/global-teardown.js',
 };
 
+/** Its files compute for as long as they run; all others wait for servers, sessions and processes most of the time. */
+const computing = { globals: { COMPUTES: true } };
+
 /** Needs clients of other makes besides; its tests have servers of their own. */
 const withNeighbours = { globalSetup: '<rootDir>/test/support/neighbours/global-setup.js' };
 
 export default {
   projects: [
-    project('unit'),
-    project('simulation'),
-    project('package'),
+    project('unit', computing),
+    project('simulation', computing),
+    project('package', computing),
     project('contract', withZooKeeper),
     project('integration', withZooKeeper),
     project('e2e', withZooKeeper),
@@ -65,9 +72,9 @@ export default {
     // The suite that insists on a container; `scripts/testcontainers` makes sure that there is one.
     ...(process.env.TEST_TESTCONTAINERS === '1' ? [project('testcontainers', withZooKeeper)] : []),
   ],
-  // Those that wait for servers come first, and leave most of two cores idle; with more of them the machine decides what is in time.
+  // One that computes runs beside three that wait for servers; with more of them the machine decides what is in time.
   testSequencer: '<rootDir>/test/support/progress/sequencer.js',
-  maxWorkers: 3,
+  maxWorkers: canGiveWay ? 4 : 3,
   reporters: ['default', '<rootDir>/test/support/progress/reporter.js'],
   // Node keeps the modules of every test file that a worker has run: 10 to 40 MB each. In a heap of a gigabyte each collection of
   // garbage takes so long that a file which computes for 7 s takes 40. So a worker makes room for a new one between two files.
