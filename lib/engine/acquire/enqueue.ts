@@ -21,8 +21,8 @@ import type { Janitor } from '../upkeep/janitor.js';
 import type { LinkState } from '../upkeep/link-state.js';
 import { listQueue, type ListsBehindWrites } from '../upkeep/key-nodes.js';
 import type { Parents } from '../upkeep/key-nodes.js';
-import type { Creation } from './key-queue.js';
 import type { KeyQueues } from './key-queues.js';
+import type { Creation } from './queue-member.js';
 
 /** What it takes to create a contender. */
 export interface EnqueueParts {

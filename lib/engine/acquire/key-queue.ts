@@ -4,33 +4,16 @@ import type { QueueNode } from '../../queue/node-name.js';
 import { failedWith, isAboutTheLink, SessionError } from '../../session/errors.js';
 import type { Children } from '../../session/requests.js';
 import type { Session, SessionIdentity } from '../../session/session.js';
-import { IndexedSet, type Member } from '../collections.js';
-import type { Contender, Guard, Leaving, LockRequest, Place } from '../contender.js';
+import { IndexedSet } from '../collections.js';
+import type { Contender, Guard, Leaving, Place } from '../contender.js';
 import type { Hold } from '../hold/hold.js';
 import { refusal } from '../error-texts.js';
 import type { LinkState } from '../upkeep/link-state.js';
 import { listQueue } from '../upkeep/key-nodes.js';
 import { Blockers } from './blockers.js';
 import { KnownOrder, KnownQueue, type WatchQuestion } from './known-queue.js';
-import { countKnownAhead, type Entrant, QueueMember, type Turn } from './queue-member.js';
+import { countKnownAhead, type Creation, type Entrant, QueueMember, type Turn } from './queue-member.js';
 import { Turns } from './turns.js';
-
-/** A contender of this process that is being created. */
-export class Creation implements Place, Member {
-  setIndex = -1;
-
-  constructor(
-    readonly queue: KeyQueue,
-    readonly request: LockRequest,
-    readonly id: string,
-    private readonly onEnd: (creation: Creation) => void,
-  ) {}
-
-  /** It has joined its queue, or its call gives up. Calling it again does nothing. */
-  end(): void {
-    this.onEnd(this);
-  }
-}
 
 /**
  * The contenders of one session in the queue of one key. However many wait, they share one look at the queue, and only the

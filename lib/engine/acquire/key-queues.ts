@@ -2,7 +2,8 @@ import type { Session } from '../../session/session.js';
 import type { LockRequest } from '../contender.js';
 import type { PendingTimer, Timers } from '../timers.js';
 import type { LinkState } from '../upkeep/link-state.js';
-import { Creation, KeyQueue } from './key-queue.js';
+import { KeyQueue } from './key-queue.js';
+import { Creation } from './queue-member.js';
 
 /** What is known of a queue is kept for so long after the last contender of this process has left it. */
 const KEPT_FOR_MS = 2_000;

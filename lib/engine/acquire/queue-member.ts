@@ -1,7 +1,9 @@
 import { blocks, type Refusal } from '../../queue/decide.js';
 import type { QueueNode } from '../../queue/node-name.js';
-import type { Contender } from '../contender.js';
+import type { Member } from '../collections.js';
+import type { Contender, LockRequest, Place } from '../contender.js';
 import type { Hold } from '../hold/hold.js';
+import type { KeyQueue } from './key-queue.js';
 
 /** What its queue tells a contender. */
 export type Turn =
@@ -104,6 +106,23 @@ export class QueueMember {
     this.#told = undefined;
     this.#state = 'waits';
     this.isSeen = false;
+  }
+}
+
+/** A contender of this process that is being created. */
+export class Creation implements Place, Member {
+  setIndex = -1;
+
+  constructor(
+    readonly queue: KeyQueue,
+    readonly request: LockRequest,
+    readonly id: string,
+    private readonly onEnd: (creation: Creation) => void,
+  ) {}
+
+  /** It has joined its queue, or its call gives up. Calling it again does nothing. */
+  end(): void {
+    this.onEnd(this);
   }
 }
 

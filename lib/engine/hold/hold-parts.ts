@@ -1,7 +1,7 @@
 import type { LockScope } from '../../lock/handle.js';
 import type { LockMode } from '../../lock/mode.js';
 import type { Session } from '../../session/session.js';
-import type { FactsOfRequest } from '../contender.js';
+import { factsOf, type FactsOfRequest } from '../contender.js';
 import type { CallScope, CallScopes } from '../bounds/call-scope.js';
 import type { LockEvents } from '../bounds/owner-context.js';
 import { RecentMap } from '../collections.js';
@@ -35,6 +35,12 @@ export interface HoldParts {
 
 /** The facts that every event about a hold has. */
 export type FactsOfHold = FactsOfRequest & { readonly token: bigint | undefined };
+
+export function factsOfHold({ request, mode, token }: Hold, scope: LockScope): FactsOfHold {
+  const { key, label, template, owner } = factsOf(request);
+  // Each member by its name: to spread an object takes longer than to make one.
+  return { key, mode, label, template, owner, token: scope === 'fleet' ? token : undefined };
+}
 
 /** Holds in the other queue of this process (the fleet's or the local one) that exclude contenders of this one. */
 export interface ExclusionRules {

@@ -8,12 +8,12 @@ import { fencingToken } from '../../lock/token.js';
 import type { MultiPart } from '../../session/requests.js';
 import { detached, type OwnedHold } from '../bounds/owner-context.js';
 import type { Member } from '../collections.js';
-import { type Contender, factsOf, type Leaving, type LockRequest } from '../contender.js';
+import type { Contender, Leaving, LockRequest } from '../contender.js';
 import { OwnNode } from '../own-node.js';
 import type { PendingTimer } from '../timers.js';
 import { doubtOf, lossOf, orderlyRelease, removeNodes, type WhyLost } from './ending.js';
 import { type Footing, HeldLock } from './held-lock.js';
-import type { FactsOfHold, HoldParts } from './hold-parts.js';
+import { type FactsOfHold, factsOfHold, type HoldParts } from './hold-parts.js';
 import { RecordWrites } from './recovery.js';
 import { leaseholder, Leases, type RemainingWatch } from './time-left.js';
 import { UpgradeTurns } from './upgrade.js';
@@ -248,16 +248,7 @@ export class Hold implements Member, Footing, OwnedHold {
 
   /** The facts that every event about this hold has. */
   facts(): FactsOfHold {
-    const { key, label, template, owner } = factsOf(this.request);
-    // Each member by its name: to spread an object takes longer than to make one.
-    return {
-      key,
-      mode: this.mode,
-      label,
-      template,
-      owner,
-      token: this.parts.scope === 'fleet' ? this.token : undefined,
-    };
+    return factsOfHold(this, this.parts.scope);
   }
 
   /** The work under a lock that was broken has ended, or its node is gone, so the node keeps nobody out any more. */

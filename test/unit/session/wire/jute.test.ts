@@ -149,11 +149,13 @@ describe('Jute', () => {
     setFlagsFromString('--expose-gc');
     const collectGarbage = runInNewContext('gc') as () => void;
     const part = new JuteReader();
-    let large: Buffer | undefined = Buffer.allocUnsafeSlow(200_000);
-    const memory = new WeakRef(large.buffer);
-    part.reset(large, 0, 8);
-    part.clear();
-    large = undefined;
+    const readLarge = (): WeakRef<ArrayBufferLike> => {
+      const large = Buffer.allocUnsafeSlow(200_000);
+      part.reset(large, 0, 8);
+      part.clear();
+      return new WeakRef(large.buffer);
+    };
+    const memory = readLarge();
     await new Promise((resolve) => setImmediate(resolve));
     collectGarbage();
     expect(memory.deref()).toBeUndefined();
