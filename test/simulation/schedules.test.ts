@@ -3,5 +3,11 @@ import { expectSeedsToHold } from '../support/simulation/expect-seeds.js';
 
 describe('The promises of a lock', () => expectSeedsToHold(1, 500));
 
-/** S of two ticks, the slowest network, and a lock taken just before the next ping. */
-describe('The promises of a lock, which were once broken here,', () => expectSeedsToHold(30_100, 1));
+describe('The promises of a lock, which were once broken here,', () => {
+  // S of two ticks, the slowest network, and a lock taken just before the next ping.
+  expectSeedsToHold(30_100, 1);
+  // A service closes while servers hold back what confirms its removals.
+  expectSeedsToHold(5_410, 1);
+  // An operator removes the intent of an upgrade before the readers are named in it.
+  expectSeedsToHold(50_915, 1);
+});

@@ -92,8 +92,8 @@ export class Upgrade {
       try {
         // Another handle's upgrade may have had the turn before this one.
         if (hold.mode === 'write') return;
-        intent = await this.#placeIntent();
-        await this.#becomeWriter(intent);
+        do intent = await this.#placeIntent();
+        while ((await this.#becomeWriter(intent)) === 'intent removed');
       } catch (error) {
         removed = this.#takeBack(intent);
         throw error;
@@ -112,13 +112,13 @@ export class Upgrade {
     throw this.scope.timeUp();
   }
 
-  /** Waits until the readers that are inside have left, and makes the hold a writer's. */
-  async #becomeWriter({ path, readers }: Intent): Promise<void> {
+  /** Waits until the readers that are inside have left, and makes the hold a writer's, unless somebody has removed the intent. */
+  async #becomeWriter({ path, readers }: Intent): Promise<'writer' | 'intent removed'> {
     const { hold, scope } = this;
     const { rules } = this.parts;
     if (readers.length > 0) {
       this.#mustWait();
-      await this.#nameReaders(path, readers);
+      if (!(await this.#nameReaders(path, readers))) return 'intent removed';
     }
     for (const name of readers) await this.#untilGone(`${hold.request.queuePath}/${name}`);
     // Readers in the other queue of this process (the fleet's or the local one) have no nodes here.
@@ -135,6 +135,7 @@ export class Upgrade {
     const lost = hold.lossError();
     if (lost !== undefined) throw lost;
     hold.upgraded(path);
+    return 'writer';
   }
 
   /** Removes the intent of an upgrade that failed, and undoes what the upgrade wrote into the key's record. */
@@ -188,12 +189,14 @@ export class Upgrade {
     return { path: `${queuePath}/${name}`, readers: readersInside(children, name).map((reader) => reader.name) };
   }
 
-  async #nameReaders(path: string, readers: readonly string[]): Promise<void> {
+  /** @returns whether the intent was there */
+  async #nameReaders(path: string, readers: readonly string[]): Promise<boolean> {
     const { session, link } = this.parts;
     for (;;) {
       await link.whenUp(this.scope);
       const [written] = await this.scope.guard(session.batch([set(path, encodeIntent(readers))]));
-      if (!(written instanceof SessionError)) return;
+      if (!(written instanceof SessionError)) return true;
+      if (written.code === 'NO_NODE') return false;
       if (!isAboutTheLink(written)) throw refusal(written, this.hold.request.key);
     }
   }

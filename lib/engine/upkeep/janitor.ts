@@ -125,13 +125,12 @@ export class Janitor {
    * would stay until the session times out.
    */
   async idleOrStuck(silentMs: number): Promise<void> {
-    let left = Infinity;
     let silentLooks = 0;
     // Looks are counted, and not the time, because answers may be waiting unread when the process has stood still.
     for (let looks = 0; looks < MOST_LOOKS && this.size > 0 && silentLooks * LOOK_EVERY_MS < silentMs; looks += 1) {
-      silentLooks = this.size < left ? 0 : silentLooks + 1;
-      left = this.size;
+      const left = this.size;
       await this.timers.atMost(LOOK_EVERY_MS, this.idle());
+      silentLooks = this.size < left ? 0 : silentLooks + 1;
     }
   }
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import {
   LockAbortedError,
   LockConfigurationError,
@@ -116,6 +116,29 @@ describe('upgrade()', () => {
     await engine.runFor(100);
     expect([upgrader.isHeld(), engine.queue(KEY)]).toEqual([false, []]);
     await engine.settle(other.locks.acquire(KEY, { waitMs: 100 }));
+  });
+
+  it('whose intent an operator removes before the readers are named in it places another one', async () => {
+    const upgrader = await engine.settle(one.locks.acquire(KEY, { mode: 'upgradeable' }));
+    const reader = await engine.settle(other.locks.acquire(KEY, { mode: 'read' }));
+    const batch = one.session.batch.bind(one.session);
+    let removed: string | undefined;
+    jest.spyOn(one.session, 'batch').mockImplementation(async (requests) => {
+      const [first] = requests;
+      if (first?.op === 'set' && removed === undefined) {
+        removed = first.path;
+        await replyTo(other.session, remove(first.path));
+      }
+      return batch(requests);
+    });
+    const upgrading = upgrader.upgrade();
+    await engine.runFor(300);
+    await engine.settle(reader.release());
+    await engine.settle(upgrading);
+    expect(removed).toContain('__WRIT__');
+    expect([upgrader.isHeld(), upgrader.mode, engine.queue(KEY).length]).toEqual([true, 'write', 2]);
+    await engine.settle(upgrader.release());
+    expect(engine.queue(KEY)).toEqual([]);
   });
 
   it('is refused beside readers of another make, which know nothing of names', async () => {
