@@ -8,6 +8,8 @@ describe('The promises of a lock, which were once broken here,', () => {
   expectSeedsToHold(30_100, 1);
   // A service closes while servers hold back what confirms its removals.
   expectSeedsToHold(5_410, 1);
+  // The answer to an entry is lost behind two holders that vanished.
+  expectSeedsToHold(6_968, 1);
   // An operator removes the intent of an upgrade before the readers are named in it.
   expectSeedsToHold(50_915, 1);
 });

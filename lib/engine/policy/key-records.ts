@@ -111,11 +111,14 @@ export class KeyRecords {
         await this.#sleep(verdict.forMs - contender.sinceServerMs(this.#parts.session.clock.now()), scope);
         await this.#readServerClock(contender, scope);
         return undefined;
-      case 'enters':
+      case 'enters': {
         if (record.inside?.name === contender.name) contender.record?.began(read.stat);
         else if (!(await this.#writeDown(contender, writes, read, record, verdict.vanished, scope))) return undefined;
-        contender.abandoned ??= verdict.vanished && toldOf(verdict.vanished);
+        // An entry whose answer was lost stands where the one before it stood, of which only this contender knows now.
+        const vanished = contender.record?.vanished ?? verdict.vanished;
+        contender.abandoned ??= vanished && toldOf(vanished);
         return 'passed';
+      }
     }
   }
 

@@ -248,6 +248,14 @@ describe('After a holder that vanished inside,', () => {
     expect(await recorded()).toContain('the next');
   });
 
+  it('and after another one that vanished before it had recovered, the next is told of both, though the answer to its entry is lost', async () => {
+    const first = await vanish({ onAbandoned: 'enter' });
+    const second = await vanish({ onAbandoned: 'enter' });
+    engine.faults.loseReplyOfNext(other.process, 'multi');
+    const lock = await acquire(other, { onAbandoned: 'enter' });
+    expect(lock.abandoned).toMatchObject({ token: first.fencingToken, recoverer: { token: second.fencingToken } });
+  });
+
   it('one that was to hold several locks, and did not get them all, leaves it to the next one', async () => {
     await vanish({ onAbandoned: 'enter', label: 'the first' });
     await engine.settle(one.locks.acquire('/locks/next'));
