@@ -1,6 +1,7 @@
 import { clearInterval, setInterval } from 'node:timers';
 import { RecentMap } from '../engine/collections.js';
 import type { LockAlert } from '../lock/alerts.js';
+import { LockAbortedError, LockClosedError } from '../lock/errors.js';
 import type { LockEvent } from '../lock/events.js';
 import type { ProcessLocks } from '../lock/process-locks.js';
 import { visible } from '../lock/visible.js';
@@ -37,12 +38,14 @@ export class LockAlerts {
   }
 
   /** Counts failures in a row: they are events, and pass between two looks. */
-  onEvent({ type, key, ...event }: LockEvent): void {
+  onEvent(event: LockEvent): void {
+    const { type, key } = event;
     if (type === 'acquired') {
       if (this.#failures.size > 0) this.#failures.delete(key);
       return;
     }
-    if (type !== 'failed') return;
+    // A caller that changed its mind, and a service that closes, are no trouble with the key.
+    if (type !== 'failed' || event.error instanceof LockAbortedError || event.error instanceof LockClosedError) return;
     const failures = (this.#failures.get(key) ?? 0) + 1;
     this.#failures.set(key, failures);
     if (failures !== this.#thresholds.failures) return;

@@ -23,7 +23,8 @@ export interface Meter {
   /** Is called before values are read. */
   beforeRead: () => void;
   histogram(instrument: Instrument): (value: number, labels: Labels) => void;
-  counter(instrument: Instrument): (labels: Labels) => void;
+  /** `by` may be 0: what is counted is known then before the first one comes, so that the first one is an increase. */
+  counter(instrument: Instrument): (labels: Labels, by: 0 | 1) => void;
   /** @param observe is called at each collection */
   gauge(instrument: Instrument, observe: () => readonly Sample[]): void;
   /** Nothing is collected any more. */

@@ -1,6 +1,7 @@
 import { tracingChannel } from 'node:diagnostics_channel';
 import type { LockService } from '../../engine/lock-service.js';
 import { type AcquireMessage, type HoldMessage, LOCK_CHANNELS } from '../../lock/channels.js';
+import type { LossReason } from '../../lock/events.js';
 import type { HeldLockFacts, PendingLockFacts } from '../../lock/process-locks.js';
 import type { ConnectionState } from '../../session/connection-state.js';
 import { INSTRUMENTS, type Labels, type Meter, type Sample } from './instruments.js';
@@ -9,6 +10,18 @@ import { Templates } from './templates.js';
 
 const STATES = ['connecting', 'connected', 'suspended', 'reconnected', 'lost', 'closed'] as const;
 STATES satisfies readonly ConnectionState[];
+
+/** As members of an object, so that the compiler misses one that is not there. */
+const LOSS_REASONS: Readonly<Record<LossReason, true>> = {
+  'session-ended': true,
+  uncertain: true,
+  suspended: true,
+  removed: true,
+  'lease-ended': true,
+  closed: true,
+  'sibling-lost': true,
+  broken: true,
+};
 
 /** The lock services that are measured, by the names of their connections. */
 export type Connections = Readonly<Record<string, Pick<LockService, 'query' | 'connectionState'>>>;
@@ -25,9 +38,10 @@ export function measure(connections: Connections, meter: Meter, later: Later): (
     connection,
     template: templates.labelOf(template),
   });
+  const losses = new Losses(meter);
   const stops = [
-    onEnd<AcquireMessage>(LOCK_CHANNELS.acquire, names, acquireRecorder(meter, ofKey), later),
-    onEnd<HoldMessage>(LOCK_CHANNELS.hold, names, holdRecorder(meter, ofKey), later),
+    onEnd<AcquireMessage>(LOCK_CHANNELS.acquire, names, acquireRecorder(meter, ofKey, losses), later),
+    onEnd<HoldMessage>(LOCK_CHANNELS.hold, names, holdRecorder(meter, ofKey, losses), later),
   ];
   observeLocks(connections, meter, ofKey);
   observeConnections(connections, meter);
@@ -46,27 +60,48 @@ export function outcomeOf({ outcome, code }: AcquireMessage): string {
   return code === undefined ? 'error' : code.replace(/^LOCK_/, '').toLowerCase();
 }
 
-function acquireRecorder(meter: Meter, ofKey: LabelsOfKey): (message: AcquireMessage) => void {
+/** Counts losses. From the first call for a template on, a server sees each reason, with 0: so the first loss is an increase. */
+class Losses {
+  readonly #count: (labels: Labels, by: 0 | 1) => void;
+  readonly #known = new Set<string>();
+
+  constructor(meter: Meter) {
+    this.#count = meter.counter(INSTRUMENTS.losses);
+  }
+
+  knows(labels: Labels): void {
+    const id = `${labels['connection']} ${labels['template']}`;
+    if (this.#known.has(id)) return;
+    this.#known.add(id);
+    for (const reason of Object.keys(LOSS_REASONS)) this.#count({ ...labels, reason }, 0);
+  }
+
+  lost(labels: Labels, reason: LossReason): void {
+    this.#count({ ...labels, reason }, 1);
+  }
+}
+
+function acquireRecorder(meter: Meter, ofKey: LabelsOfKey, losses: Losses): (message: AcquireMessage) => void {
   const acquire = meter.histogram(INSTRUMENTS.acquire);
   const handOver = meter.histogram(INSTRUMENTS.handOver);
   const queue = meter.histogram(INSTRUMENTS.ahead);
   return (message) => {
     const labels = ofKey(message);
     const { waitedMs, handOverMs, ahead } = message;
+    losses.knows(labels);
     acquire(waitedMs! / 1_000, { ...labels, outcome: outcomeOf(message) });
     if (handOverMs !== undefined) handOver(handOverMs / 1_000, labels);
     if (ahead !== undefined) queue(ahead, labels);
   };
 }
 
-function holdRecorder(meter: Meter, ofKey: LabelsOfKey): (message: HoldMessage) => void {
+function holdRecorder(meter: Meter, ofKey: LabelsOfKey, losses: Losses): (message: HoldMessage) => void {
   const hold = meter.histogram(INSTRUMENTS.hold);
-  const lost = meter.counter(INSTRUMENTS.losses);
   return (message) => {
     const labels = ofKey(message);
     const { heldMs, outcome, reason } = message;
     hold(heldMs! / 1_000, { ...labels, outcome: outcome! });
-    if (reason !== undefined) lost({ ...labels, reason });
+    if (reason !== undefined) losses.lost(labels, reason);
   };
 }
 

@@ -68,9 +68,9 @@ export class OpenTelemetryMeter implements Meter {
     return (value, labels) => histogram.record(value, attributesOf(labels));
   }
 
-  counter({ name, unit, help }: Instrument): (labels: Labels) => void {
+  counter({ name, unit, help }: Instrument): (labels: Labels, by: 0 | 1) => void {
     const counter = this.#meter.createCounter(nameOf(name), { description: help, unit });
-    return (labels) => counter.add(1, attributesOf(labels));
+    return (labels, by) => counter.add(by, attributesOf(labels));
   }
 
   gauge({ name, unit, help }: Instrument, observe: () => readonly Sample[]): void {

@@ -8,7 +8,7 @@ export interface PrometheusClient {
   readonly Histogram: new (options: PrometheusOptions & { buckets: number[] }) => {
     observe(labels: Record<string, string>, value: number): void;
   };
-  readonly Counter: new (options: PrometheusOptions) => { inc(labels: Record<string, string>): void };
+  readonly Counter: new (options: PrometheusOptions) => { inc(labels: Record<string, string>, value: number): void };
   readonly Gauge: new (options: PrometheusOptions) => PrometheusGauge;
   /** Where metrics go without a `registry`. */
   readonly register: PrometheusRegistry;
@@ -50,9 +50,9 @@ export class PrometheusMeter implements Meter {
     return (value, labels) => histogram.observe(labels, value);
   }
 
-  counter(instrument: Instrument): (labels: Labels) => void {
+  counter(instrument: Instrument): (labels: Labels, by: 0 | 1) => void {
     const counter = new this.#client.Counter(this.#optionsOf(instrument));
-    return (labels) => counter.inc(labels);
+    return (labels, by) => counter.inc(labels, by);
   }
 
   gauge(instrument: Instrument, observe: () => readonly Sample[]): void {

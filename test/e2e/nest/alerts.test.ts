@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
-import { LockTimeoutError } from '../../../lib/index.js';
+import { LockAbortedError, LockTimeoutError } from '../../../lib/index.js';
 import { eventually } from '../../support/process/eventually.js';
 import { startApplication, type TestApplication } from '../support/application.js';
 
@@ -56,6 +56,15 @@ describe('The log warns, once per incident,', () => {
       expect(told(text)).toHaveLength(times);
       await lock.release();
     }
+  });
+
+  it('of no call that its caller has ended itself', async () => {
+    const locks = await start({ failures: 3 });
+    const lock = await locks.acquire(KEY);
+    for (let call = 0; call < 5; call += 1)
+      await expect(locks.acquire(KEY, { signal: AbortSignal.timeout(5) })).rejects.toThrow(LockAbortedError);
+    expect(told('one after the other')).toEqual([]);
+    await lock.release();
   });
 
   it('of nothing where alerts are off', async () => {

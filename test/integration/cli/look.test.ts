@@ -91,7 +91,8 @@ describe('zk-lock', () => {
       expect(shown.stdout).toMatch(/^\/shown is held, 2 wait\n/);
       expect(shown.stdout).toMatch(/^ {2}who +Orders\.ship on \S+ \(pid \d+\)$/m);
       expect(shown.stdout).toMatch(/^ +1 +\S+ +exclusive +first on .*\n +2 +\S+ +exclusive +second on /m);
-      expect(shown.stdout).toContain(`\n  zk-lock break '/shown' --token ${token} --reason '...'\n`);
+      const command = `npx -p nestjs-zookeeper-lock zk-lock break '/shown'`;
+      expect(shown.stdout.replace(' \\\n   ', '')).toContain(`\n  ${command} --token ${token} --reason '...'\n`);
 
       const { holders, queueLength } = JSON.parse((await call('show', '/shown', '--json')).stdout) as LockSnapshotJson;
       expect({ holders, queueLength }).toMatchObject({ holders: [{ fencingToken: `${token}` }], queueLength: 2 });

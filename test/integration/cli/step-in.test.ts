@@ -133,7 +133,8 @@ describe('zk-lock', () => {
     const token = `${lock.fencingToken}`;
     const shown = await call('show', lock.key);
     expect(shown.stdout).toMatch(/is held by nobody, because its last holder vanished inside/);
-    expect(shown.stdout).toContain(`zk-lock clear '${lock.key}' --token ${token}`);
+    const command = `npx -p nestjs-zookeeper-lock zk-lock clear '${lock.key}'`;
+    expect(shown.stdout.replace(' \\\n   ', '')).toContain(`\n  ${command} --token ${token} --reason '...'\n`);
     const closed = await call('run', lock.key, '--once', '--', 'echo', 'ran');
     expect(closed).toMatchObject({ code: 122, stdout: '' });
 

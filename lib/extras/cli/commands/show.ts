@@ -1,7 +1,7 @@
 import type { LockSnapshot } from '../../../lock/snapshot.js';
 import { createLockService } from '../../../open.js';
 import { visible } from '../../../lock/visible.js';
-import { quoted, shellWords } from '../../doctor/findings/command-lines.js';
+import { commandWith, quoted, shellWords } from '../../doctor/findings/command-lines.js';
 import type { Call, Command } from '../command.js';
 import { connectionWords } from '../connection.js';
 import { abandonedLines, holderLines, whoText } from '../contenders.js';
@@ -80,13 +80,13 @@ function adviceLines({ key, holders, abandoned, state }: LockSnapshot, options: 
     return [
       '',
       'If it is stuck:',
-      ...commandLines(`zk-lock break ${at}`, `--token ${holder.fencingToken} --reason '...'`),
+      ...commandLines(`${commandWith(options)} break ${at}`, `--token ${holder.fencingToken} --reason '...'`),
     ];
   if (abandoned === undefined || state !== 'EXPIRED') return [];
   return [
     '',
     'If it stays closed, and what the holder left is repaired:',
-    ...commandLines(`zk-lock clear ${at}`, `--token ${abandoned.token} --reason '...'`),
+    ...commandLines(`${commandWith(options)} clear ${at}`, `--token ${abandoned.token} --reason '...'`),
   ];
 }
 

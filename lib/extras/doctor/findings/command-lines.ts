@@ -11,9 +11,7 @@ export class CommandLines {
 
   /** @param options what each of them says of the connection, as words of the command line: `['--connect', 'zk1:2181']` */
   constructor(options: readonly string[] = []) {
-    // The package for Kerberos is none of those that come with this one.
-    const more = options.some((word) => word.startsWith('--kerberos')) ? ' -p kerberos' : '';
-    this.#command = `npx -p nestjs-zookeeper-lock${more} zk-lock`;
+    this.#command = commandWith(options);
     this.#options = shellWords(options);
   }
 
@@ -36,6 +34,13 @@ export class CommandLines {
     const options = namespace === '' ? [] : [`--namespace ${quoted(namespace)}`];
     return [quoted(key), ...options, this.#options].filter((part) => part !== '').join(' ');
   }
+}
+
+/** The program, as it is found wherever npm is. A bare `npx zk-lock` could be a package of somebody else's. */
+export function commandWith(options: readonly string[]): string {
+  // The package for Kerberos is none of those that come with this one.
+  const more = options.some((word) => word.startsWith('--kerberos')) ? ' -p kerberos' : '';
+  return `npx -p nestjs-zookeeper-lock${more} zk-lock`;
 }
 
 /** Words of a command line, as a POSIX shell reads them. Names of options need no quotes. */
