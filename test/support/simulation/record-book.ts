@@ -20,6 +20,10 @@ export class RecordBook {
   /** The last writing hold of each key that used its record. */
   readonly #last = new Map<string, RecordedHold>();
   readonly #holds = new Map<bigint, RecordedHold>();
+  /** The last time that the record of each key was cleared, and who stood in it before. */
+  readonly #clearings = new Map<string, { readonly zxid: bigint; readonly before: RecordedHold | undefined }>();
+  /** The last of them when a hold began. */
+  readonly #clearingBefore = new Map<RecordedHold, object | undefined>();
   readonly #calls = new Map<string, RecordCall>();
   /** The one that entered in this turn: whether it was told of anything follows in the next event. */
   #entering: RecordedHold | undefined;
@@ -54,9 +58,10 @@ export class RecordBook {
     for (const hold of this.#holds.values()) if (hold.app === app) hold.ended ??= 'lost';
   }
 
-  /** The operator has cleared the record of a key. */
-  cleared(key: string): void {
+  /** The operator has cleared the record of a key, in this transaction. */
+  cleared(key: string, zxid: bigint): void {
     this.settle();
+    this.#clearings.set(key, { zxid, before: this.#last.get(key) });
     this.#last.delete(key);
     this.reached('a closed key was cleared');
   }
@@ -73,6 +78,8 @@ export class RecordBook {
     if (hold === undefined) return;
     hold.told = told;
     hold.writes = true;
+    // It was told when it entered. Its entry has nothing of what was cleared since.
+    if (this.#clearings.get(hold.key) !== this.#clearingBefore.get(hold)) hold.told = undefined;
     if (this.#takePlace(hold)) this.reached('an upgrade took its place in the record');
   }
 
@@ -134,6 +141,7 @@ export class RecordBook {
     if (path === undefined) return undefined;
     const hold = new RecordedHold(app, key, token, path, call, mayWrite(mode) && mode !== 'upgradeable');
     this.#holds.set(token, hold);
+    this.#clearingBefore.set(hold, this.#clearings.get(key));
     this.truth.entered(hold);
     return hold;
   }
@@ -157,6 +165,10 @@ export class RecordBook {
     const last = this.#last.get(hold.key);
     if (last === hold) return hold.found;
     const possible = last === undefined ? [undefined] : last.mayLeave(this.truth);
+    // One that writes nothing may have read the record before it was cleared.
+    const clearing = this.#clearings.get(hold.key);
+    if (!hold.writes && clearing !== undefined && hold.token < clearing.zxid)
+      possible.push(...(clearing.before?.mayLeave(this.truth) ?? []));
     if (!possible.some((one) => isSame(one, found)) && !this.#isOfStray(possible, found)) {
       const expected = possible.map((one) => sayFound(one)).join(', or ');
       this.#blame(`${name} was told of ${sayFound(found)}, and was to be told of ${expected}`);

@@ -39,7 +39,7 @@ export class RecordTruth {
     private readonly judge: Judge,
     private readonly time: { now(): number; wallNow(): number },
     private readonly linksOf: (sessionId: bigint) => number,
-    private readonly onCleared: (queuePath: string) => void,
+    private readonly onCleared: (queuePath: string, zxid: bigint) => void,
     private readonly faults: { created(path: string): void; writtenDown(sessionId: bigint): void },
     private readonly reached: (state: RareState) => void,
   ) {}
@@ -123,8 +123,10 @@ export class RecordTruth {
     const removed = changes.flatMap((change) => (change.op === 'delete' ? [change.path] : []));
     for (const change of changes) {
       if (change.op === 'create') this.#created(zxid, change.path, change.data);
-      if (change.op === 'set' && this.#queuePaths.has(change.path))
-        this.#written(change.path, readRecord(change.data), wallMs, removed);
+      if (change.op !== 'set' || !this.#queuePaths.has(change.path)) continue;
+      const written = readRecord(change.data);
+      if (written.isCleared) this.onCleared(change.path, zxid);
+      this.#written(change.path, written, wallMs, removed);
     }
   }
 
@@ -139,7 +141,6 @@ export class RecordTruth {
   }
 
   #written(queuePath: string, { inside, isCleared }: Written, wallMs: number, removed: readonly string[]): void {
-    if (isCleared) this.onCleared(queuePath);
     const before = this.#inside.get(queuePath);
     if (before !== undefined && before !== inside && !isCleared)
       this.#replaced(`${queuePath}/${before}`, inside, removed);

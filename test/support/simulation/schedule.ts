@@ -70,8 +70,8 @@ export class Schedule {
       this.judge,
       { now, wallNow: () => this.world.ensemble.timeline.wallNow() },
       (sessionId) => this.#appOf(sessionId)?.linkChanges ?? 0,
-      (queuePath) => {
-        this.records.cleared(queuePath.slice(scenario.namespace.length));
+      (queuePath, zxid) => {
+        this.records.cleared(queuePath.slice(scenario.namespace.length), zxid);
         this.book.lockDelays.cleared(queuePath);
       },
       this.recordFaults,
