@@ -22,6 +22,19 @@ export type LossReason =
   /** An operator broke the lock (`doctor.break`): the error is a LockBrokenError. */
   | 'broken';
 
+/** As members of an object, so that the compiler misses one that is not there. */
+const REASONS: Readonly<Record<LossReason, true>> = {
+  'session-ended': true,
+  uncertain: true,
+  suspended: true,
+  removed: true,
+  'lease-ended': true,
+  closed: true,
+  'sibling-lost': true,
+  broken: true,
+};
+export const LOSS_REASONS = Object.keys(REASONS) as readonly LossReason[];
+
 interface OfLock {
   readonly key: string;
   readonly mode: LockMode;

@@ -1,22 +1,11 @@
-import type { LossReason } from './events.js';
+import { LOSS_REASONS, type LossReason } from './events.js';
 import { type AsJson, type JsonOf, withJson } from './json.js';
 import type { LockMode } from './mode.js';
 
 /** How a hold ended: it was released, or lost for one of these reasons. */
 export type HoldEnd = 'released' | LossReason;
 
-const ENDS: Readonly<Record<HoldEnd, true>> = {
-  released: true,
-  'session-ended': true,
-  uncertain: true,
-  suspended: true,
-  removed: true,
-  'lease-ended': true,
-  closed: true,
-  'sibling-lost': true,
-  broken: true,
-};
-export const HOLD_ENDS = Object.keys(ENDS) as readonly HoldEnd[];
+export const HOLD_ENDS: readonly HoldEnd[] = ['released', ...LOSS_REASONS];
 
 /** What is kept of holds that have ended. */
 export interface HistoryOptions {

@@ -112,10 +112,11 @@ export class KeyRecords {
         await this.#readServerClock(contender, scope);
         return undefined;
       case 'enters': {
-        if (record.inside?.name === contender.name) contender.record?.began(read.stat);
+        const isInside = record.inside?.name === contender.name;
+        if (isInside) contender.record?.began(read.stat);
         else if (!(await this.#writeDown(contender, writes, read, record, verdict.vanished, scope))) return undefined;
         // An entry whose answer was lost stands where the one before it stood, of which only this contender knows now.
-        const vanished = contender.record?.vanished ?? verdict.vanished;
+        const vanished = (isInside ? contender.record?.vanished : undefined) ?? verdict.vanished;
         contender.abandoned ??= vanished && toldOf(vanished);
         return 'passed';
       }

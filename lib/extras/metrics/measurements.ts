@@ -1,7 +1,7 @@
 import { tracingChannel } from 'node:diagnostics_channel';
 import type { LockService } from '../../engine/lock-service.js';
 import { type AcquireMessage, type HoldMessage, LOCK_CHANNELS } from '../../lock/channels.js';
-import type { LossReason } from '../../lock/events.js';
+import { LOSS_REASONS, type LossReason } from '../../lock/events.js';
 import type { HeldLockFacts, PendingLockFacts } from '../../lock/process-locks.js';
 import type { ConnectionState } from '../../session/connection-state.js';
 import { INSTRUMENTS, type Labels, type Meter, type Sample } from './instruments.js';
@@ -10,18 +10,6 @@ import { Templates } from './templates.js';
 
 const STATES = ['connecting', 'connected', 'suspended', 'reconnected', 'lost', 'closed'] as const;
 STATES satisfies readonly ConnectionState[];
-
-/** As members of an object, so that the compiler misses one that is not there. */
-const LOSS_REASONS: Readonly<Record<LossReason, true>> = {
-  'session-ended': true,
-  uncertain: true,
-  suspended: true,
-  removed: true,
-  'lease-ended': true,
-  closed: true,
-  'sibling-lost': true,
-  broken: true,
-};
 
 /** The lock services that are measured, by the names of their connections. */
 export type Connections = Readonly<Record<string, Pick<LockService, 'query' | 'connectionState'>>>;
@@ -73,7 +61,7 @@ class Losses {
     const id = `${labels['connection']} ${labels['template']}`;
     if (this.#known.has(id)) return;
     this.#known.add(id);
-    for (const reason of Object.keys(LOSS_REASONS)) this.#count({ ...labels, reason }, 0);
+    for (const reason of LOSS_REASONS) this.#count({ ...labels, reason }, 0);
   }
 
   lost(labels: Labels, reason: LossReason): void {
