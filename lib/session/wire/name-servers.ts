@@ -18,12 +18,12 @@ export async function nameServersSpeak(
 ): Promise<void> {
   // The system finds a name of the hosts file without a name server. Without this line, a server with such a name would
   // be lost while the name servers are silent.
-  const listed = textOf('/etc/hosts').toLowerCase().split(/\s+/);
+  const listed = textOf('/etc/hosts').replace(/#.*/g, '').toLowerCase().split(/\s+/);
   if (listed.includes(host.toLowerCase())) return;
   // The system also asks for the name with each search domain behind it. Without this line, it would be asked where the
   // name servers are silent for a domain only, and a process could not end. And the short names of a Kubernetes cluster
-  // would be lost while no name server beyond the cluster answers.
-  const searched = [...textOf('/etc/resolv.conf').matchAll(/^(?:search|domain)[ \t](.*)$/gm)].at(0)?.[1];
+  // would be lost while no name server beyond the cluster answers. Of several such lines the last one counts.
+  const searched = [...textOf('/etc/resolv.conf').matchAll(/^(?:search|domain)[ \t](.*)$/gm)].at(-1)?.[1];
   const names = [host, ...(searched?.match(/\S+/g) ?? []).map((domain) => `${host}.${domain}`)];
   const questions = names.map((name) => client.resolve4(name));
   const answers = questions.map((question) => question.catch(failOnSilence));

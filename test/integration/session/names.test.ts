@@ -52,6 +52,12 @@ describe('That name servers speak, before the system is asked for a name,', () =
     expect(await ask('ZK1', () => 'silent', { hosts })).toEqual({ outcome: 'they speak', asked: [] });
   });
 
+  it('is not so for a name that stands in a comment of the hosts file, while they are silent', async () => {
+    const hosts = '127.0.0.1 localhost # not zk2\n# 10.0.0.1 zk1\n';
+    const outcomes = await Promise.all(['zk1', 'zk2'].map((host) => ask(host, () => 'silent', { hosts })));
+    expect(outcomes.map(({ outcome }) => outcome)).toEqual(Array(2).fill('the name servers do not answer'));
+  });
+
   it('is so when they know the name in a search domain, though nobody beyond the cluster answers', async () => {
     const outcome = await ask(
       'zk-0.zk',
@@ -74,6 +80,12 @@ describe('That name servers speak, before the system is asked for a name,', () =
       resolvConf: 'domain\tcorp.test',
     });
     expect(outcome).toEqual({ outcome: 'the name servers do not answer', asked: ['zk1', 'zk1.corp.test'] });
+  });
+
+  it('is asked with the domains of the last line that names any, as only these count', async () => {
+    const resolvConf = 'domain a.test\nsearch b.test\nnameserver 127.0.0.1\nsearch c.test  d.test \noptions ndots:5\n';
+    const { asked } = await ask('zk1', () => 'absent', { resolvConf });
+    expect(asked).toEqual(['zk1', 'zk1.c.test', 'zk1.d.test']);
   });
 
   it('is a question that is taken back at once', async () => {
