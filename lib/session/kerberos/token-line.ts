@@ -1,3 +1,5 @@
+import { orAborted } from '../or-aborted.js';
+
 /**
  * How many calls may wait for a KDC at once. Each holds one of the four threads that files and look-ups of names share,
  * for tens of seconds where the KDC is silent. One of two can still use a ticket that is there already.
@@ -6,8 +8,8 @@ const CALLS_AT_ONCE = 2;
 
 interface Asked<T> {
   readonly answer: Promise<T>;
-  /** Undefined where the one who asked has left. */
-  asker: AbortSignal | undefined;
+  /** Aborts when the one who asked leaves. */
+  asker: AbortSignal;
 }
 
 /**
@@ -22,21 +24,21 @@ export class TokenLine<T> {
   /** Rejects as soon as the signal aborts. @param name what is asked for */
   async ask(name: string, begin: () => Promise<T>, signal: AbortSignal): Promise<T> {
     signal.throwIfAborted();
-    const abandoned = [...(this.#underWay.get(name) ?? [])].find(({ asker }) => asker === undefined);
+    const abandoned = [...(this.#underWay.get(name) ?? [])].find(({ asker }) => asker.aborted);
     const asked = abandoned ?? (await this.#enter(name, begin, signal));
     asked.asker = signal;
-    return orAborted(asked.answer, signal, () => (asked.asker = undefined));
+    return orAborted(asked.answer, signal);
   }
 
   async #enter(name: string, begin: () => Promise<T>, signal: AbortSignal): Promise<Asked<T>> {
     await this.#turn(signal);
     if (signal.aborted) this.#end();
     signal.throwIfAborted();
-    return this.#begin(name, begin);
+    return this.#begin(name, begin, signal);
   }
 
-  #begin(name: string, begin: () => Promise<T>): Asked<T> {
-    const asked: Asked<T> = { answer: begin(), asker: undefined };
+  #begin(name: string, begin: () => Promise<T>, asker: AbortSignal): Asked<T> {
+    const asked: Asked<T> = { answer: begin(), asker };
     const same = this.#underWay.get(name) ?? new Set();
     this.#underWay.set(name, same.add(asked));
     const end = (): void => {
@@ -77,15 +79,4 @@ export class TokenLine<T> {
     this.#calls += 1;
     next();
   }
-}
-
-function orAborted<T>(promise: Promise<T>, signal: AbortSignal, leave: () => void): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const abort = (): void => {
-      leave();
-      reject(signal.reason as Error);
-    };
-    signal.addEventListener('abort', abort, { once: true });
-    void promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
-  });
 }

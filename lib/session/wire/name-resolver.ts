@@ -1,8 +1,8 @@
-import { CANCELLED, TIMEOUT } from 'node:dns';
-import { lookup, Resolver } from 'node:dns/promises';
-import { readFileSync } from 'node:fs';
+import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { type Clock, systemClock } from '../../lock/clock.js';
+import { orAborted } from '../or-aborted.js';
+import { nameServersSpeak } from './name-servers.js';
 
 const LOCALHOST = ['127.0.0.1', '::1'];
 
@@ -89,21 +89,23 @@ function isUnknown(error: unknown): boolean {
 /** `dns.lookup`, as far as it is needed here. */
 export type SystemLookup = (host: string) => Promise<readonly string[]>;
 
-interface Asked {
+/** Resolves when the system's look-up of the name may begin, and rejects when it would hang or nobody waits for it. */
+export type NameServersSpeak = (host: string, signal: AbortSignal) => Promise<void>;
+
+interface Lookup {
+  readonly host: string;
   readonly answer: Promise<readonly string[]>;
-  readonly signals: Set<AbortSignal>;
 }
 
 /**
- * Asks the system (getaddrinfo) for one name at a time. Only the system knows the hosts file, the search domains and
- * whatever else nsswitch.conf names. A look-up begins only while a caller waits for it and the name servers answer.
- * Callers that ask for the same name share one answer.
+ * Asks the system (getaddrinfo) for one name at a time. Only the system knows what all the sources are that
+ * nsswitch.conf names. A look-up begins only while a caller waits for it and the name servers answer. Callers that ask
+ * for the same name share its answer.
  */
 export class LookupGate implements NameResolver {
   readonly #lookup: SystemLookup;
   readonly #speak: NameServersSpeak;
-  readonly #asked = new Map<string, Asked>();
-  #turn: Promise<unknown> = Promise.resolve();
+  #underWay: Lookup | undefined;
 
   constructor(systemLookup: SystemLookup, speak: NameServersSpeak) {
     this.#lookup = systemLookup;
@@ -111,36 +113,22 @@ export class LookupGate implements NameResolver {
   }
 
   async resolve(host: string, signal: AbortSignal): Promise<readonly string[]> {
-    // A look-up holds one of the few threads that files, compression and every other look-up of the process share, so
-    // it must not begin while the name servers are silent.
+    // A look-up that hangs keeps the process from ending, and holds one of the two threads that libuv has for all
+    // look-ups of the process, so it must not begin while the name servers are silent.
     await this.#speak(host, signal);
+    while (this.#underWay !== undefined && this.#underWay.host !== host) {
+      // A caller that has waited for longer begins the next look-up, so this one may have to wait again.
+      const ended = this.#underWay.answer.catch(() => undefined);
+      await orAborted(ended, signal);
+    }
     signal.throwIfAborted();
-    const { answer, signals } = this.#asked.get(host) ?? this.#ask(host);
-    signals.add(signal);
-    return new Promise((resolve, reject) => {
-      const leave = (): void => {
-        signals.delete(signal);
-        reject(signal.reason as Error);
-      };
-      signal.addEventListener('abort', leave, { once: true });
-      void answer.then(resolve, reject).finally(() => signal.removeEventListener('abort', leave));
-    });
+    this.#underWay ??= this.#begin(host);
+    return orAborted(this.#underWay.answer, signal);
   }
 
-  #ask(host: string): Asked {
-    const signals = new Set<AbortSignal>();
-    const answer = this.#turn.then(async () => {
-      try {
-        // A look-up whose callers have all left is not begun.
-        return signals.size === 0 ? [] : await this.#lookup(host);
-      } finally {
-        this.#asked.delete(host);
-      }
-    });
-    this.#turn = answer.catch(() => undefined);
-    const asked = { answer, signals };
-    this.#asked.set(host, asked);
-    return asked;
+  #begin(host: string): Lookup {
+    const answer = this.#lookup(host).finally(() => (this.#underWay = undefined));
+    return { host, answer };
   }
 }
 
@@ -149,56 +137,3 @@ export const processGate = new LookupGate(async (host) => {
   const found = await lookup(host, { all: true, verbatim: true });
   return found.map(({ address }) => address);
 }, nameServersSpeak);
-
-/** Resolves when name servers answer at all; what they answer does not matter here. Rejects when they are silent. */
-export type NameServersSpeak = (host: string, signal: AbortSignal) => Promise<void>;
-
-/**
- * Resolves when the system's look-up of a name will end soon, because the hosts file lists the name or the name servers
- * answer for it. A look-up of the system can be neither stopped nor left behind by a process that ends, and against
- * silent name servers it takes tens of seconds. This question takes no thread, and is taken back when the signal
- * aborts.
- */
-export async function nameServersSpeak(
-  host: string,
-  signal: AbortSignal,
-  client = new Resolver(),
-  domains = searchDomains(),
-): Promise<void> {
-  if (textOf('/etc/hosts').toLowerCase().split(/\s+/).includes(host.toLowerCase())) return;
-  const stop = (): void => client.cancel();
-  signal.addEventListener('abort', stop, { once: true });
-  try {
-    // The system may ask for the name with any of the search domains behind it.
-    const names = [host, ...domains.map((domain) => `${host}.${domain}`)];
-    const questions = names.map((name) => client.resolve4(name));
-    const answers = questions.map((question) => question.catch(failOnSilence));
-    // The system stops at the first name that exists, and asks for every one where none does.
-    await Promise.any([...questions, Promise.all(answers)]);
-  } catch (error) {
-    throw new Error('the name servers do not answer', { cause: error });
-  } finally {
-    signal.removeEventListener('abort', stop);
-    client.cancel();
-  }
-}
-
-/** An answer that the name does not exist is an answer, too. */
-function failOnSilence(error: NodeJS.ErrnoException): void {
-  if (error.code === TIMEOUT || error.code === CANCELLED) throw error;
-}
-
-function searchDomains(): string[] {
-  const line = /^(?:search|domain)\s(.*)$/m.exec(textOf('/etc/resolv.conf'))?.[1] ?? '';
-  return line.split(/\s+/).filter((domain) => domain !== '');
-}
-
-function textOf(path: string): string {
-  try {
-    // The file is read synchronously, without a thread: all threads of the pool may hang in look-ups.
-    return readFileSync(path, 'utf8');
-  } catch {
-    // Other systems have no such file.
-    return '';
-  }
-}

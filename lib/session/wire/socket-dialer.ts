@@ -8,7 +8,7 @@ import { type NameResolver, RememberingResolver, processGate } from './name-reso
 import { SocketLink } from './socket-link.js';
 
 /** How long an address may neither accept nor refuse before the next one is tried. */
-const SPARE_AFTER_MS = 300;
+const NEXT_AFTER_MS = 300;
 const CHUNK_BYTES = 64 * 1024;
 
 export interface DialerSettings {
@@ -70,9 +70,10 @@ export class SocketDialer implements Dialer {
     const found = addresses.map((address) => ({ address, family: isIP(address) }));
     const options: TcpNetConnectOpts = {
       ...server,
-      // A name with a dead IPv6 address must not cost a whole attempt.
+      // An address where nothing answers must not cost a whole attempt. Node takes the addresses of the two families in
+      // turn, beginning with that of the first one.
       autoSelectFamily: true,
-      autoSelectFamilyAttemptTimeout: SPARE_AFTER_MS,
+      autoSelectFamilyAttemptTimeout: NEXT_AFTER_MS,
       // The socket reads into the same memory again and again. A stream would allocate 64 KB for each chunk it reads.
       onread: {
         buffer: Buffer.allocUnsafeSlow(CHUNK_BYTES),
@@ -101,9 +102,8 @@ export class SocketDialer implements Dialer {
 type FamilyAddress = string;
 
 /**
- * Chooses the address of a name to try. A name may stand for several servers (a headless service), so each dial begins
- * one address further than the last. A name may also stand for one server in two families, so an address of the other
- * family goes along as a spare.
+ * Chooses the address of a name to begin with. A name may stand for several servers (a headless service) or for one
+ * server in two families, so each dial begins one address further than the last, and the other addresses go along.
  */
 export class AddressBook {
   readonly #lasts = new Map<string, { readonly address: FamilyAddress; readonly gaveSession: boolean }>();
@@ -114,7 +114,7 @@ export class AddressBook {
     this.#random = random;
   }
 
-  /** The address to try now, followed by the spare if there is one. */
+  /** The address to try first, followed by the others in rotation. */
   choose(host: string, addresses: readonly string[]): readonly string[] {
     // Name servers shuffle their answers, so the addresses are sorted here. IPv4 comes first, as most servers listen
     // there.
@@ -122,8 +122,8 @@ export class AddressBook {
     const first = this.#begin(host, sorted);
     if (first === undefined) return [];
     this.#lasts.set(host, { address: first, gaveSession: false });
-    const spare = sorted.find((address) => familyOf(address) !== familyOf(first));
-    return [first, spare].flatMap((address) => address?.slice(1) ?? []);
+    const at = sorted.indexOf(first);
+    return [...sorted.slice(at), ...sorted.slice(0, at)].map((address) => address.slice(1));
   }
 
   /**

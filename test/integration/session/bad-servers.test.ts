@@ -113,6 +113,27 @@ describe('a list in which only the last server is good', () => {
   });
 });
 
+describe('a name with several addresses', () => {
+  afterEach(closeOpenSessions);
+
+  it('is connected in one attempt, although only the last address that is tried is good', async () => {
+    await using server = await startFakeServer((socket) => socket.resume());
+    let dials = 0;
+    // From a block kept for documentation: packets to it come back as unreachable, or never.
+    const resolver: NameResolver = {
+      resolve: () => {
+        dials += 1;
+        return Promise.resolve(['127.0.0.1', '192.0.2.1', '192.0.2.2']);
+      },
+    };
+    // Half of three addresses: the second one is tried first.
+    openWire([{ host: 'zk.invalid', port: server.port }], { dialer: { resolver, random: () => 0.5 } });
+
+    await eventually('the server is connected', () => server.sockets.length > 0);
+    expect(dials).toBe(1);
+  });
+});
+
 describe('name servers that are away after the first connection', () => {
   it.each(['fail', 'are silent'])('and %s: the addresses that the name had last are tried', async (how) => {
     const server = await startZooKeeper({ tickTimeMs: 500 });

@@ -4,20 +4,29 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { nameServersSpeak, processGate } from '../../../lib/session/wire/name-resolver.js';
+import { processGate } from '../../../lib/session/wire/name-resolver.js';
+import { nameServersSpeak } from '../../../lib/session/wire/name-servers.js';
 import { eventually, within } from '../../support/process/eventually.js';
 import { ofType, startNodeChild } from '../../support/process/node-child.js';
 import { startNameServer, type NameServerAnswer } from '../../support/sessions/name-server.js';
 
 const CLUSTER = ['locks.svc.cluster.local', 'svc.cluster.local'];
+const IN_CLUSTER = { resolvConf: `search ${CLUSTER.join(' ')}` };
 
-/** What came of asking name servers that say this, and whom they were asked for. */
-async function ask(host: string, answerTo: (name: string) => NameServerAnswer, domains: string[] = []) {
+interface SystemFiles {
+  hosts?: string;
+  resolvConf?: string;
+}
+
+/** What came of asking name servers that say this, in a system with these files, and whom they were asked for. */
+async function ask(host: string, answerTo: (name: string) => NameServerAnswer, files: SystemFiles = {}) {
   await using server = await startNameServer(answerTo);
   // So that silence is told in the time of a test.
   const client = new Resolver({ timeout: 100, tries: 1 });
   client.setServers([server.address]);
-  const asking = nameServersSpeak(host, new AbortController().signal, client, domains);
+  const { hosts = '', resolvConf = '' } = files;
+  const textOf = (path: string): string => (path === '/etc/hosts' ? hosts : resolvConf);
+  const asking = nameServersSpeak(host, new AbortController().signal, client, textOf);
   const outcome = await asking.then(
     () => 'they speak',
     (error: Error) => error.message,
@@ -39,24 +48,44 @@ describe('That name servers speak, before the system is asked for a name,', () =
   });
 
   it('needs no asking for a name of the hosts file', async () => {
-    expect(await ask('LOCALHOST', () => 'silent')).toEqual({ outcome: 'they speak', asked: [] });
+    const hosts = '127.0.0.1 localhost\n10.0.0.1\tzk1.test zk1 # the first\n';
+    expect(await ask('ZK1', () => 'silent', { hosts })).toEqual({ outcome: 'they speak', asked: [] });
+  });
+
+  it('is not so for a name that stands in a comment of the hosts file, while they are silent', async () => {
+    const hosts = '127.0.0.1 localhost # not zk2\n# 10.0.0.1 zk1\n';
+    const outcomes = await Promise.all(['zk1', 'zk2'].map((host) => ask(host, () => 'silent', { hosts })));
+    expect(outcomes.map(({ outcome }) => outcome)).toEqual(Array(2).fill('the name servers do not answer'));
   });
 
   it('is so when they know the name in a search domain, though nobody beyond the cluster answers', async () => {
     const outcome = await ask(
       'zk-0.zk',
       (name) => (name.endsWith('.locks.svc.cluster.local') ? '127.0.0.1' : 'silent'),
-      CLUSTER,
+      IN_CLUSTER,
     );
     expect(outcome).toMatchObject({ outcome: 'they speak' });
   });
 
   it('is not so when they are silent for the name itself and know it in no search domain', async () => {
-    const outcome = await ask('zk.sick.test', (name) => (name === 'zk.sick.test' ? 'silent' : 'absent'), CLUSTER);
+    const outcome = await ask('zk.sick.test', (name) => (name === 'zk.sick.test' ? 'silent' : 'absent'), IN_CLUSTER);
     expect(outcome).toEqual({
       outcome: 'the name servers do not answer',
       asked: ['zk.sick.test', ...CLUSTER.map((domain) => `zk.sick.test.${domain}`)],
     });
+  });
+
+  it('is not so when they are silent for a search domain, and say that there is no such name without it', async () => {
+    const outcome = await ask('zk1', (name) => (name === 'zk1' ? 'absent' : 'silent'), {
+      resolvConf: 'domain\tcorp.test',
+    });
+    expect(outcome).toEqual({ outcome: 'the name servers do not answer', asked: ['zk1', 'zk1.corp.test'] });
+  });
+
+  it('is asked with the domains of the last line that names any, as only these count', async () => {
+    const resolvConf = 'domain a.test\nsearch b.test\nnameserver 127.0.0.1\nsearch c.test  d.test \noptions ndots:5\n';
+    const { asked } = await ask('zk1', () => 'absent', { resolvConf });
+    expect(asked).toEqual(['zk1', 'zk1.c.test', 'zk1.d.test']);
   });
 
   it('is a question that is taken back at once', async () => {
@@ -64,7 +93,7 @@ describe('That name servers speak, before the system is asked for a name,', () =
     const client = new Resolver();
     client.setServers([server.address]);
     const asker = new AbortController();
-    const asking = nameServersSpeak('zk1.test', asker.signal, client, []);
+    const asking = nameServersSpeak('zk1.test', asker.signal, client, () => '');
     await eventually('the name server is asked', () => server.asked.length > 0);
     asker.abort();
     await expect(within(1_000, 'the end of the question', asking)).rejects.toThrow('the name servers do not answer');

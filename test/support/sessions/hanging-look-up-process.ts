@@ -1,6 +1,7 @@
 import { open } from 'node:fs/promises';
 import { Resolver } from 'node:dns/promises';
-import { LookupGate, nameServersSpeak } from '../../../lib/session/wire/name-resolver.js';
+import { LookupGate } from '../../../lib/session/wire/name-resolver.js';
+import { nameServersSpeak } from '../../../lib/session/wire/name-servers.js';
 import { onParentMessage, sendToParent } from '../process/parent.js';
 import { Stalls } from '../process/stalls.js';
 import { openWire } from './wire-session.js';
@@ -18,7 +19,7 @@ const gate = new LookupGate(
   (host, signal) => {
     const client = new Resolver();
     client.setServers([nameServer]);
-    return nameServersSpeak(host, signal, client, []);
+    return nameServersSpeak(host, signal, client, () => '');
   },
 );
 const session = openWire([{ host: 'zk1.test', port: 2181 }], { dialer: { resolver: gate } });

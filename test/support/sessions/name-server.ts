@@ -1,4 +1,4 @@
-import { createSocket } from 'node:dgram';
+import { type BindOptions, createSocket } from 'node:dgram';
 import { once } from 'node:events';
 
 const HEADER_BYTES = 12;
@@ -15,8 +15,15 @@ export interface NameServer extends AsyncDisposable {
   readonly asked: readonly string[];
 }
 
-/** A name server on the loopback interface that answers questions for IPv4 addresses as it is told. */
-export async function startNameServer(answerTo: (name: string) => NameServerAnswer): Promise<NameServer> {
+/**
+ * A name server on the loopback interface that answers questions for IPv4 addresses as it is told.
+ *
+ * @param at where it listens; any free port where none is given
+ */
+export async function startNameServer(
+  answerTo: (name: string) => NameServerAnswer,
+  at: BindOptions = { address: '127.0.0.1' },
+): Promise<NameServer> {
   const socket = createSocket('udp4');
   const asked: string[] = [];
   socket.on('message', (query, client) => {
@@ -25,10 +32,11 @@ export async function startNameServer(answerTo: (name: string) => NameServerAnsw
     const answer = answerTo(name);
     if (answer !== 'silent') socket.send(reply(query.subarray(0, end), answer), client.port, client.address);
   });
-  socket.bind(0, '127.0.0.1');
+  socket.bind(at);
   await once(socket, 'listening');
+  socket.unref();
   return {
-    address: `127.0.0.1:${socket.address().port}`,
+    address: `${socket.address().address}:${socket.address().port}`,
     asked,
     [Symbol.asyncDispose]: async () => {
       socket.close();
