@@ -239,7 +239,7 @@ export class KeyQueue {
     // A contender that lost its lock is in the way until its node is gone, as a node of another process is. So is one that lets
     // others in beside it: its node, which is still there, would not keep everybody out if somebody removed the next one's.
     const isDeparted = leaving === 'departed' && this.#handsOver && member.excludesAll;
-    if (isDeparted) this.known.departed(member.node);
+    if (isDeparted) this.known.departed(member.node, member.hold !== undefined);
     this.#turns.decide(isDeparted ? 'a hand-over' : 'no news');
     if (this.known.remembersTooMuch) this.#look();
     this.#tidy();

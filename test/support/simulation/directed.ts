@@ -21,6 +21,7 @@ import {
   itsKeyIsMadeAgainWithoutItsLink,
   othersComeInBetween,
 } from './directed-known-order.js';
+import { drainedWhileItsNeighbourGivesUp, drainedWhileItsNeighbourGivesUpItsTurn } from './directed-drained.js';
 import { removedAfterTheLinkHadGone } from './directed-operator.js';
 import {
   itsNetworkIsSlow,
@@ -129,6 +130,11 @@ export const DIRECTED: Readonly<Record<string, Directed>> = {
   'removed behind a reader, at servers that lag': {
     settings: { ...NEIGHBOURS, servers: 3, peerLatencyMs: 20 },
     play: removedBehindAReaderUnseen,
+  },
+  'drained while its neighbour gives up': { settings: NEIGHBOURS, play: drainedWhileItsNeighbourGivesUp },
+  'drained while its neighbour gives up its turn': {
+    settings: NEIGHBOURS,
+    play: drainedWhileItsNeighbourGivesUpItsTurn,
   },
   'a neighbour gives up while an upgrader asks who is inside': {
     settings: { ...NEIGHBOURS, servers: 3, peerLatencyMs: 20, processes: 2 },
