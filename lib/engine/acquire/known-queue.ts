@@ -7,6 +7,7 @@ import {
   type Created,
   get,
   type GetRequest,
+  type NodeData,
   type Outcome,
   type Watcher,
 } from '../../session/requests.js';
@@ -196,11 +197,12 @@ export class KnownOrder implements Watcher {
     // An event has used its watch up. Promises tell of answers in any order, so this may be older than the newest question.
     if (question !== this.#openQuestion) return;
     this.#openQuestion = undefined;
-    if (outcome instanceof SessionError || created instanceof SessionError) return;
-    // Only a node that is older than the contender has had it as a child.
-    if (outcome.stat.czxid >= created.stat.czxid) return;
-    // A record has to be read by everybody, whatever the order; the next list shows that it is there.
-    if (outcome.stat.dataLength > 0 && !isEmptyRecord(parseRecord(outcome.data))) return;
+    if (outcome instanceof SessionError) return;
+    if (!provesOrder(outcome, created)) {
+      // Otherwise each writer to a record would tell this process of its release, which concerns nobody here.
+      this.#session.unwatch(this.#path, this);
+      return;
+    }
     if (outcome.stat.dataLength > 0) this.#known.sawPlainData(outcome.stat.mzxid);
     this.#isWatched = true;
     this.#nodeCzxid = outcome.stat.czxid;
@@ -231,4 +233,12 @@ export class KnownOrder implements Watcher {
     if (this.#questions > 0) this.#session.unwatch(this.#path, this);
     this.onWatchEvent();
   }
+}
+
+/** Whether the watch on the node of a key can show who comes between its children. */
+function provesOrder({ data, stat }: NodeData, created: Created | SessionError): boolean {
+  // Only a node that is older than the contender has had it as a child.
+  if (created instanceof SessionError || stat.czxid >= created.stat.czxid) return false;
+  // A record has to be read by everybody, whatever the order; the next list shows that it is there.
+  return stat.dataLength === 0 || isEmptyRecord(parseRecord(data));
 }

@@ -78,17 +78,20 @@ export class CommitTap {
     const { profile } = this.#scenario;
     if (profile !== 'calm' && profile !== 'processes' && profile !== 'administration') return;
     if (removed.some(({ queuePath }) => this.observedKeys.has(queuePath))) return;
-    const allowed = removed.reduce((sum, entry) => sum + this.#mayBeTold(entry, isMarked(transaction, entry)), 0);
+    const bySession = transaction.changes.some(({ op }) => op === 'closeSession');
+    const tells = (gone: Entry): number => {
+      // Who removes its own node has taken the watch on it back before, so it is told only where its session or somebody else ends it.
+      const tellsOwner = bySession || this.#book.isExcused(gone.path);
+      return this.#countConcerned(gone) + (isMarked(transaction, gone) ? 1 : 0) + (tellsOwner ? 1 : 0);
+    };
+    const allowed = removed.reduce((sum, entry) => sum + tells(entry), 0);
     this.#tellings.set(transaction.zxid, { allowed, told: 0, what: removed.map(({ path }) => path).join(', ') });
   }
 
-  /**
-   * Those it may let in, an upgrader that waits for this reader, and its owner.
-   * @param marked whether the transaction tells as well that the holder released it, of which one contender may be told
-   */
-  #mayBeTold(gone: Entry, marked: boolean): number {
+  /** Those that the end of a node may let in, and an upgrader that waits for this reader. */
+  #countConcerned(gone: Entry): number {
     const queue = this.#book.truth.queue(gone.queuePath);
-    let count = marked ? 2 : 1;
+    let count = 0;
     for (const entry of queue) {
       const isWaiting = Truth.nearestBlocker(queue, entry) === gone;
       const isIntentBehind = gone.mode === 'read' && entry.mode === 'write' && entry.sequence > gone.sequence;
@@ -111,6 +114,7 @@ export class CommitTap {
   }
 }
 
+/** Whether the transaction tells as well that the holder released the lock, of which one contender may be told. */
 function isMarked({ changes }: Transaction, { path }: Entry): boolean {
   const mark = releaseMark(path);
   return changes.some((change) => change.op === 'create' && change.path === mark);

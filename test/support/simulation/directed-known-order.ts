@@ -1,3 +1,4 @@
+import type { AcquireOptions } from '../../../lib/lock/acquire-options.js';
 import { isUp } from '../../../lib/session/connection-state.js';
 import type { AppProcess } from './app-process.js';
 import { Caller } from './caller.js';
@@ -96,4 +97,29 @@ export async function othersComeInBetween(schedule: Schedule): Promise<void> {
   await useToTheEnd(schedule, process, USES);
   await reachTheSameNumber(schedule, other, 1 + (scenario.seed % 3));
   await takeTurns(schedule);
+}
+
+/**
+ * A process that used the key when nobody kept a record of it comes back while one of another process is written there, and stands behind
+ * a third: the release changes the record, and is told to that third one alone.
+ */
+export async function itsKeyHasARecord(schedule: Schedule): Promise<void> {
+  const { apps, scenario } = schedule;
+  const [process, other, next] = apps as [AppProcess, AppProcess, AppProcess];
+  await useToTheEnd(schedule, process, 1);
+  const queue: [AppProcess, AcquireOptions][] = [
+    [other, { onAbandoned: 'enter' }],
+    [next, { onAbandoned: 'enter' }],
+    [process, scenario.seed % 2 === 0 ? { onAbandoned: 'enter' } : {}],
+  ];
+  for (const [app, options] of queue) {
+    const caller = new Caller(schedule, app, `${app.name} waits`);
+    schedule.call(app, async () => {
+      const grant = caller.granted(KEY, await app.service.acquire(KEY, options));
+      await app.sleep(scenario.sessionTimeoutMs / 4);
+      await caller.release(grant);
+    });
+    await schedule.runFor(SETTLED_MS + scenario.seed);
+  }
+  await schedule.runUntil(() => schedule.areCallersDone);
 }

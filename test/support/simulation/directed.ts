@@ -16,6 +16,7 @@ import {
   upgradesBehindItsNeighbour,
 } from './directed-neighbours.js';
 import {
+  itsKeyHasARecord,
   itsKeyIsMadeAgain,
   itsKeyIsMadeAgainUnwatched,
   itsKeyIsMadeAgainWithoutItsLink,
@@ -146,6 +147,7 @@ export const DIRECTED: Readonly<Record<string, Directed>> = {
   'its key is made again': { settings: NEIGHBOURS, play: itsKeyIsMadeAgain },
   'its key is made again without its link': { settings: NEIGHBOURS, play: itsKeyIsMadeAgainWithoutItsLink },
   'its key is made again unwatched': { settings: NEIGHBOURS, play: itsKeyIsMadeAgainUnwatched },
+  'its key has a record': { settings: NEIGHBOURS, play: itsKeyHasARecord },
   'others come in between': { settings: NEIGHBOURS, play: othersComeInBetween },
   'a contender never arrives at its container': {
     settings: {
