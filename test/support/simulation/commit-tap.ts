@@ -65,6 +65,7 @@ export class CommitTap {
     if (removed.length > 0) this.#expectTelling(transaction, removed);
     this.#records.committed(transaction);
     this.#book.truth.commit(transaction);
+    this.#fullQueues.committed(removed);
     for (const change of transaction.changes) {
       if (change.op === 'create') this.#fullQueues.created(change.path);
       if (change.op === 'set') this.#book.surgery.written(change.path, change.data);
