@@ -1,4 +1,6 @@
+import type { AppProcess } from './app-process.js';
 import type { SimulatedWorld } from './simulated-world.js';
+import type { Latency } from '../../../lib/session/simulator/network/latency.js';
 import type { Transaction } from '../../../lib/session/simulator/tree/transaction.js';
 import type { FullQueues } from './full-queues.js';
 import type { GrantBook } from './grant-book.js';
@@ -18,6 +20,7 @@ interface Parts {
   readonly fullQueues: FullQueues;
   readonly judge: Judge;
   readonly journal: Journal;
+  readonly apps: readonly AppProcess[];
 }
 
 /**
@@ -32,12 +35,13 @@ export class CommitTap {
   readonly #records: RecordTruth;
   readonly #judge: Judge;
   readonly #journal: Journal;
+  readonly #apps: readonly AppProcess[];
   readonly #seen = new Set<bigint>();
   readonly #tellings = new Map<bigint, { readonly allowed: number; told: number; readonly what: string }>();
   /** Keys that somebody watches for people: they are told of everything. */
   readonly observedKeys = new Set<string>();
 
-  constructor({ scenario, world, book, recordTruth, fullQueues, judge, journal }: Parts) {
+  constructor({ scenario, world, book, recordTruth, fullQueues, judge, journal, apps }: Parts) {
     this.#scenario = scenario;
     this.#world = world;
     this.#book = book;
@@ -45,6 +49,7 @@ export class CommitTap {
     this.#fullQueues = fullQueues;
     this.#judge = judge;
     this.#journal = journal;
+    this.#apps = apps;
     const { traffic } = world.ensemble;
     for (const server of world.ensemble.servers) {
       const carryOut = server.carryOut.bind(server);
@@ -85,7 +90,7 @@ export class CommitTap {
       const tellsOwner = bySession || this.#book.isExcused(gone.path);
       return this.#countConcerned(gone) + (isMarked(transaction, gone) ? 1 : 0) + (tellsOwner ? 1 : 0);
     };
-    const allowed = removed.reduce((sum, entry) => sum + tells(entry), 0);
+    const allowed = removed.reduce((sum, entry) => sum + tells(entry), this.#countNewcomers(transaction));
     this.#tellings.set(transaction.zxid, { allowed, told: 0, what: removed.map(({ path }) => path).join(', ') });
   }
 
@@ -100,6 +105,23 @@ export class CommitTap {
       if (isWaiting || isIntentBehind || readsIntent) count += 1;
     }
     return count;
+  }
+
+  /**
+   * The processes that watch the node of a key whose record is changed here, as they have used the key without one: they take that watch
+   * back when they see the record in the answer to their create, and until then they are told.
+   */
+  #countNewcomers({ changes }: Transaction): number {
+    const { clientLatencyMs, peerLatencyMs, logMs } = this.#scenario;
+    // The create is carried out at their server, too, and answered; what takes the watch back goes to that server.
+    const answeredMs = 2 * most(clientLatencyMs) + most(peerLatencyMs) + most(logMs);
+    const changed = changes.flatMap((change) => (change.op === 'set' ? this.#book.truth.queue(change.path) : []));
+    const newcomers = changed.filter(({ sessionId, createdAtMs }) => {
+      const app = this.#apps.find(({ session }) => session.identity?.id === sessionId);
+      if (app?.isRunning !== true) return true;
+      return this.#world.now() - Math.max(createdAtMs, app.lastResumedAtMs) <= answeredMs;
+    });
+    return new Set(newcomers.map(({ sessionId }) => sessionId)).size;
   }
 
   #onTold(zxid: bigint, told: number): void {
@@ -119,4 +141,8 @@ export class CommitTap {
 function isMarked({ changes }: Transaction, { path }: Entry): boolean {
   const mark = releaseMark(path);
   return changes.some((change) => change.op === 'create' && change.path === mark);
+}
+
+function most(latency: Latency): number {
+  return typeof latency === 'number' ? latency : latency[1];
 }
