@@ -73,7 +73,7 @@ export async function enqueue(
       const queue = keyQueues.of(request);
       // The parents go in front where they may be missing. The list goes behind where no other contender of this process is there
       // with whom to share a look.
-      const { lists: isListed, watches } = queue.readsBehindCreate(keyQueues.createsMany);
+      const { lists: isListed, watches } = queue.readsBehindCreate(request, keyQueues.createsMany);
       const reads: (ListRequest | GetRequest)[] = [];
       if (isListed || always === 'lists') reads.push(listQueue(queuePath));
       if (watches !== undefined) reads.push(watches.request);

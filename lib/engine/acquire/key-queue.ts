@@ -5,7 +5,7 @@ import { failedWith, isAboutTheLink, SessionError } from '../../session/errors.j
 import type { Children } from '../../session/requests.js';
 import type { Session, SessionIdentity } from '../../session/session.js';
 import { IndexedSet } from '../collections.js';
-import type { Contender, Guard, Leaving, Place } from '../contender.js';
+import type { Contender, Guard, Leaving, LockRequest, Place } from '../contender.js';
 import type { Hold } from '../hold/hold.js';
 import { refusal } from '../error-texts.js';
 import type { LinkState } from '../upkeep/link-state.js';
@@ -105,11 +105,15 @@ export class KeyQueue {
   }
 
   /** Says what is to be read behind the create of a newcomer. */
-  readsBehindCreate(createsMany: boolean): { readonly lists: boolean; readonly watches: WatchQuestion | undefined } {
+  readsBehindCreate(
+    { usesRecord }: Pick<LockRequest, 'usesRecord'>,
+    createsMany: boolean,
+  ): { readonly lists: boolean; readonly watches: WatchQuestion | undefined } {
     // Alone, it lists the queue at once, which is quickest unless many are being created. Where others of this process are, a look
-    // is shared, and where the order is known there is nothing to be seen.
-    const watches = this.#handsOver && this.#uses > 0 && !this.#order.isWatched && !this.#order.isAsked;
-    const lists = this.isEmpty && !(this.#handsOver && this.#order.isUsed) && !createsMany;
+    // is shared, and where the order is known there is nothing to be seen. Where a record is used, everybody looks.
+    const knowsOrder = this.#handsOver && !usesRecord;
+    const watches = knowsOrder && this.#uses > 0 && !this.#order.isWatched && !this.#order.isAsked;
+    const lists = this.isEmpty && !(knowsOrder && this.#order.isUsed) && !createsMany;
     return { lists, watches: watches ? this.#order.askToWatch() : undefined };
   }
 
@@ -239,7 +243,7 @@ export class KeyQueue {
     // A contender that lost its lock is in the way until its node is gone, as a node of another process is. So is one that lets
     // others in beside it: its node, which is still there, would not keep everybody out if somebody removed the next one's.
     const isDeparted = leaving === 'departed' && this.#handsOver && member.excludesAll;
-    if (isDeparted) this.known.departed(member.node);
+    if (isDeparted) this.known.departed(member.node, member.hold !== undefined);
     this.#turns.decide(isDeparted ? 'a hand-over' : 'no news');
     if (this.known.remembersTooMuch) this.#look();
     this.#tidy();

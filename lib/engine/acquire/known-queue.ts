@@ -7,6 +7,7 @@ import {
   type Created,
   get,
   type GetRequest,
+  type NodeData,
   type Outcome,
   type Watcher,
 } from '../../session/requests.js';
@@ -16,6 +17,12 @@ import type { Contender } from '../contender.js';
 /** So many names of members that have left are remembered before a look shows which of their nodes are gone. */
 const MAX_DEPARTED = 100;
 
+interface DepartedNode {
+  readonly node: QueueNode;
+  /** Whether its contender held the lock, or only waited. */
+  readonly hasHeld: boolean;
+}
+
 /**
  * The queue of a key as this process knows it: the newest list, without what has gone or departed since. Whoever is ahead of a
  * member that was seen (`QueueMember.isSeen`) is in it.
@@ -24,9 +31,9 @@ export class KnownQueue {
   #nodes: readonly QueueNode[] = [];
   /**
    * Nodes of members that have left in good order, and excluded all others, by their names. The servers may still show them;
-   * inside this process they are in nobody's way.
+   * inside this process they are in nobody's way, but for some of those in `nodesFor`.
    */
-  readonly #departed = new Map<string, QueueNode>();
+  readonly #departed = new Map<string, DepartedNode>();
   /** The last change of the children that the newest list has seen. */
   #seenUpTo = -1n;
 
@@ -51,11 +58,14 @@ export class KnownQueue {
 
   /** Those that count for a contender, in the order in which they are served. */
   nodesFor(own: QueueNode): readonly QueueNode[] {
-    if (this.#departed.size === 0 || own.mode !== 'read' || !this.#nodes.some(({ mode }) => mode === 'upgradeable'))
-      return this.#nodes;
-    // An upgrader asks the servers which readers are inside, and takes a reader behind a writer's node for one that waits. So
-    // where there is an upgrader, nodes that have departed keep readers out until they are gone.
-    return [...this.#nodes, ...this.#departed.values()].sort((one, other) => one.sequence - other.sequence);
+    // One that excludes all others enters when nobody is left who holds or might. The node of the last of them covers it.
+    if (this.#departed.size === 0 || own.mode === 'exclusive' || own.mode === 'write') return this.#nodes;
+    // A contender that only waited need not be there any more: whoever drains a queue removes those behind it, and then it. Only a
+    // list that comes after its node shows whether one that may enter beside those who hold is still there. And an upgrader asks the
+    // servers which readers are inside, and takes a reader behind such a node for one that waits.
+    const inTheWay = [...this.#departed.values()].filter(({ hasHeld }) => !hasHeld);
+    if (inTheWay.length === 0) return this.#nodes;
+    return [...this.#nodes, ...inTheWay.map(({ node }) => node)].sort((one, other) => one.sequence - other.sequence);
   }
 
   /** The first in the queue, as it was seen last. */
@@ -101,9 +111,9 @@ export class KnownQueue {
   }
 
   /** A contender of this process leaves in good order: its node is about to be removed. */
-  departed(node: QueueNode): void {
+  departed(node: QueueNode, hasHeld: boolean): void {
     this.#forget(node.name);
-    this.#departed.set(node.name, node);
+    this.#departed.set(node.name, { node, hasHeld });
   }
 
   removed(name: string): void {
@@ -187,11 +197,12 @@ export class KnownOrder implements Watcher {
     // An event has used its watch up. Promises tell of answers in any order, so this may be older than the newest question.
     if (question !== this.#openQuestion) return;
     this.#openQuestion = undefined;
-    if (outcome instanceof SessionError || created instanceof SessionError) return;
-    // Only a node that is older than the contender has had it as a child.
-    if (outcome.stat.czxid >= created.stat.czxid) return;
-    // A record has to be read by everybody, whatever the order; the next list shows that it is there.
-    if (outcome.stat.dataLength > 0 && !isEmptyRecord(parseRecord(outcome.data))) return;
+    if (outcome instanceof SessionError) return;
+    if (!provesOrder(outcome, created)) {
+      // Otherwise each writer to a record would tell this process of its release, which concerns nobody here.
+      this.#session.unwatch(this.#path, this);
+      return;
+    }
     if (outcome.stat.dataLength > 0) this.#known.sawPlainData(outcome.stat.mzxid);
     this.#isWatched = true;
     this.#nodeCzxid = outcome.stat.czxid;
@@ -222,4 +233,12 @@ export class KnownOrder implements Watcher {
     if (this.#questions > 0) this.#session.unwatch(this.#path, this);
     this.onWatchEvent();
   }
+}
+
+/** Whether the watch on the node of a key can show who comes between its children. */
+function provesOrder({ data, stat }: NodeData, created: Created | SessionError): boolean {
+  // Only a node that is older than the contender has had it as a child.
+  if (created instanceof SessionError || stat.czxid >= created.stat.czxid) return false;
+  // A record has to be read by everybody, whatever the order; the next list shows that it is there.
+  return stat.dataLength === 0 || isEmptyRecord(parseRecord(data));
 }

@@ -178,7 +178,10 @@ export class Turns {
       if (!isShown) this.unconfirmed.add(member);
       member.tell({ kind: 'holds', hold });
     } else if (isShown) member.tell({ kind: 'first' });
-    // Nothing shows it: the member is looked for first.
-    else member.isSeen = false;
+    else {
+      // Nothing shows it: the member is looked for first, as one that was not seen is.
+      member.isSeen = false;
+      if (isGuarded) this.unconfirmed.add(member);
+    }
   }
 }

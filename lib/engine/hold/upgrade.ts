@@ -92,8 +92,11 @@ export class Upgrade {
       try {
         // Another handle's upgrade may have had the turn before this one.
         if (hold.mode === 'write') return;
-        do intent = await this.#placeIntent();
-        while ((await this.#becomeWriter(intent)) === 'intent removed');
+        do {
+          // Of the next one nothing is known until it is placed.
+          intent = undefined;
+          intent = await this.#placeIntent();
+        } while ((await this.#becomeWriter(intent)) === 'intent removed');
       } catch (error) {
         removed = this.#takeBack(intent);
         throw error;
@@ -145,8 +148,8 @@ export class Upgrade {
     const undo = contender.record?.undo();
     contender.record = undefined;
     // Without an answer nobody knows whether the intent was created, so it is searched for by its name.
-    if (intent === undefined || undo === undefined)
-      return janitor.sweep(request.queuePath, namePrefix('write', contender.id));
+    if (intent === undefined) return janitor.sweep(request.queuePath, namePrefix('write', contender.id));
+    // A search would take a round trip more, in which the intent would stand there as a writer that waits where the upgrader is gone.
     return janitor.remove([intent.path], undo).done;
   }
 

@@ -14,6 +14,8 @@ export class AskedCall {
   grant: Grant | undefined;
   /** Its promise has settled. */
   isSettled = false;
+  /** Its node was removed when it had given up or given back: its process knows. */
+  hasLeft = false;
   /** It was refused because the queue was full. */
   isRefused = false;
 

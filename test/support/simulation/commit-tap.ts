@@ -1,4 +1,6 @@
+import type { AppProcess } from './app-process.js';
 import type { SimulatedWorld } from './simulated-world.js';
+import type { Latency } from '../../../lib/session/simulator/network/latency.js';
 import type { Transaction } from '../../../lib/session/simulator/tree/transaction.js';
 import type { FullQueues } from './full-queues.js';
 import type { GrantBook } from './grant-book.js';
@@ -18,6 +20,7 @@ interface Parts {
   readonly fullQueues: FullQueues;
   readonly judge: Judge;
   readonly journal: Journal;
+  readonly apps: readonly AppProcess[];
 }
 
 /**
@@ -32,12 +35,13 @@ export class CommitTap {
   readonly #records: RecordTruth;
   readonly #judge: Judge;
   readonly #journal: Journal;
+  readonly #apps: readonly AppProcess[];
   readonly #seen = new Set<bigint>();
   readonly #tellings = new Map<bigint, { readonly allowed: number; told: number; readonly what: string }>();
   /** Keys that somebody watches for people: they are told of everything. */
   readonly observedKeys = new Set<string>();
 
-  constructor({ scenario, world, book, recordTruth, fullQueues, judge, journal }: Parts) {
+  constructor({ scenario, world, book, recordTruth, fullQueues, judge, journal, apps }: Parts) {
     this.#scenario = scenario;
     this.#world = world;
     this.#book = book;
@@ -45,6 +49,7 @@ export class CommitTap {
     this.#fullQueues = fullQueues;
     this.#judge = judge;
     this.#journal = journal;
+    this.#apps = apps;
     const { traffic } = world.ensemble;
     for (const server of world.ensemble.servers) {
       const carryOut = server.carryOut.bind(server);
@@ -65,6 +70,7 @@ export class CommitTap {
     if (removed.length > 0) this.#expectTelling(transaction, removed);
     this.#records.committed(transaction);
     this.#book.truth.commit(transaction);
+    this.#fullQueues.committed(removed);
     for (const change of transaction.changes) {
       if (change.op === 'create') this.#fullQueues.created(change.path);
       if (change.op === 'set') this.#book.surgery.written(change.path, change.data);
@@ -78,17 +84,20 @@ export class CommitTap {
     const { profile } = this.#scenario;
     if (profile !== 'calm' && profile !== 'processes' && profile !== 'administration') return;
     if (removed.some(({ queuePath }) => this.observedKeys.has(queuePath))) return;
-    const allowed = removed.reduce((sum, entry) => sum + this.#mayBeTold(entry, isMarked(transaction, entry)), 0);
+    const bySession = transaction.changes.some(({ op }) => op === 'closeSession');
+    const tells = (gone: Entry): number => {
+      // Who removes its own node has taken the watch on it back before, so it is told only where its session or somebody else ends it.
+      const tellsOwner = bySession || this.#book.isExcused(gone.path);
+      return this.#countConcerned(gone) + (isMarked(transaction, gone) ? 1 : 0) + (tellsOwner ? 1 : 0);
+    };
+    const allowed = removed.reduce((sum, entry) => sum + tells(entry), this.#countNewcomers(transaction));
     this.#tellings.set(transaction.zxid, { allowed, told: 0, what: removed.map(({ path }) => path).join(', ') });
   }
 
-  /**
-   * Those it may let in, an upgrader that waits for this reader, and its owner.
-   * @param marked whether the transaction tells as well that the holder released it, of which one contender may be told
-   */
-  #mayBeTold(gone: Entry, marked: boolean): number {
+  /** Those that the end of a node may let in, and an upgrader that waits for this reader. */
+  #countConcerned(gone: Entry): number {
     const queue = this.#book.truth.queue(gone.queuePath);
-    let count = marked ? 2 : 1;
+    let count = 0;
     for (const entry of queue) {
       const isWaiting = Truth.nearestBlocker(queue, entry) === gone;
       const isIntentBehind = gone.mode === 'read' && entry.mode === 'write' && entry.sequence > gone.sequence;
@@ -96,6 +105,23 @@ export class CommitTap {
       if (isWaiting || isIntentBehind || readsIntent) count += 1;
     }
     return count;
+  }
+
+  /**
+   * The processes that watch the node of a key whose record is changed here, as they have used the key without one: they take that watch
+   * back when they see the record in the answer to their create, and until then they are told.
+   */
+  #countNewcomers({ changes }: Transaction): number {
+    const { clientLatencyMs, peerLatencyMs, logMs } = this.#scenario;
+    // The create is carried out at their server, too, and answered; what takes the watch back goes to that server.
+    const answeredMs = 2 * most(clientLatencyMs) + most(peerLatencyMs) + most(logMs);
+    const changed = changes.flatMap((change) => (change.op === 'set' ? this.#book.truth.queue(change.path) : []));
+    const newcomers = changed.filter(({ sessionId, createdAtMs }) => {
+      const app = this.#apps.find(({ session }) => session.identity?.id === sessionId);
+      if (app?.isRunning !== true) return true;
+      return this.#world.now() - Math.max(createdAtMs, app.lastResumedAtMs) <= answeredMs;
+    });
+    return new Set(newcomers.map(({ sessionId }) => sessionId)).size;
   }
 
   #onTold(zxid: bigint, told: number): void {
@@ -111,7 +137,12 @@ export class CommitTap {
   }
 }
 
+/** Whether the transaction tells as well that the holder released the lock, of which one contender may be told. */
 function isMarked({ changes }: Transaction, { path }: Entry): boolean {
   const mark = releaseMark(path);
   return changes.some((change) => change.op === 'create' && change.path === mark);
+}
+
+function most(latency: Latency): number {
+  return typeof latency === 'number' ? latency : latency[1];
 }

@@ -1,3 +1,4 @@
+import type { AcquireOptions } from '../../../lib/lock/acquire-options.js';
 import { isUp } from '../../../lib/session/connection-state.js';
 import type { AppProcess } from './app-process.js';
 import { Caller } from './caller.js';
@@ -96,4 +97,33 @@ export async function othersComeInBetween(schedule: Schedule): Promise<void> {
   await useToTheEnd(schedule, process, USES);
   await reachTheSameNumber(schedule, other, 1 + (scenario.seed % 3));
   await takeTurns(schedule);
+}
+
+/**
+ * A process that used the key when nobody kept a record of it comes back while one of another process is written there, and stands behind
+ * a third: the release changes the record, and is told to that third one alone. In half of the variations it comes in the moment of the
+ * release, and cannot know of the record yet.
+ */
+export async function itsKeyHasARecord(schedule: Schedule): Promise<void> {
+  const { apps, scenario } = schedule;
+  const [process, other, next] = apps as [AppProcess, AppProcess, AppProcess];
+  await useToTheEnd(schedule, process, 1);
+  const long = scenario.sessionTimeoutMs / 4;
+  const pauseMs = SETTLED_MS + scenario.seed;
+  const heldMs = scenario.seed <= 20 ? long : 2 * pauseMs - 5 + (scenario.seed - 20) * 0.25;
+  const queue: [AppProcess, AcquireOptions, number][] = [
+    [other, { onAbandoned: 'enter' }, heldMs],
+    [next, { onAbandoned: 'enter' }, long],
+    [process, scenario.seed % 2 === 0 && heldMs === long ? { onAbandoned: 'enter' } : {}, long],
+  ];
+  for (const [app, options, holdMs] of queue) {
+    const caller = new Caller(schedule, app, `${app.name} waits`);
+    schedule.call(app, async () => {
+      const grant = caller.granted(KEY, await app.service.acquire(KEY, options));
+      await app.sleep(holdMs);
+      await caller.release(grant);
+    });
+    await schedule.runFor(pauseMs);
+  }
+  await schedule.runUntil(() => schedule.areCallersDone);
 }

@@ -16,11 +16,13 @@ import {
   upgradesBehindItsNeighbour,
 } from './directed-neighbours.js';
 import {
+  itsKeyHasARecord,
   itsKeyIsMadeAgain,
   itsKeyIsMadeAgainUnwatched,
   itsKeyIsMadeAgainWithoutItsLink,
   othersComeInBetween,
 } from './directed-known-order.js';
+import { drainedWhileItsNeighbourGivesUp, drainedWhileItsNeighbourGivesUpItsTurn } from './directed-drained.js';
 import { removedAfterTheLinkHadGone } from './directed-operator.js';
 import {
   itsNetworkIsSlow,
@@ -130,6 +132,11 @@ export const DIRECTED: Readonly<Record<string, Directed>> = {
     settings: { ...NEIGHBOURS, servers: 3, peerLatencyMs: 20 },
     play: removedBehindAReaderUnseen,
   },
+  'drained while its neighbour gives up': { settings: NEIGHBOURS, play: drainedWhileItsNeighbourGivesUp },
+  'drained while its neighbour gives up its turn': {
+    settings: NEIGHBOURS,
+    play: drainedWhileItsNeighbourGivesUpItsTurn,
+  },
   'a neighbour gives up while an upgrader asks who is inside': {
     settings: { ...NEIGHBOURS, servers: 3, peerLatencyMs: 20, processes: 2 },
     play: givesUpWhileAnUpgraderAsks,
@@ -140,6 +147,7 @@ export const DIRECTED: Readonly<Record<string, Directed>> = {
   'its key is made again': { settings: NEIGHBOURS, play: itsKeyIsMadeAgain },
   'its key is made again without its link': { settings: NEIGHBOURS, play: itsKeyIsMadeAgainWithoutItsLink },
   'its key is made again unwatched': { settings: NEIGHBOURS, play: itsKeyIsMadeAgainUnwatched },
+  'its key has a record': { settings: NEIGHBOURS, play: itsKeyHasARecord },
   'others come in between': { settings: NEIGHBOURS, play: othersComeInBetween },
   'a contender never arrives at its container': {
     settings: {

@@ -2,22 +2,9 @@ import type { AppProcess } from './app-process.js';
 import { type AskedCall, countAhead, type Counted } from './asked-call.js';
 import type { Grant } from './grants.js';
 import type { Judge } from './judge.js';
+import { QueueSight } from './queue-sight.js';
 import type { RareState } from './rare-states.js';
 import type { Entry, Truth } from './truth.js';
-
-/** What a call that bounds its queue may have seen there, from its question on. */
-interface Sight {
-  /** The contenders that were there when it asked. */
-  readonly before: readonly Entry[];
-  /** These, and those that came since. */
-  readonly seen: Entry[];
-  /** The calls of its process for this key that were under way at some time since it asked. */
-  readonly neighbours: Set<AskedCall>;
-  /** Those of them that asked before it. */
-  readonly earlier: readonly AskedCall[];
-  /** How many calls of its process for several locks, this key among them, were under way at some time since it asked. */
-  several: number;
-}
 
 /**
  * `maxWaiting`: who may be refused, and who may join. What a call has seen in the instant in which it was judged nobody knows from
@@ -28,7 +15,7 @@ export class FullQueues {
   readonly #byLabel = new Map<string, AskedCall>();
   readonly #byPath = new Map<string, AskedCall>();
   readonly #apps = new Map<string, AppProcess>();
-  readonly #sights = new Map<AskedCall, Sight>();
+  readonly #sights = new Map<AskedCall, QueueSight>();
   readonly #several = new Set<{ readonly app: AppProcess; readonly queuePaths: readonly string[] }>();
 
   constructor(
@@ -45,10 +32,9 @@ export class FullQueues {
     for (const other of [...this.#asked]) if (!other.isUnderWay) this.#asked.delete(other);
     for (const [other, { neighbours }] of this.#sights) if (isBeside(other, app, queuePath)) neighbours.add(call);
     if (call.maxWaiting !== undefined) {
-      const before = [...this.truth.queue(queuePath)];
       const earlier = [...this.#asked].filter((other) => isBeside(other, app, queuePath));
       const several = [...this.#several].filter((one) => one.app === app && one.queuePaths.includes(queuePath)).length;
-      this.#sights.set(call, { before, seen: [...before], neighbours: new Set(earlier), earlier, several });
+      this.#sights.set(call, new QueueSight(this.truth.queue(queuePath), earlier, several));
     }
     this.#asked.add(call);
     this.#byLabel.set(call.label, call);
@@ -74,6 +60,16 @@ export class FullQueues {
     this.#sights.delete(call);
   }
 
+  /** The servers have carried out a transaction, which has removed these. */
+  committed(removed: readonly Entry[]): void {
+    for (const { path } of removed) {
+      const call = this.#byPath.get(path);
+      if (call?.keepsItsPlace === false) call.hasLeft = true;
+    }
+    for (const [call, sight] of this.#sights)
+      if (call.nodes.length === 0) sight.changed(this.truth.queue(call.queuePath));
+  }
+
   /** The servers have made a node. */
   created(path: string): void {
     const entry = this.truth.entry(path);
@@ -81,7 +77,6 @@ export class FullQueues {
     const { czxid, sessionId, queuePath } = entry;
     const app = this.appOf(sessionId);
     if (app !== undefined) this.#apps.set(path, app);
-    for (const [call, { seen }] of this.#sights) if (call.queuePath === queuePath) seen.push(entry);
     const call = this.#byLabel.get(this.labelOf(czxid) ?? '');
     if (call === undefined) return;
     this.#byPath.set(path, call);
@@ -96,34 +91,25 @@ export class FullQueues {
 
   /** A call was refused because the queue is full. */
   refused(call: AskedCall): void {
-    const { maxWaiting, mode, name, nodes, app } = call;
+    const { maxWaiting, name, nodes, app } = call;
     const sight = this.#sights.get(call);
     call.isRefused = true;
     if (maxWaiting === undefined || sight === undefined) return this.#blame(`${name} was refused, and has no bound`);
     if (nodes.length > 0) this.#blame(`${name} was refused, and ${nodes[0]!.path} had been made for it`);
-    const seen = [...sight.seen].sort((left, right) => (left.czxid < right.czxid ? -1 : 1));
-    const unseen = [...sight.neighbours].filter(
-      (neighbour) => !this.#isSeen(neighbour) && !isStillToCome(neighbour, sight),
-    );
-    const own = unseen.map((neighbour): Counted => ({ mode: neighbour.mode, id: neighbour.label }));
-    const most = countAhead([...seen, ...own], mode) + sight.several;
+    const most = sight.most(call);
     if (most <= maxWaiting) this.#blame(`${name} was refused, and at most ${most} were ahead of it since it asked`);
     this.reached('a full queue refused a call');
-    if (sight.several === 0 && countAhead(seen, mode) <= maxWaiting)
+    if (sight.several === 0 && sight.mostListed(call) <= maxWaiting)
       this.reached('a call was refused for neighbours that had no nodes');
-    if (seen.every(({ path }) => this.#apps.get(path) !== app) && own.length + sight.several === 0)
+    if (!sight.mayHaveUnlisted && [...sight.entries].every(({ path }) => this.#apps.get(path) !== app))
       this.reached('a call was refused for contenders of others alone');
   }
 
-  /** Whether it is where the servers have it, and was there all the time: where its node was removed, its process may not know. */
-  #isSeen({ nodes }: AskedCall): boolean {
-    return nodes.length > 0 && nodes.every(({ path }) => this.truth.entry(path) !== undefined);
-  }
-
-  #checkJoined({ name, app, mode }: AskedCall, maxWaiting: number, sight: Sight): void {
-    const before = sight.before.filter(
+  #checkJoined({ name, app, mode }: AskedCall, maxWaiting: number, sight: QueueSight): void {
+    const stayed = sight.before.filter(
       (entry) => this.truth.entry(entry.path) === entry && !this.#mayHaveLeft(entry, app),
     );
+    const before = stayed.filter((entry) => !hasLostItsUpgrader(entry, sight.before, stayed));
     const earlier = sight.earlier.flatMap((call): readonly Counted[] => {
       // Readers that were still to come may have stood in another order when they were counted.
       if (call.maxWaiting === undefined || call.mode === 'read' || call.mode === 'upgradeable') return [];
@@ -149,9 +135,13 @@ export class FullQueues {
   }
 }
 
-/** Whether it asked later, and has no node yet: then it counts for those behind it alone. */
-function isStillToCome(neighbour: AskedCall, { earlier }: Sight): boolean {
-  return neighbour.maxWaiting !== undefined && neighbour.nodes.length === 0 && !earlier.includes(neighbour);
+/**
+ * Whether this is the intent of an upgrader that has left since. When both were there they were one contender, further ahead; only now the
+ * intent is one that waits.
+ */
+function hasLostItsUpgrader({ id }: Entry, before: readonly Entry[], stayed: readonly Entry[]): boolean {
+  const isUpgrader = (other: Entry): boolean => other.mode === 'upgradeable' && other.id === id;
+  return before.some(isUpgrader) && !stayed.some(isUpgrader);
 }
 
 function isBeside(call: AskedCall, app: AppProcess, queuePath: string): boolean {

@@ -42,6 +42,7 @@ export class RecordCaller {
     if (lock.abandoned === undefined) judge.blame('recovered once', `${call.label} recovers, and nobody has vanished`);
     recovery.state = 'runs';
     recovery.begin();
+    const over = this.#schedule.begins(this.#app);
     try {
       const grant = this.caller.granted(lock.key, lock);
       if (chance(this.#random, 0.3)) await this.checkpoint(grant);
@@ -58,6 +59,7 @@ export class RecordCaller {
     } finally {
       if (recovery.state !== 'failed' && !lock.isHeld()) this.#schedule.reached.add('a recovery lost its lock');
       recovery.end();
+      over();
     }
   }
 

@@ -177,8 +177,11 @@ export class Schedule {
     await this.runUntil(() => isClosed);
   }
 
-  /** Runs a caller; `areCallersDone` when all have ended or their processes are gone. */
-  call(app: AppProcess, run: () => Promise<void>): void {
+  /**
+   * Something of an application begins, a caller, or the work of one: where the lock is lost or broken, that goes on after the call has
+   * been told, and its node perhaps as well. @returns to be called when it has ended
+   */
+  begins(app: AppProcess): () => void {
     this.#busyCallers += 1;
     let isCounted = true;
     const end = (): void => {
@@ -186,6 +189,12 @@ export class Schedule {
       isCounted = false;
     };
     this.#endings.push({ app, end });
+    return end;
+  }
+
+  /** Runs a caller; `areCallersDone` when all have ended, with their work, or their processes are gone. */
+  call(app: AppProcess, run: () => Promise<void>): void {
+    const end = this.begins(app);
     run().then(end, (error: unknown) => {
       end();
       const text = error instanceof Error ? (error.stack ?? error.message) : String(error);

@@ -7,6 +7,7 @@ export interface Entry extends Contender {
   readonly queuePath: string;
   readonly czxid: bigint;
   readonly sessionId: bigint;
+  readonly createdAtMs: number;
   /** Since when nobody stands in its way. */
   firstSinceMs: number | undefined;
 }
@@ -96,7 +97,8 @@ export class Truth {
     const queuePath = path.slice(0, slash);
     const queue = this.#queues.get(queuePath) ?? [];
     this.#queues.set(queuePath, queue);
-    const entry: Entry = { ...contender, path, queuePath, czxid, sessionId, firstSinceMs: undefined };
+    const createdAtMs = this.#now();
+    const entry: Entry = { ...contender, path, queuePath, czxid, sessionId, createdAtMs, firstSinceMs: undefined };
     queue.push(entry);
     this.#update(queue, undefined);
   }

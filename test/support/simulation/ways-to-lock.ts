@@ -91,6 +91,7 @@ async function withLock(caller: Caller): Promise<void> {
       key,
       async (lock) => {
         began = true;
+        const workIsOver = schedule.begins(app);
         const grant = caller.granted(key, lock);
         try {
           await caller.work(grant);
@@ -98,6 +99,7 @@ async function withLock(caller: Caller): Promise<void> {
           if (own !== undefined) throw own;
         } finally {
           schedule.book.over(grant);
+          workIsOver();
         }
       },
       wait.options,
@@ -158,6 +160,7 @@ async function transaction(caller: Caller): Promise<void> {
   const over = caller.asksSeveral(keys);
   try {
     await app.service.transaction(async (tx) => {
+      const workIsOver = schedule.begins(app);
       const grants = [];
       try {
         for (const key of keys) {
@@ -167,6 +170,7 @@ async function transaction(caller: Caller): Promise<void> {
         await caller.work(...grants);
       } finally {
         for (const grant of grants) schedule.book.over(grant);
+        workIsOver();
       }
     });
   } catch (error) {

@@ -63,7 +63,9 @@ function keyOf({ readers, writers, exclusives, upgraders, neighbours, nodes, nam
     names.join(),
     remembered(known),
     remembered(listed),
-    departed.map((name) => `${place(name)}/${known.indexOf(name)}/${listed?.indexOf(name)}`).join(),
+    departed
+      .map(({ name, hasHeld }) => `${place(name)}/${known.indexOf(name)}/${listed?.indexOf(name)}/${hasHeld}`)
+      .join(),
   ].join('|');
 }
 

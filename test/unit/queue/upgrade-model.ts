@@ -125,7 +125,9 @@ function* stepsOf(state: State, group: Group, mode: LockMode, flaw: Flaw | undef
     const remove = (): State =>
       set({ phase: 'done', name: '', watched: [] }, { nodes: state.nodes.filter((node) => node !== name) });
     // Neighbours know at once, before the servers have removed the node.
-    const leave = (): State => (one.isNeighbour ? left(set({ phase: 'departed', watched: [] }), name, flaw) : remove());
+    const departed = { name, hasHeld: one.phase === 'inside' };
+    const leave = (): State =>
+      one.isNeighbour ? left(set({ phase: 'departed', watched: [] }), departed, flaw) : remove();
     switch (one.phase) {
       case 'out': {
         const created = ours(mode, state.next, idOf(state.next));
@@ -185,7 +187,7 @@ function* upgradeSteps(
   const { nodes, next, named } = state;
   const leave = (...gone: readonly (string | undefined)[]): State => {
     const after = set(GONE_FOR_GOOD, { nodes: nodes.filter((name) => !gone.includes(name)) });
-    return one.isNeighbour ? left(after, one.name!, flaw) : after;
+    return one.isNeighbour ? left(after, { name: one.name!, hasHeld: true }, flaw) : after;
   };
   const found = (intent: string): Partial<Upgrader> => ({
     step: 'names',

@@ -10,9 +10,15 @@ export interface Neighbours {
   /** The newest list that this process has heard. */
   readonly known: readonly string[];
   /** Nodes of its contenders that have left in good order, and excluded all others. */
-  readonly departed: readonly string[];
+  readonly departed: readonly Departed[];
   /** A list that the servers have answered, and that this process has not heard yet. */
   readonly listed: readonly string[] | undefined;
+}
+
+interface Departed {
+  readonly name: string;
+  /** Whether it was inside, or gave up its wait. */
+  readonly hasHeld: boolean;
 }
 
 /** What a decision rests on. */
@@ -32,7 +38,7 @@ export function* neighbourSteps(state: State, flaw: Flaw | undefined): Generator
   const { neighbours, nodes } = state;
   if (neighbours.listed !== undefined) {
     const { listed: known } = neighbours;
-    const departed = neighbours.departed.filter((name) => known.includes(name));
+    const departed = neighbours.departed.filter(({ name }) => known.includes(name));
     yield decideFor({ ...state, neighbours: { known, departed, listed: undefined } }, 'a new list', flaw);
   } else if (membersOf(state).some(({ one }) => one.phase === 'looks')) {
     yield { ...state, neighbours: { ...neighbours, listed: nodes } };
@@ -40,10 +46,10 @@ export function* neighbourSteps(state: State, flaw: Flaw | undefined): Generator
 }
 
 /** One of the process has left: for the others a writer counts no more, though its node may still be there. */
-export function left(state: State, name: string, flaw: Flaw | undefined): State {
+export function left(state: State, one: Departed, flaw: Flaw | undefined): State {
   const { neighbours } = state;
-  if (!excludesAll(nodeOf(name))) return decideFor(state, 'no news', flaw);
-  const departed = [...neighbours.departed, name];
+  if (!excludesAll(nodeOf(one.name))) return decideFor(state, 'no news', flaw);
+  const departed = [...neighbours.departed, one];
   return decideFor({ ...state, neighbours: { ...neighbours, departed } }, 'a hand-over', flaw);
 }
 
@@ -83,7 +89,7 @@ function decided(decision: Decision, basis: Basis): Pick<Contender, 'phase' | 'w
 function knownTo({ neighbours: { known, departed } }: State): KnownQueue {
   const queue = new KnownQueue();
   queue.listed({ children: known, stat: { pzxid: 0n } } as Parameters<KnownQueue['listed']>[0]);
-  for (const name of departed) queue.departed(nodeOf(name));
+  for (const { name, hasHeld } of departed) queue.departed(nodeOf(name), hasHeld);
   return queue;
 }
 

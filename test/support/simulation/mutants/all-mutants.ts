@@ -1,4 +1,5 @@
 import { CONTAINER_MUTANTS } from './container-mutants.js';
+import { DRAINED_MUTANTS } from './drained-mutants.js';
 import { FULL_QUEUE_MUTANTS } from './full-queue-mutants.js';
 import { HAND_OVER_MUTANTS } from './hand-over-mutants.js';
 import { KNOWN_ORDER_MUTANTS } from './known-order-mutants.js';
@@ -14,6 +15,7 @@ export const QUICK_MUTANTS: readonly Mutant[] = [
   ...MORE_MUTANTS,
   ...CONTAINER_MUTANTS,
   ...HAND_OVER_MUTANTS,
+  ...DRAINED_MUTANTS,
   ...KNOWN_ORDER_MUTANTS,
   ...SURGERY_MUTANTS,
   ...RECORD_MUTANTS,

@@ -39,8 +39,8 @@ export const HAND_OVER_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: KNOWN_QUEUE,
-        find: 'readonly #departed = new Map<string, QueueNode>();',
-        replace: 'readonly #departed = ((globalThis as any).departed ??= new Map<string, QueueNode>());',
+        find: 'readonly #departed = new Map<string, DepartedNode>();',
+        replace: 'readonly #departed = ((globalThis as any).departed ??= new Map<string, DepartedNode>());',
       },
     ],
     breaks: ['first come, first served', 'one holder'],
@@ -152,8 +152,8 @@ export const HAND_OVER_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: KNOWN_QUEUE,
-        find: "own.mode !== 'read' || !this.#nodes.some(({ mode }) => mode === 'upgradeable')",
-        replace: 'own.mode !== undefined',
+        find: '({ hasHeld }) => !hasHeld',
+        replace: '({ hasHeld }) => hasHeld',
       },
     ],
     breaks: ['one holder'],

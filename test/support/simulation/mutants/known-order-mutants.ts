@@ -29,7 +29,7 @@ export const KNOWN_ORDER_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: KNOWN_ORDER,
-        find: 'if (outcome instanceof SessionError || created instanceof SessionError) return;',
+        find: 'if (outcome instanceof SessionError) return;',
         replace: 'if (outcome instanceof SessionError) { this.#isWatched = true; return; }',
       },
     ],
@@ -49,5 +49,18 @@ export const KNOWN_ORDER_MUTANTS: readonly Mutant[] = [
     breaks: ['first come, first served', 'one holder'],
     withinSeeds: 40,
     directed: 'others come in between',
+  },
+  {
+    name: 'a watch on a key that stays though its record makes it of no use',
+    edits: [
+      {
+        file: KNOWN_ORDER,
+        find: 'this.#session.unwatch(this.#path, this);\n      return;',
+        replace: 'return;',
+      },
+    ],
+    breaks: ['no herd'],
+    withinSeeds: 40,
+    directed: 'its key has a record',
   },
 ];

@@ -30,12 +30,12 @@ describe('The queues of a process', () => {
     const creations = Array.from({ length: 16 }, (_, index) => {
       const { lists } = queues
         .of({ key: `/locks/${index}`, queuePath: `/locks/${index}` })
-        .readsBehindCreate(queues.createsMany);
+        .readsBehindCreate(REQUEST, queues.createsMany);
       expect(lists).toBe(true);
       return queues.creating(queues.of({ key: `/locks/${index}`, queuePath: `/locks/${index}` }), REQUEST, 'one');
     });
-    expect(queues.of(KEY).readsBehindCreate(queues.createsMany).lists).toBe(false);
+    expect(queues.of(KEY).readsBehindCreate(REQUEST, queues.createsMany).lists).toBe(false);
     for (const creation of creations) creation.end();
-    expect(queues.of(KEY).readsBehindCreate(queues.createsMany).lists).toBe(true);
+    expect(queues.of(KEY).readsBehindCreate(REQUEST, queues.createsMany).lists).toBe(true);
   });
 });

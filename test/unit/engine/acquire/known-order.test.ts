@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { Contender, type LockRequest } from '../../../../lib/engine/contender.js';
 import { OwnNode } from '../../../../lib/engine/own-node.js';
 import { KnownOrder, KnownQueue } from '../../../../lib/engine/acquire/known-queue.js';
+import { encodeRecord } from '../../../../lib/queue/key-record.js';
 import { SessionError } from '../../../../lib/session/errors.js';
 import type { Created, NodeData } from '../../../../lib/session/requests.js';
 import { ours } from '../../queue/names.js';
@@ -20,9 +21,11 @@ const REQUEST: LockRequest = {
 };
 const LOST = new SessionError('CONNECTION_LOSS', 'scripted');
 
+const RECORD = encodeRecord({ lastRun: { at: 1, busyMs: 2 } });
+
 /** A node of a key that was created by this transaction. */
-function node(czxid: bigint): NodeData {
-  return { data: new Uint8Array(0), stat: stat({ czxid }) };
+function node(czxid: bigint, data: Uint8Array = new Uint8Array(0)): NodeData {
+  return { data, stat: stat({ czxid, dataLength: data.length }) };
 }
 
 function created(czxid: bigint): Created {
@@ -83,6 +86,15 @@ describe('The order of the contenders of one process', () => {
     order.askToWatch().answered(outcome, create);
     order.sees(contender(4));
     expect([order.isFollowedBy(contender(5)), order.isWatched, order.isAsked]).toEqual([false, false, false]);
+  });
+
+  it.each([
+    ['the create failed', node(10n), LOST],
+    ['the node is younger than the contender that was below it', node(101n), created(100n)],
+    ['somebody writes into the record of the key', node(10n, RECORD), created(100n)],
+  ])('takes its watch back where %s: the changes of that node concern nobody here', (_why, outcome, create) => {
+    order.askToWatch().answered(outcome, create);
+    expect([order.isWatched, session.unwatched]).toEqual([false, 1]);
   });
 
   it('is not known after an event: the same numbers may be given once more, below another node', () => {

@@ -95,6 +95,18 @@ describe('a key that one process uses again and again', () => {
     expect((await requestsOf(() => use(careful, 3))).lists).toBeGreaterThanOrEqual(3);
   });
 
+  it('is not watched where it is to remember who is inside: whoever writes that down would tell this process each time', async () => {
+    await use(one, 1);
+    const lock = await engine.settle(other.locks.acquire(KEY, { onAbandoned: 'enter' }));
+    const before = engine.world.watchCount;
+    const waiting = [one.locks.acquire(KEY, { onAbandoned: 'enter' }), one.locks.acquire(KEY)];
+    await engine.runFor(100);
+    // On the node of the one in front of them, and on that of the first of them.
+    expect(engine.world.watchCount - before).toBe(2);
+    await engine.settle(lock.release());
+    for (const each of waiting) await engine.settle((await engine.settle(each)).release());
+  });
+
   it('is waited for behind a lock of its own that was lost, until the node of that is gone', async () => {
     await use(one, 4);
     const lost = await engine.settle(one.locks.acquire(KEY, { leaseMs: 50 }));

@@ -74,6 +74,23 @@ describe('upgrade()', () => {
     expect([upgrader.isHeld(), upgrader.mode, engine.queue(KEY).length]).toEqual([true, 'upgradeable', 2]);
   });
 
+  it('that times out without a link leaves no intent for longer than its lock, which is lost meanwhile', async () => {
+    const upgrader = await engine.settle(one.locks.acquire(KEY, { mode: 'upgradeable', leaseMs: 1_000 }));
+    const reader = await engine.settle(other.locks.acquire(KEY, { mode: 'read' }));
+    const failed = rejection(upgrader.upgrade({ waitMs: 500 }));
+    await engine.runFor(100);
+    expect(engine.queue(KEY)).toHaveLength(3);
+    engine.faults.refuse(one.process);
+    await engine.runFor(1_500);
+    expect(await engine.settle(failed)).toMatchObject({ code: 'LOCK_UNAVAILABLE' });
+    expect(upgrader.isHeld()).toBe(false);
+    engine.faults.accept(one.process);
+    await engine.runUntil(() => engine.queue(KEY).length < 3);
+    // Alone, the intent would be a writer that waits.
+    expect(engine.queue(KEY).filter((name) => name.includes('__WRIT__'))).toEqual([]);
+    await engine.settle(reader.release());
+  });
+
   it('that is aborted leaves the upgradeable hold, and no intent', async () => {
     const upgrader = await engine.settle(one.locks.acquire(KEY, { mode: 'upgradeable' }));
     await engine.settle(other.locks.acquire(KEY, { mode: 'read' }));
