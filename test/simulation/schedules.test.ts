@@ -12,4 +12,6 @@ describe('The promises of a lock, which were once broken here,', () => {
   expectSeedsToHold(6_968, 1);
   // An operator removes the intent of an upgrade before the readers are named in it.
   expectSeedsToHold(50_915, 1);
+  // A holder releases its lock between the two reads of a try.
+  expectSeedsToHold(20_382, 1);
 });

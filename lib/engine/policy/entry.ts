@@ -1,8 +1,7 @@
 import type { LockMode } from '../../lock/mode.js';
 import { blocks } from '../../queue/decide.js';
 import type { KeptOut } from '../../queue/key-record.js';
-import type { QueueNode } from '../../queue/node-name.js';
-import type { GetRequest, Outcome } from '../../session/requests.js';
+import type { Children, GetRequest, Outcome } from '../../session/requests.js';
 import type { LockCalls, StandIn } from '../acquire/lock-calls.js';
 import type { EntryRules } from '../acquire/obstacles.js';
 import type { CallScope } from '../bounds/call-scope.js';
@@ -55,8 +54,8 @@ export class Entry implements EntryRules, UpgradeRules {
     return this.records.pass(contender, mode === 'exclusive' || mode === 'write', scope, patience);
   }
 
-  keepsOut(request: LockRequest, parent: Outcome<GetRequest>, queue: readonly QueueNode[]): KeptOut | undefined {
-    return this.records.keepsOut(request, parent, queue);
+  keepsOut(request: LockRequest, parent: Outcome<GetRequest>, listed: Children): KeptOut | undefined {
+    return this.records.keepsOut(request, parent, listed);
   }
 
   async passAsWriter(hold: Hold, scope: CallScope): Promise<void> {

@@ -14,9 +14,17 @@ import {
   toldOf,
   type Vanished,
 } from '../../queue/key-record.js';
-import type { QueueNode } from '../../queue/node-name.js';
 import { isAboutTheLink, SessionError } from '../../session/errors.js';
-import { check, get, type GetRequest, multi, type NodeData, type Outcome, set } from '../../session/requests.js';
+import {
+  check,
+  type Children,
+  get,
+  type GetRequest,
+  multi,
+  type NodeData,
+  type Outcome,
+  set,
+} from '../../session/requests.js';
 import type { Session } from '../../session/session.js';
 import type { CallScope } from '../bounds/call-scope.js';
 import type { Contender, LockRequest } from '../contender.js';
@@ -124,10 +132,10 @@ export class KeyRecords {
   }
 
   /**
-   * What keeps out a call that only tries, and finds nobody in the queue.
+   * What keeps out a call that only tries, and finds nobody in its way.
    * @throws LockAbandonedError
    */
-  keepsOut(request: LockRequest, parent: Outcome<GetRequest>, queue: readonly QueueNode[]): KeptOut | undefined {
+  keepsOut(request: LockRequest, parent: Outcome<GetRequest>, listed: Children): KeptOut | undefined {
     const { key, queuePath } = request;
     if (parent instanceof SessionError) throwRefusal(parent, key);
     if (parent instanceof SessionError) return undefined;
@@ -136,8 +144,10 @@ export class KeyRecords {
     const record = parseRecord(parent.data);
     const { inside } = record;
     if (inside === undefined) this.#vanished.forget(queuePath);
-    // The record was read before the list, so a holder that is named in it and is not in the list has vanished.
-    if (inside === undefined || queue.some(({ name }) => name === inside.name)) return undefined;
+    // A holder that is named in the record and is not in the list has vanished, if the list is of the time of that record: it may
+    // have released its lock between the two reads. Then the try goes on, and reads again from its place in the queue.
+    const isSameRecord = listed.stat.mzxid === parent.stat.mzxid;
+    if (inside === undefined || !isSameRecord || listed.children.includes(inside.name)) return undefined;
     // Whether the last run began long enough ago is for the servers' clock to say, which shows when a node is made.
     const anyTime = {
       name: '',

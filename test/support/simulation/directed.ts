@@ -22,6 +22,7 @@ import {
   othersComeInBetween,
 } from './directed-known-order.js';
 import { removedAfterTheLinkHadGone } from './directed-operator.js';
+import { releasesWhileAnotherLooks } from './directed-records.js';
 import {
   itsNetworkIsSlow,
   itsProcessComesBackAsTheSilenceEnds,
@@ -67,6 +68,17 @@ const REATTACHED: Partial<Scenario> = {
   sessionTimeoutMs: 5_000,
   waitMs: 30_000,
   processes: 2,
+};
+
+/** Calls that use the records of their keys, and nobody who ends sessions and links but the scenario itself. */
+const RECORDS: Partial<Scenario> = {
+  profile: 'calm',
+  servers: 1,
+  tickMs: 500,
+  sessionTimeoutMs: 4_000,
+  waitMs: 30_000,
+  processes: 3,
+  record: { part: 1, policies: ['hold'], atLeastMs: 0 },
 };
 
 /** What chance finds too rarely, played on purpose; the same checkers look on. */
@@ -154,6 +166,10 @@ export const DIRECTED: Readonly<Record<string, Directed>> = {
     play: neverArrivesAtItsContainer,
   },
   'gives up while it begins to wait': { settings: NEIGHBOURS, play: givesUpWhileItBeginsToWait },
+  'a holder releases while another one looks': {
+    settings: { ...RECORDS, clientLatencyMs: [1, 8] },
+    play: releasesWhileAnotherLooks,
+  },
   'counter at its ceiling': {
     settings: {
       profile: 'administration',

@@ -117,6 +117,19 @@ export const RECORD_MUTANTS: readonly Mutant[] = [
     withinSeeds: 300,
   },
   {
+    name: 'a holder that is taken for one that vanished, as it left between the look at the record and that at the queue',
+    edits: [
+      {
+        file: KEY_RECORDS,
+        find: 'const isSameRecord = listed.stat.mzxid === parent.stat.mzxid;',
+        replace: 'const isSameRecord = true;',
+      },
+    ],
+    breaks: ['recovered once'],
+    directed: 'a holder releases while another one looks',
+    withinSeeds: 40,
+  },
+  {
     name: 'a call that does not wait for its recovery',
     edits: [
       {
