@@ -202,11 +202,13 @@ export class KeyRecords {
     if (!writes || !session.hasMultis || (!usesRecord && record.inside === undefined)) return true;
     const owesRecovery = vanished !== undefined && options.recover !== undefined;
     const entry = new RecordEntry(queuePath, read, this.#inside(contender), vanished, owesRecovery);
+    const before = contender.record;
     contender.record = entry;
     const written = multi([check(path), set(queuePath, entry.data, read.stat.version)]);
     const [answer] = await scope.guard(session.batch([written]));
     if (answer instanceof SessionError) {
-      if (!isAboutTheLink(answer)) contender.record = undefined;
+      // An entry before this one, whose answer was lost, may be what this one was refused for: the next look at the record tells.
+      if (!isAboutTheLink(answer)) contender.record = before;
       throwRefusal(answer, key);
       return false;
     }

@@ -1,9 +1,12 @@
 import type { AbandonedPolicy } from '../../../lib/lock/abandoned.js';
 import type { AcquireOptions } from '../../../lib/lock/acquire-options.js';
+import { isUp } from '../../../lib/session/connection-state.js';
+import { set } from '../../../lib/session/requests.js';
 import type { AppProcess } from './app-process.js';
 import { Caller, type Wait } from './caller.js';
 import { RecordCall } from './record-calls.js';
 import { optionsOf } from './record-draws.js';
+import { CLEARED_BY } from './record-truth.js';
 import type { Schedule } from './schedule.js';
 
 const KEY = '/locks/a';
@@ -56,4 +59,68 @@ export async function releasesWhileAnotherLooks(schedule: Schedule): Promise<voi
     await schedule.runUntil(() => schedule.areCallersDone);
     await schedule.runFor(SETTLED_MS);
   }
+}
+
+/**
+ * An operator clears a record that a contender has just read. The contender's entry is refused for that, and it gives up before it
+ * knows: what it found must not come back.
+ */
+export async function givesUpWhileAnOperatorClears(schedule: Schedule): Promise<void> {
+  const { apps, world, book, scenario } = schedule;
+  const [first, next, operator] = apps as [AppProcess, AppProcess, AppProcess];
+  const { traffic } = world.ensemble;
+  const forever = new Promise<never>(() => undefined);
+  new Asking(schedule, first, 'enter').use('acquire', forever);
+  await schedule.runFor(SETTLED_MS);
+  const { identity } = first.session;
+  book.excuseSession(identity!.id);
+  world.faults.expire(identity!.id);
+  schedule.forgetCallersOf(first);
+  await schedule.runUntil(() => first.session.identity !== identity && isUp(first.session.state));
+  const cleared = Buffer.from(JSON.stringify({ [CLEARED_BY]: 'an operator' }));
+  const clearing = set(KEY, cleared, world.stat(KEY)!.version);
+  const givesUp = new AbortController();
+  const gets = traffic.requests('get');
+  const asking = new Asking(schedule, next, 'enter');
+  asking.use('acquire', Promise.resolve(), givesUp.signal);
+  await schedule.runUntil(() => traffic.requests('get') > gets);
+  void operator.session.batch([clearing]);
+  await schedule.runFor(scenario.seed * 0.1);
+  schedule.after(0, () => givesUp.abort());
+  await schedule.runUntil(() => schedule.areCallersDone);
+  await schedule.runFor(SETTLED_MS);
+  asking.use('acquire', Promise.resolve());
+}
+
+/**
+ * Servers that cannot commit for a while have a contender's entry, and its link goes. Where it comes back, nothing is to be seen of
+ * that entry, so it writes another one, which is refused in favour of the first.
+ */
+export async function writesItsNameTwice(schedule: Schedule): Promise<void> {
+  await writeUnseen(schedule, () => undefined);
+}
+
+/** The same, and it gives up before it has looked again: what is not to be seen of its entry comes into the record later. */
+export async function givesUpWhileItsNameIsNotShown(schedule: Schedule): Promise<void> {
+  const givesUp = new AbortController();
+  await writeUnseen(schedule, () => givesUp.abort(), givesUp.signal);
+}
+
+async function writeUnseen(schedule: Schedule, onCut: () => void, signal?: AbortSignal): Promise<void> {
+  const { apps, world, scenario } = schedule;
+  const [first, next] = apps as [AppProcess, AppProcess];
+  const { traffic } = world.ensemble;
+  const multis = traffic.requests('multi');
+  const asking = new Asking(schedule, first, 'hold');
+  asking.use('acquire', first.sleep(SETTLED_MS), signal);
+  await schedule.runUntil(() => traffic.requests('multi') > multis);
+  world.faults.holdCommits();
+  await schedule.runFor(scenario.seed * 0.1);
+  world.faults.suspend(first.machine);
+  schedule.after(0, onCut);
+  await schedule.runFor(SETTLED_MS * (1 + (scenario.seed % 5)));
+  world.faults.releaseCommits();
+  await schedule.runUntil(() => schedule.areCallersDone);
+  await schedule.runFor(SETTLED_MS);
+  new Asking(schedule, next, 'hold').use('acquire', Promise.resolve());
 }

@@ -22,7 +22,12 @@ import {
   othersComeInBetween,
 } from './directed-known-order.js';
 import { removedAfterTheLinkHadGone } from './directed-operator.js';
-import { releasesWhileAnotherLooks } from './directed-records.js';
+import {
+  givesUpWhileAnOperatorClears,
+  givesUpWhileItsNameIsNotShown,
+  releasesWhileAnotherLooks,
+  writesItsNameTwice,
+} from './directed-records.js';
 import {
   itsNetworkIsSlow,
   itsProcessComesBackAsTheSilenceEnds,
@@ -169,6 +174,18 @@ export const DIRECTED: Readonly<Record<string, Directed>> = {
   'a holder releases while another one looks': {
     settings: { ...RECORDS, clientLatencyMs: [1, 8] },
     play: releasesWhileAnotherLooks,
+  },
+  'gives up while an operator clears the record': {
+    settings: { ...RECORDS, profile: 'servers' },
+    play: givesUpWhileAnOperatorClears,
+  },
+  'writes its name twice': {
+    settings: { ...RECORDS, profile: 'servers', servers: 3 },
+    play: writesItsNameTwice,
+  },
+  'gives up while its name is not shown': {
+    settings: { ...RECORDS, profile: 'servers', servers: 3 },
+    play: givesUpWhileItsNameIsNotShown,
   },
   'counter at its ceiling': {
     settings: {

@@ -109,12 +109,51 @@ export const RECORD_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: KEY_RECORDS,
-        find: 'if (!isAboutTheLink(answer)) contender.record = undefined;',
+        find: 'if (!isAboutTheLink(answer)) contender.record = before;',
         replace: 'contender.record = undefined;',
       },
     ],
     breaks: ['recovered once', 'once per occurrence', 'honest errors'],
     withinSeeds: 300,
+  },
+  {
+    name: 'an entry that is refused in favour of an earlier one of its contender, and forgets that one',
+    edits: [
+      {
+        file: KEY_RECORDS,
+        find: 'if (!isAboutTheLink(answer)) contender.record = before;',
+        replace: 'if (!isAboutTheLink(answer)) contender.record = undefined;',
+      },
+    ],
+    breaks: ['recovered once'],
+    directed: 'writes its name twice',
+    withinSeeds: 40,
+  },
+  {
+    name: 'an entry whose answer was lost, and that is taken back by the version of the record alone',
+    edits: [
+      {
+        file: RECORD_ENTRY,
+        find: 'isWritten(found) ? [',
+        replace: 'found.stat.version === stat.version + 1 ? [',
+      },
+    ],
+    breaks: ['recovered once'],
+    directed: 'gives up while an operator clears the record',
+    withinSeeds: 40,
+  },
+  {
+    name: 'an entry whose answer was lost, and that is looked for without a write in front of the look',
+    edits: [
+      {
+        file: 'lib/engine/upkeep/janitor.ts',
+        find: 'batch([remove(`${paths[0]!}/never-there`), get(also.path)])',
+        replace: 'batch([exists(paths[0]!), get(also.path)])',
+      },
+    ],
+    breaks: ['recovered once'],
+    directed: 'gives up while its name is not shown',
+    withinSeeds: 40,
   },
   {
     name: 'a holder that is taken for one that vanished, as it left between the look at the record and that at the queue',
