@@ -12,6 +12,7 @@ import type { Hold } from '../hold/hold.js';
 import type { PendingTimer, Timers } from '../timers.js';
 import type { LinkState } from '../upkeep/link-state.js';
 import { Latch, type Patience } from '../wait.js';
+import type { EarlierTries } from './earlier-tries.js';
 import type { KeyRecords } from './key-records.js';
 
 /** The rules that an application may ask for, and that keep out a contender whose turn has come. All are off by default. */
@@ -19,6 +20,7 @@ export class Entry implements EntryRules, UpgradeRules {
   constructor(
     private readonly link: LinkState,
     private readonly records: KeyRecords,
+    private readonly tries: EarlierTries,
     private readonly exclusion: LocalExclusion | undefined,
   ) {}
 
@@ -55,7 +57,7 @@ export class Entry implements EntryRules, UpgradeRules {
   }
 
   keepsOut(request: LockRequest, parent: Outcome<GetRequest>, listed: Children): KeptOut | undefined {
-    return this.records.keepsOut(request, parent, listed);
+    return this.tries.keepsOut(request, parent, listed);
   }
 
   async passAsWriter(hold: Hold, scope: CallScope): Promise<void> {

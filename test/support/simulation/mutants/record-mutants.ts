@@ -159,7 +159,7 @@ export const RECORD_MUTANTS: readonly Mutant[] = [
     name: 'a holder that is taken for one that vanished, as it left between the look at the record and that at the queue',
     edits: [
       {
-        file: KEY_RECORDS,
+        file: 'lib/engine/policy/earlier-tries.ts',
         find: 'const isSameRecord = listed.stat.mzxid === parent.stat.mzxid;',
         replace: 'const isSameRecord = true;',
       },
@@ -206,7 +206,7 @@ export const RECORD_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a reader that takes its place in the record',
-    edits: [{ file: KEY_RECORDS, find: 'if (!writes || !session.hasMultis ||', replace: 'if (!session.hasMultis ||' }],
+    edits: [{ file: KEY_RECORDS, find: 'else if (writes && !(await', replace: 'else if (!(await' }],
     breaks: ['recovered once'],
     withinSeeds: 100,
   },

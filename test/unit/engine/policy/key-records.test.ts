@@ -6,13 +6,11 @@ import { SessionError } from '../../../../lib/session/errors.js';
 import { get, type Request, set } from '../../../../lib/session/requests.js';
 import { replyTo } from '../../../support/sessions/reply-to.js';
 import { type Client, rejection } from '../support/engine-world.js';
+import { intercept } from '../support/intercept.js';
 import { useEngineWith } from '../support/use-engine.js';
 
 const KEY = '/locks/ledger';
 const CLEARED = new Uint8Array(0);
-
-type Batch = Client['session']['batch'];
-type Send = (requests: readonly Request[]) => Promise<unknown[]>;
 
 /** Whether a contender writes its name into the record with it. */
 function isEntry([request]: readonly Request[]): boolean {
@@ -36,34 +34,6 @@ describe('Where the record of a key changes meanwhile,', () => {
     engine.faults.expire(identity!.id);
     await engine.runUntil(() => one.session.identity !== identity && isUp(one.session.state));
   }
-
-  /** The next batch of this kind is sent by `handle`. */
-  function intercept(
-    { session }: Client,
-    isMeant: (requests: readonly Request[]) => boolean,
-    handle: (requests: readonly Request[], send: Send) => Promise<unknown[]>,
-  ): void {
-    const original = session.batch.bind(session);
-    const send = original as unknown as Send;
-    session.batch = ((requests: readonly Request[]) => {
-      if (!isMeant(requests)) return send(requests);
-      session.batch = original;
-      return handle(requests, send);
-    }) as unknown as Batch;
-  }
-
-  it('a try is not refused because of a holder that released its lock between the look at the record and that at the queue', async () => {
-    const held = await acquire(one, { onAbandoned: 'hold' });
-    const readsBoth = (requests: readonly Request[]): boolean =>
-      requests.at(-1)?.op === 'list' && requests.length === 3;
-    intercept(other, readsBoth, async (requests, send) => {
-      const [synced, record] = await send(requests.slice(0, 2));
-      await held.release();
-      return [synced, record, ...(await send(requests.slice(2)))];
-    });
-    const lock = await engine.settle(other.locks.tryAcquire(KEY, { onAbandoned: 'hold' }));
-    expect([lock?.isHeld(), lock?.abandoned]).toEqual([true, undefined]);
-  });
 
   it('what an operator clears stays cleared, also where one that was to write its name gives up before it hears that it was refused', async () => {
     await vanish({ onAbandoned: 'enter' });
