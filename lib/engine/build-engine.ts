@@ -19,8 +19,11 @@ import { Holders } from './hold/holders.js';
 import { HistoryWriter } from './insight/history-writer.js';
 import { Entry } from './policy/entry.js';
 import { type LocalExclusion, LocalStandIn } from './policy/entry.js';
+import { EarlierTries } from './policy/earlier-tries.js';
 import { KeyRecords } from './policy/key-records.js';
 import { MaxWaiting } from './policy/max-waiting.js';
+import { RecordWishes } from './policy/record-wishes.js';
+import { TimedWaits } from './policy/timed-waits.js';
 import { Timers } from './timers.js';
 import { Janitor } from './upkeep/janitor.js';
 import { LinkState } from './upkeep/link-state.js';
@@ -84,8 +87,10 @@ export function buildEngine(
   );
   const holders = new Holders(session, timers, link, settings.onSuspended);
   const brokenHolds = new BrokenHolds(session, link);
-  const records = new KeyRecords({ session, timers, machine, lockDelayMs });
-  const rules = new Entry(link, records, exclusion);
+  const wishes = new RecordWishes(lockDelayMs);
+  const tries = new EarlierTries(clock, wishes);
+  const waits = new TimedWaits(session, timers);
+  const rules = new Entry(link, new KeyRecords({ session, wishes, tries, waits, machine }), tries, exclusion);
   const keyQueues = new KeyQueues(session, link, timers);
 
   const upkeep = { session, clock, link, timers, janitor, lists };
@@ -125,7 +130,7 @@ export function buildEngine(
     ...upkeep,
     ...calls,
     acquire,
-    records,
+    records: wishes,
     standIn,
     namespace,
     scope,

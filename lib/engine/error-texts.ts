@@ -11,7 +11,7 @@ import type { Intervention } from '../queue/intervention.js';
 import { type KeptOut, type RecordedHolder, toldOf, type Vanished } from '../queue/key-record.js';
 import { decodeContender } from '../queue/node-data.js';
 import { parseNodeName } from '../queue/node-name.js';
-import { describeDenial, type SessionError, TooLargeAnswerError } from '../session/errors.js';
+import { describeDenial, isAboutTheLink, type SessionError, TooLargeAnswerError } from '../session/errors.js';
 import type { NodeData } from '../session/requests.js';
 import type { Session } from '../session/session.js';
 import type { LockRequest } from './contender.js';
@@ -25,6 +25,12 @@ export function refusal(error: SessionError, key: string): LockConfigurationErro
   if (misconfigured !== undefined) return new LockConfigurationError(misconfigured, key, { cause: error });
   const text = `ZooKeeper refused a place in the queue of ${key}: ${error.message}`;
   return new LockUnavailableError(text, key, { cause: error });
+}
+
+/** Throws where looking again does not help: where the node was removed or changed meanwhile, the next look tells. */
+export function throwRefusal(refused: SessionError, key: string): void {
+  if (isAboutTheLink(refused) || refused.code === 'NO_NODE' || refused.code === 'BAD_VERSION') return;
+  throw refusal(refused, key);
 }
 
 /** @returns undefined where the servers, not their settings or the caller's, are in the way */

@@ -1,5 +1,11 @@
-import { encodeRecord, type KeyRecord, type RecordedHolder, type Vanished } from '../queue/key-record.js';
-import { check, type MultiPart, type NodeData, set, type Stat } from '../session/requests.js';
+import { encodeRecord, type KeyRecord, parseRecord, type RecordedHolder, type Vanished } from '../queue/key-record.js';
+import { type MultiPart, type NodeData, set, type Stat } from '../session/requests.js';
+
+/** Changes that go with a removal, and that only the data of this node decide, once it is known that no write is under way any more. */
+export interface ChangesAfterLook {
+  readonly path: string;
+  changesTo(found: NodeData): readonly MultiPart[];
+}
 
 /** What a writing contender has written, or is writing, into the record of its key, and what becomes of that when it leaves. */
 export class RecordEntry {
@@ -67,12 +73,14 @@ export class RecordEntry {
   }
 
   /** What removes a contender that never held from the record, in the transaction that removes its node. */
-  undo(): readonly MultiPart[] {
+  undo(): readonly MultiPart[] | ChangesAfterLook {
+    const path = this.#queuePath;
     const { data, stat } = this.#before;
-    if (this.#version !== undefined) return [set(this.#queuePath, data, this.#version)];
-    // Whether the record was written is not known. As long as the node is there, nobody else can have written that version; once it is
-    // gone, the next contender can. So here the change names no version, and is made with the removal or not at all.
-    return [check(this.#queuePath, stat.version + 1), set(this.#queuePath, data)];
+    if (this.#version !== undefined) return [set(path, data, this.#version)];
+    // Whether the record was written is not known, and its version does not tell: an operator may have cleared what this contender
+    // found, or a holder whose release came late may have taken its name out. That must not be undone.
+    const isWritten = (found: NodeData): boolean => parseRecord(found.data).inside?.name === this.#record.inside.name;
+    return { path, changesTo: (found) => (isWritten(found) ? [set(path, data, stat.version + 1)] : []) };
   }
 
   /** What an orderly release does to the record. */

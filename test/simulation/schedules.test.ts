@@ -12,4 +12,10 @@ describe('The promises of a lock, which were once broken here,', () => {
   expectSeedsToHold(6_968, 1);
   // An operator removes the intent of an upgrade before the readers are named in it.
   expectSeedsToHold(50_915, 1);
+  // A holder releases its lock between the two reads of a try.
+  expectSeedsToHold(20_382, 1);
+  // An operator clears a record while a contender that has read it gives up.
+  expectSeedsToHold(42_948, 1);
+  // Servers that could not commit show an entry only after another one of the same contender.
+  expectSeedsToHold(87_149, 1);
 });

@@ -27,8 +27,8 @@ export interface EntryRules extends ExclusionRules {
   readsRecord(request: LockRequest, queue: Pick<KeyQueue, 'hasRecord'> | undefined): boolean;
   /** @returns 'passed'; undefined when the queue must be looked at again; 'kept out' to one that only tries */
   pass(contender: Contender, scope: CallScope, patience: Patience): Promise<'passed' | 'kept out' | undefined>;
-  /** What keeps out a try that finds nobody in the queue. `parent`: the key's node as it was read. */
-  keepsOut(request: LockRequest, parent: Outcome<GetRequest>, queue: readonly QueueNode[]): KeptOut | undefined;
+  /** What keeps out a try that finds nobody in its way. `parent`: the key's node as it was read before the list. */
+  keepsOut(request: LockRequest, parent: Outcome<GetRequest>, listed: Children): KeptOut | undefined;
 }
 
 /** A bound on how many may be ahead of a call that joins a queue. */
@@ -192,8 +192,7 @@ export async function busyNow(
   if (reason !== undefined) throw explainRefusal(reason, request);
   const blocking = inTheWayOf(queue, mode);
   if (blocking.length > 0) return new Busy(holderInFront.describeBlocking(request, blocking));
-  // The record is read before the list, so a holder that is named in it and is not in the list has vanished.
   if (!readsRecord && listed.stat.dataLength > 0) return busyNow(parts, request, scope, true);
-  const keptOut = readsRecord ? rules.keepsOut(request, parent as Outcome<GetRequest>, queue) : undefined;
+  const keptOut = readsRecord ? rules.keepsOut(request, parent as Outcome<GetRequest>, listed) : undefined;
   return keptOut && new Busy(describeKeptOut(keptOut));
 }

@@ -1,5 +1,11 @@
 import type { Clock } from '../../lock/clock.js';
+import { decideByRecord, type KeptOut, parseRecord } from '../../queue/key-record.js';
+import { SessionError } from '../../session/errors.js';
+import type { Children, GetRequest, Outcome } from '../../session/requests.js';
 import { RecentMap } from '../collections.js';
+import type { LockRequest } from '../contender.js';
+import { throwRefusal, vanishedInside } from '../error-texts.js';
+import type { RecordWishes } from './record-wishes.js';
 
 /** So many keys are remembered. The delay of a key that was forgotten counts from anew; a run that was is asked for again. */
 const MAX_KNOWN = 10_000;
@@ -48,5 +54,56 @@ export class RecentRuns {
   busyForMs(queuePath: string, change: bigint): number {
     const run = this.#busy.get(queuePath);
     return run?.change === change ? Math.max(0, run.until - this.clock.now()) : 0;
+  }
+}
+
+/** What keeps out calls that only try, by the record of their key and by what earlier tries of this process have found. */
+export class EarlierTries {
+  readonly #wishes: RecordWishes;
+  readonly #vanished: VanishedHolders;
+  readonly #runs: RecentRuns;
+
+  constructor(clock: Clock, wishes: RecordWishes) {
+    this.#wishes = wishes;
+    this.#vanished = new VanishedHolders(clock);
+    this.#runs = new RecentRuns(clock);
+  }
+
+  /**
+   * What keeps out a call that finds nobody in its way.
+   * @throws LockAbandonedError
+   */
+  keepsOut(
+    { key, queuePath, options }: LockRequest,
+    parent: Outcome<GetRequest>,
+    listed: Children,
+  ): KeptOut | undefined {
+    if (parent instanceof SessionError) throwRefusal(parent, key);
+    if (parent instanceof SessionError) return undefined;
+    const forMs = this.#runs.busyForMs(queuePath, parent.stat.mzxid);
+    if (forMs > 0) return { kind: 'busy', forMs };
+    const record = parseRecord(parent.data);
+    const { inside } = record;
+    if (inside === undefined) this.#vanished.forget(queuePath);
+    // A holder that is named in the record and is not in the list has vanished, if the list is of the time of that record: it may
+    // have released its lock between the two reads. Then the try goes on, and reads again from its place in the queue.
+    const isSameRecord = listed.stat.mzxid === parent.stat.mzxid;
+    if (inside === undefined || !isSameRecord || listed.children.includes(inside.name)) return undefined;
+    // Whether the last run began long enough ago is for the servers' clock to say, which shows when a node is made.
+    const anyTime = { name: '', waitedFor: undefined, serverMs: Infinity, isClockNewer: false };
+    const verdict = decideByRecord(record, parent.stat.mtime, { ...anyTime, ...this.#wishes.of(options) });
+    if (verdict.kind === 'closed') throw vanishedInside(key, verdict.vanished, verdict.because);
+    if (verdict.kind !== 'delayed') return undefined;
+    this.#vanished.sawGone(queuePath, verdict.holder.name);
+    return this.isDelayOver(queuePath, verdict) ? undefined : verdict;
+  }
+
+  isDelayOver(queuePath: string, { holder, forMs }: Extract<KeptOut, { kind: 'delayed' }>): boolean {
+    return this.#vanished.ageMs(queuePath, holder.name) >= forMs;
+  }
+
+  /** @param change the last change of the record, which tells of a run that keeps the key busy */
+  sawBusy({ queuePath, askedAt }: LockRequest, change: bigint, forMs: number): void {
+    this.#runs.isBusy(queuePath, change, askedAt + forMs);
   }
 }

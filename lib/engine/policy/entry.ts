@@ -1,8 +1,7 @@
 import type { LockMode } from '../../lock/mode.js';
 import { blocks } from '../../queue/decide.js';
 import type { KeptOut } from '../../queue/key-record.js';
-import type { QueueNode } from '../../queue/node-name.js';
-import type { GetRequest, Outcome } from '../../session/requests.js';
+import type { Children, GetRequest, Outcome } from '../../session/requests.js';
 import type { LockCalls, StandIn } from '../acquire/lock-calls.js';
 import type { EntryRules } from '../acquire/obstacles.js';
 import type { CallScope } from '../bounds/call-scope.js';
@@ -13,6 +12,7 @@ import type { Hold } from '../hold/hold.js';
 import type { PendingTimer, Timers } from '../timers.js';
 import type { LinkState } from '../upkeep/link-state.js';
 import { Latch, type Patience } from '../wait.js';
+import type { EarlierTries } from './earlier-tries.js';
 import type { KeyRecords } from './key-records.js';
 
 /** The rules that an application may ask for, and that keep out a contender whose turn has come. All are off by default. */
@@ -20,6 +20,7 @@ export class Entry implements EntryRules, UpgradeRules {
   constructor(
     private readonly link: LinkState,
     private readonly records: KeyRecords,
+    private readonly tries: EarlierTries,
     private readonly exclusion: LocalExclusion | undefined,
   ) {}
 
@@ -55,8 +56,8 @@ export class Entry implements EntryRules, UpgradeRules {
     return this.records.pass(contender, mode === 'exclusive' || mode === 'write', scope, patience);
   }
 
-  keepsOut(request: LockRequest, parent: Outcome<GetRequest>, queue: readonly QueueNode[]): KeptOut | undefined {
-    return this.records.keepsOut(request, parent, queue);
+  keepsOut(request: LockRequest, parent: Outcome<GetRequest>, listed: Children): KeptOut | undefined {
+    return this.tries.keepsOut(request, parent, listed);
   }
 
   async passAsWriter(hold: Hold, scope: CallScope): Promise<void> {

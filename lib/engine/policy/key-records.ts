@@ -1,6 +1,3 @@
-import type { AbandonedPolicy } from '../../lock/abandoned.js';
-import type { AcquireOptions } from '../../lock/acquire-options.js';
-import { refuse } from '../../lock/option-rules.js';
 import { fencingToken } from '../../lock/token.js';
 import {
   decideByRecord,
@@ -14,25 +11,32 @@ import {
   toldOf,
   type Vanished,
 } from '../../queue/key-record.js';
-import type { QueueNode } from '../../queue/node-name.js';
 import { isAboutTheLink, SessionError } from '../../session/errors.js';
-import { check, get, type GetRequest, multi, type NodeData, type Outcome, set } from '../../session/requests.js';
+import { check, get, multi, type NodeData, set } from '../../session/requests.js';
 import type { Session } from '../../session/session.js';
 import type { CallScope } from '../bounds/call-scope.js';
-import type { Contender, LockRequest } from '../contender.js';
-import { describeKeptOut, refusal, vanishedInside } from '../error-texts.js';
+import type { Contender } from '../contender.js';
+import { refusal, throwRefusal, vanishedInside } from '../error-texts.js';
 import { RecordEntry } from '../record-entry.js';
-import type { Timers } from '../timers.js';
 import type { Patience } from '../wait.js';
-import { RecentRuns, VanishedHolders } from './earlier-tries.js';
+import type { EarlierTries } from './earlier-tries.js';
+import type { RecordWishes } from './record-wishes.js';
+import type { TimedWaits } from './timed-waits.js';
 
 export interface KeyRecordsParts {
   readonly session: Session;
-  readonly timers: Timers;
+  readonly wishes: RecordWishes;
+  readonly tries: EarlierTries;
+  readonly waits: TimedWaits;
   /** How holders describe themselves. */
   readonly machine: { readonly host: string; readonly pid: number };
-  /** 0 means that there is no lock-delay. */
-  readonly lockDelayMs: number;
+}
+
+/** The record of a key as a contender has read it, and whom it finds there. */
+interface Look {
+  readonly read: NodeData;
+  readonly record: KeyRecord;
+  readonly vanished: Vanished | undefined;
 }
 
 /**
@@ -42,26 +46,7 @@ export interface KeyRecordsParts {
  * unless a list of the queue shows that others do.
  */
 export class KeyRecords {
-  readonly #parts: KeyRecordsParts;
-  readonly #vanished: VanishedHolders;
-  readonly #runs: RecentRuns;
-
-  constructor(parts: KeyRecordsParts) {
-    this.#parts = parts;
-    this.#vanished = new VanishedHolders(parts.session.clock);
-    this.#runs = new RecentRuns(parts.session.clock);
-  }
-
-  /** Whether a call writes into the record of its key. */
-  isUsedBy({ atLeastMs, onAbandoned }: AcquireOptions): boolean {
-    return atLeastMs !== undefined || onAbandoned !== undefined || this.#parts.lockDelayMs > 0;
-  }
-
-  /** @throws LockConfigurationError */
-  checkOptions({ onAbandoned }: AcquireOptions, key: string): void {
-    if (onAbandoned === 'delay' && this.#parts.lockDelayMs === 0)
-      refuse("onAbandoned: 'delay' waits for the module's lockDelayMs, and there is none", key);
-  }
+  constructor(private readonly parts: KeyRecordsParts) {}
 
   /**
    * Lets a contender pass that nobody is ahead of any more, and writes its name into the record if it is to enter as a writer.
@@ -74,8 +59,9 @@ export class KeyRecords {
     scope: CallScope,
     patience: Patience,
   ): Promise<'passed' | 'kept out' | undefined> {
+    const { session, tries, waits } = this.parts;
     const { key, queuePath } = contender.request;
-    const [read] = await scope.guard(this.#parts.session.batch([get(queuePath)]));
+    const [read] = await scope.guard(session.batch([get(queuePath)]));
     if (read instanceof SessionError) {
       throwRefusal(read, key);
       if (patience === 'tries') throw refusal(read, key);
@@ -88,14 +74,8 @@ export class KeyRecords {
       case 'closed':
         throw vanishedInside(key, verdict.vanished, verdict.because);
       case 'delayed':
-        if (patience === 'tries' && !this.#isDelayOver(queuePath, verdict)) {
-          contender.keptOutBy = verdict;
-          return 'kept out';
-        }
-        if (patience === 'waits') {
-          scope.standsBehind(() => describeKeptOut(verdict));
-          await this.#sleep(verdict.forMs, scope);
-        }
+        if (patience === 'tries' && !tries.isDelayOver(queuePath, verdict)) return keepOut(contender, verdict);
+        if (patience === 'waits') await waits.whenOver(verdict, contender, scope);
         contender.waitedFor = verdict.holder.name;
         // A reader leaves no name of its own, so it says for the next one that the delay is over.
         return writes ? undefined : this.#change(contender, read, withoutDelay(record), scope);
@@ -103,100 +83,46 @@ export class KeyRecords {
         return this.#change(contender, read, withLastRun(record, verdict.lastRun), scope);
       case 'busy':
         if (patience === 'tries') {
-          this.#runs.isBusy(queuePath, read.stat.mzxid, contender.request.askedAt + verdict.forMs);
-          contender.keptOutBy = verdict;
-          return 'kept out';
+          tries.sawBusy(contender.request, read.stat.mzxid, verdict.forMs);
+          return keepOut(contender, verdict);
         }
-        scope.standsBehind(() => describeKeptOut(verdict));
-        await this.#sleep(verdict.forMs - contender.sinceServerMs(this.#parts.session.clock.now()), scope);
-        await this.#readServerClock(contender, scope);
+        await waits.whenOver(verdict, contender, scope);
         return undefined;
       case 'enters': {
+        const { vanished } = verdict;
         const isInside = record.inside?.name === contender.name;
         if (isInside) contender.record?.began(read.stat);
-        else if (!(await this.#writeDown(contender, writes, read, record, verdict.vanished, scope))) return undefined;
+        else if (writes && !(await this.#writeDown(contender, { read, record, vanished }, scope))) return undefined;
         // An entry whose answer was lost stands where the one before it stood, of which only this contender knows now.
-        const vanished = (isInside ? contender.record?.vanished : undefined) ?? verdict.vanished;
-        contender.abandoned ??= vanished && toldOf(vanished);
+        const told = (isInside ? contender.record?.vanished : undefined) ?? vanished;
+        contender.abandoned ??= told && toldOf(told);
         return 'passed';
       }
     }
   }
 
-  /**
-   * What keeps out a call that only tries, and finds nobody in the queue.
-   * @throws LockAbandonedError
-   */
-  keepsOut(request: LockRequest, parent: Outcome<GetRequest>, queue: readonly QueueNode[]): KeptOut | undefined {
-    const { key, queuePath } = request;
-    if (parent instanceof SessionError) throwRefusal(parent, key);
-    if (parent instanceof SessionError) return undefined;
-    const forMs = this.#runs.busyForMs(queuePath, parent.stat.mzxid);
-    if (forMs > 0) return { kind: 'busy', forMs };
-    const record = parseRecord(parent.data);
-    const { inside } = record;
-    if (inside === undefined) this.#vanished.forget(queuePath);
-    // The record was read before the list, so a holder that is named in it and is not in the list has vanished.
-    if (inside === undefined || queue.some(({ name }) => name === inside.name)) return undefined;
-    // Whether the last run began long enough ago is for the servers' clock to say, which shows when a node is made.
-    const anyTime = {
-      name: '',
-      waitedFor: undefined,
-      serverMs: Infinity,
-      isClockNewer: false,
-      ...this.#wishes(request),
-    };
-    const verdict = decideByRecord(record, parent.stat.mtime, anyTime);
-    if (verdict.kind === 'closed') throw vanishedInside(key, verdict.vanished, verdict.because);
-    if (verdict.kind !== 'delayed') return undefined;
-    this.#vanished.sawGone(queuePath, verdict.holder.name);
-    return this.#isDelayOver(queuePath, verdict) ? undefined : verdict;
-  }
-
   #newcomer(contender: Contender, { stat }: NodeData): Newcomer {
     const { name, waitedFor, serverMs, request } = contender;
     const isClockNewer = contender.isServerMsAfter(stat.mzxid);
-    return { name, waitedFor, serverMs, isClockNewer, ...this.#wishes(request) };
-  }
-
-  #wishes({ options }: LockRequest): Pick<Newcomer, 'policy' | 'canRecover' | 'delayMs'> {
-    const policy = this.#policyOf(options);
-    return {
-      policy,
-      canRecover: options.recover !== undefined,
-      delayMs: policy === 'delay' ? this.#parts.lockDelayMs : 0,
-    };
-  }
-
-  #policyOf({ onAbandoned }: AcquireOptions): AbandonedPolicy | undefined {
-    return onAbandoned ?? (this.#parts.lockDelayMs > 0 ? 'delay' : undefined);
-  }
-
-  #isDelayOver(queuePath: string, { holder, forMs }: Extract<KeptOut, { kind: 'delayed' }>): boolean {
-    return this.#vanished.ageMs(queuePath, holder.name) >= forMs;
+    return { name, waitedFor, serverMs, isClockNewer, ...this.parts.wishes.of(request.options) };
   }
 
   /** @returns false when the contender must look again */
-  async #writeDown(
-    contender: Contender,
-    writes: boolean,
-    read: NodeData,
-    record: KeyRecord,
-    vanished: Vanished | undefined,
-    scope: CallScope,
-  ): Promise<boolean> {
-    const { session } = this.#parts;
+  async #writeDown(contender: Contender, { read, record, vanished }: Look, scope: CallScope): Promise<boolean> {
+    const { session } = this.parts;
     const { request, path } = contender;
     const { key, queuePath, usesRecord, options } = request;
     // Who finds a name there takes its place, whether it asked for anything or not: it is the one that was told.
-    if (!writes || !session.hasMultis || (!usesRecord && record.inside === undefined)) return true;
+    if (!session.hasMultis || (!usesRecord && record.inside === undefined)) return true;
     const owesRecovery = vanished !== undefined && options.recover !== undefined;
     const entry = new RecordEntry(queuePath, read, this.#inside(contender), vanished, owesRecovery);
+    const before = contender.record;
     contender.record = entry;
     const written = multi([check(path), set(queuePath, entry.data, read.stat.version)]);
     const [answer] = await scope.guard(session.batch([written]));
     if (answer instanceof SessionError) {
-      if (!isAboutTheLink(answer)) contender.record = undefined;
+      // An entry before this one, whose answer was lost, may be what this one was refused for: the next look at the record tells.
+      if (!isAboutTheLink(answer)) contender.record = before;
       throwRefusal(answer, key);
       return false;
     }
@@ -206,38 +132,18 @@ export class KeyRecords {
   }
 
   #inside({ name, czxid, ctime, request: { options } }: Contender): RecordedHolder {
-    const { lockDelayMs, machine } = this.#parts;
-    const policy = this.#policyOf(options) ?? 'enter';
-    const delayMs = policy === 'delay' ? lockDelayMs : undefined;
+    const { wishes, machine } = this.parts;
     const { label, atLeastMs: busyMs } = options;
-    return { name, token: fencingToken(czxid), since: ctime, ...machine, label, policy, delayMs, busyMs };
+    return { name, token: fencingToken(czxid), since: ctime, ...machine, label, busyMs, ...wishes.left(options) };
   }
 
   /** Changes the record without entering. @returns undefined: the queue may have changed meanwhile, and is looked at again */
   async #change({ request }: Contender, read: NodeData, record: KeyRecord, scope: CallScope): Promise<undefined> {
     const { key, queuePath } = request;
     const changed = set(queuePath, encodeRecord(record), read.stat.version);
-    const [outcome] = await scope.guard(this.#parts.session.batch([changed]));
+    const [outcome] = await scope.guard(this.parts.session.batch([changed]));
     if (outcome instanceof SessionError) throwRefusal(outcome, key);
     return undefined;
-  }
-
-  /** Writes the contender's own data once more: the answer shows what time it is at the servers. */
-  async #readServerClock(contender: Contender, scope: CallScope): Promise<void> {
-    const { session } = this.#parts;
-    const { path } = contender;
-    const [own] = await scope.guard(session.batch([get(path)]));
-    if (own instanceof SessionError) return;
-    const [written] = await scope.guard(session.batch([set(path, own.data, own.stat.version)]));
-    if (!(written instanceof SessionError)) contender.sawServerClock(written, session.clock.now());
-  }
-
-  async #sleep(durationMs: number, scope: CallScope): Promise<void> {
-    const passed = new Promise<void>((resolve) => {
-      const timer = this.#parts.timers.set(this.#parts.session.clock.now() + durationMs, resolve);
-      scope.onDispose(() => timer.cancel());
-    });
-    await scope.guard(passed);
   }
 }
 
@@ -251,8 +157,7 @@ function withLastRun(record: KeyRecord, lastRun: NonNullable<KeyRecord['lastRun'
   return { ...record, inside: inside && { ...inside, beganAt: lastRun.at }, lastRun };
 }
 
-function throwRefusal(refused: SessionError, key: string): void {
-  // Where the node was removed or changed meanwhile, the next look tells.
-  if (isAboutTheLink(refused) || refused.code === 'NO_NODE' || refused.code === 'BAD_VERSION') return;
-  throw refusal(refused, key);
+function keepOut(contender: Contender, keptOut: KeptOut): 'kept out' {
+  contender.keptOutBy = keptOut;
+  return 'kept out';
 }

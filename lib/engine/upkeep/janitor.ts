@@ -2,10 +2,11 @@ import type { Timer } from '../../lock/clock.js';
 import { outsideCalls } from '../../lock/outside-calls.js';
 import { isUp } from '../../session/connection-state.js';
 import { failedWith, isAboutTheLink, SessionError } from '../../session/errors.js';
-import { check, exists, multi, type MultiPart, remove, set, type Stat } from '../../session/requests.js';
+import { check, exists, get, multi, type MultiPart, remove, set, type Stat } from '../../session/requests.js';
 import type { Session } from '../../session/session.js';
 import type { Guard } from '../contender.js';
 import { IndexedSet, type Member } from '../collections.js';
+import type { ChangesAfterLook } from '../record-entry.js';
 import type { Timers } from '../timers.js';
 import { type ListsBehindWrites, useUnusedContainer } from './key-nodes.js';
 import type { LinkState } from './link-state.js';
@@ -88,7 +89,8 @@ export class Janitor {
    * the nodes are there, nobody else has a say. Where they have gone, with their session perhaps, those changes are made alone that name
    * a version: nobody has come in between then.
    */
-  remove(paths: readonly string[], also: readonly MultiPart[] = [], guard?: Guard): Removal {
+  remove(paths: readonly string[], also: readonly MultiPart[] | ChangesAfterLook = [], guard?: Guard): Removal {
+    if ('path' in also) return this.#add(() => this.#removeAfterLook(paths, also, guard));
     // A single removal needs no transaction.
     const isAlone = paths.length === 1 && also.length === 0 && guard === undefined;
     return this.#add(() => (isAlone ? this.#removeEach(paths) : this.#removeTogether(paths, also, guard)));
@@ -184,6 +186,15 @@ export class Janitor {
   #finish(task: Task): void {
     task.retry?.cancel();
     if (this.#tasks.delete(task)) task.done();
+  }
+
+  async #removeAfterLook(paths: readonly string[], also: ChangesAfterLook, guard: Guard | undefined): Promise<Result> {
+    // A server may not show yet what this session wrote over another one. A write is decided behind that, even one that is refused:
+    // here the deletion of a node that never exists, as it would be below an ephemeral one.
+    const outcomes = await this.session.batch([remove(`${paths[0]!}/never-there`), get(also.path)]);
+    if (outcomes.some((outcome) => outcome instanceof SessionError && isAboutTheLink(outcome))) return 'again';
+    const [, found] = outcomes;
+    return this.#removeTogether(paths, found instanceof SessionError ? [] : also.changesTo(found), guard);
   }
 
   /**

@@ -42,7 +42,8 @@ export async function clearRecord(
   token: bigint,
 ): Promise<AbandonedLock> {
   for (;;) {
-    // The record is read before the queue, so a holder that is named in it and is not in the queue has vanished.
+    // A holder that is named in the record and is not in the queue has vanished, or has released its lock between the two reads: then
+    // the record has another version by now, and the write below is refused.
     const read = await link.read(queuePath);
     const names = await namesIn(link, queuePath);
     const record = read === undefined ? {} : parseRecord(read.data);

@@ -25,6 +25,12 @@ import {
 import { drainedWhileItsNeighbourGivesUp, drainedWhileItsNeighbourGivesUpItsTurn } from './directed-drained.js';
 import { removedAfterTheLinkHadGone } from './directed-operator.js';
 import {
+  givesUpWhileAnOperatorClears,
+  givesUpWhileItsNameIsNotShown,
+  releasesWhileAnotherLooks,
+  writesItsNameTwice,
+} from './directed-records.js';
+import {
   itsNetworkIsSlow,
   itsProcessComesBackAsTheSilenceEnds,
   itsServerDiesSilently,
@@ -69,6 +75,17 @@ const REATTACHED: Partial<Scenario> = {
   sessionTimeoutMs: 5_000,
   waitMs: 30_000,
   processes: 2,
+};
+
+/** Calls that use the records of their keys, and nobody who ends sessions and links but the scenario itself. */
+const RECORDS: Partial<Scenario> = {
+  profile: 'calm',
+  servers: 1,
+  tickMs: 500,
+  sessionTimeoutMs: 4_000,
+  waitMs: 30_000,
+  processes: 3,
+  record: { part: 1, policies: ['hold'], atLeastMs: 0 },
 };
 
 /** What chance finds too rarely, played on purpose; the same checkers look on. */
@@ -162,6 +179,22 @@ export const DIRECTED: Readonly<Record<string, Directed>> = {
     play: neverArrivesAtItsContainer,
   },
   'gives up while it begins to wait': { settings: NEIGHBOURS, play: givesUpWhileItBeginsToWait },
+  'a holder releases while another one looks': {
+    settings: { ...RECORDS, clientLatencyMs: [1, 8] },
+    play: releasesWhileAnotherLooks,
+  },
+  'gives up while an operator clears the record': {
+    settings: { ...RECORDS, profile: 'servers' },
+    play: givesUpWhileAnOperatorClears,
+  },
+  'writes its name twice': {
+    settings: { ...RECORDS, profile: 'servers', servers: 3 },
+    play: writesItsNameTwice,
+  },
+  'gives up while its name is not shown': {
+    settings: { ...RECORDS, profile: 'servers', servers: 3 },
+    play: givesUpWhileItsNameIsNotShown,
+  },
   'counter at its ceiling': {
     settings: {
       profile: 'administration',

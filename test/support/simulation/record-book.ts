@@ -1,14 +1,14 @@
-import type { AbandonedPolicy } from '../../../lib/lock/abandoned.js';
 import type { LockEvent } from '../../../lib/lock/events.js';
 import type { AppProcess } from './app-process.js';
 import type { Judge } from './judge.js';
 import { mayWrite } from './queue-rules.js';
 import type { RareState } from './rare-states.js';
 import type { RecordCall, Told } from './record-calls.js';
-import { strictest } from './record-draws.js';
-import { type Found, isSame, RecordedHold, sayFound } from './recorded-holds.js';
+import { RecordFacts } from './record-facts.js';
+import { type Found, foundIn, isSame, RecordedHold, sayFound } from './recorded-holds.js';
 import type { RecordTruth } from './record-truth.js';
 import type { Scenario } from './scenario.js';
+import { TakenOut } from './taken-out.js';
 
 type Acquired = Extract<LockEvent, { type: 'acquired' }>;
 
@@ -20,11 +20,8 @@ export class RecordBook {
   /** The last writing hold of each key that used its record. */
   readonly #last = new Map<string, RecordedHold>();
   readonly #holds = new Map<bigint, RecordedHold>();
-  /** The last time that the record of each key was cleared, and who stood in it before. */
-  readonly #clearings = new Map<string, { readonly zxid: bigint; readonly before: RecordedHold | undefined }>();
-  /** The last of them when a hold began. */
-  readonly #clearingBefore = new Map<RecordedHold, object | undefined>();
-  readonly #calls = new Map<string, RecordCall>();
+  readonly #takenOut = new TakenOut();
+  readonly #facts: RecordFacts;
   /** The one that entered in this turn: whether it was told of anything follows in the next event. */
   #entering: RecordedHold | undefined;
 
@@ -33,10 +30,12 @@ export class RecordBook {
     private readonly judge: Judge,
     private readonly truth: RecordTruth,
     private readonly reached: (state: RareState) => void,
-  ) {}
+  ) {
+    this.#facts = new RecordFacts(judge, truth, reached);
+  }
 
   called(call: RecordCall): void {
-    this.#calls.set(call.label, call);
+    this.#facts.called(call);
   }
 
   heard(app: AppProcess, event: LockEvent): void {
@@ -61,9 +60,15 @@ export class RecordBook {
   /** The operator has cleared the record of a key, in this transaction. */
   cleared(key: string, zxid: bigint): void {
     this.settle();
-    this.#clearings.set(key, { zxid, before: this.#last.get(key) });
+    this.#takenOut.add(key, { zxid, before: this.#last.get(key) });
     this.#last.delete(key);
     this.reached('a closed key was cleared');
+  }
+
+  /** Somebody who had not vanished has left the record of a key, in this transaction. */
+  tookItselfOut(key: string, zxid: bigint): void {
+    this.settle();
+    this.#takenOut.add(key, { zxid, before: this.#last.get(key) });
   }
 
   /** An upgrade is under way: the lock may stand in the record although it does not become a writer's. */
@@ -78,8 +83,7 @@ export class RecordBook {
     if (hold === undefined) return;
     hold.told = told;
     hold.writes = true;
-    // It was told when it entered. Its entry has nothing of what was cleared since.
-    if (this.#clearings.get(hold.key) !== this.#clearingBefore.get(hold)) hold.told = undefined;
+    hold.isUpgraded = true;
     if (this.#takePlace(hold)) this.reached('an upgrade took its place in the record');
   }
 
@@ -89,7 +93,7 @@ export class RecordBook {
     const hold = this.#holds.get(token);
     if (hold === undefined) return;
     if ((told === undefined) !== (hold.told === undefined))
-      this.#blame(`${hold.name} was told ${sayTold(told)} by its handle, and ${sayTold(hold.told)} by the event`);
+      this.#blame(`${hold.name} was told of ${told?.label} by its handle, and of ${hold.told?.label} by the event`);
     const recovery = hold.call?.recovery;
     if (recovery?.state === 'runs') return;
     if (recovery !== undefined && hold.told !== undefined && recovery.state !== 'ran')
@@ -105,7 +109,7 @@ export class RecordBook {
       if (!this.#mayHaveVanished(one.token) && !this.#isStray(one.token))
         this.#blame(`${what} was refused because of ${one.label}, which has not vanished`);
     }
-    const policy = this.#policyFor(call, foundIn(told));
+    const policy = this.#facts.policyFor(call, foundIn(told));
     if (policy === 'hold') this.reached('a hold stayed closed');
     else if (policy === 'recover' && call?.recovery === undefined)
       this.reached('a call that cannot recover was refused');
@@ -135,13 +139,12 @@ export class RecordBook {
 
   #entered(app: AppProcess, { key, token, mode, label }: Acquired): RecordedHold | undefined {
     if (token === undefined) return undefined;
-    const call = label === undefined ? undefined : this.#calls.get(label);
+    const call = this.#facts.callWith(label);
     const path = this.truth.pathOf(token);
     // That tokens are those of contenders is for others to check.
     if (path === undefined) return undefined;
     const hold = new RecordedHold(app, key, token, path, call, mayWrite(mode) && mode !== 'upgradeable');
     this.#holds.set(token, hold);
-    this.#clearingBefore.set(hold, this.#clearings.get(key));
     this.truth.entered(hold);
     return hold;
   }
@@ -161,32 +164,51 @@ export class RecordBook {
   /** Compares what a hold was told with what it may have found. */
   #match(hold: RecordedHold): Found | undefined {
     const { told, name, call } = hold;
-    const found = told === undefined ? undefined : foundIn(told);
     const last = this.#last.get(hold.key);
     if (last === hold) return hold.found;
     const possible = last === undefined ? [undefined] : last.mayLeave(this.truth);
-    // One that writes nothing may have read the record before it was cleared.
-    const clearing = this.#clearings.get(hold.key);
-    if (!hold.writes && clearing !== undefined && hold.token < clearing.zxid)
-      possible.push(...(clearing.before?.mayLeave(this.truth) ?? []));
-    if (!possible.some((one) => isSame(one, found)) && !this.#isOfStray(possible, found)) {
+    const takenOut = this.#takenOut.since(hold.key, hold.token);
+    // One that writes nothing may have read the record before. The entry of a writer is refused then, and it reads again.
+    if (!hold.writes)
+      for (const { before } of takenOut) possible.push(...(before?.mayHaveLeft(this.truth) ?? [undefined]));
+    // An upgraded one was told when it entered as a reader, and its entry as a writer has what stood there by then.
+    const isEntryNewer = hold.isUpgraded && takenOut.length > 0;
+    const found = isEntryNewer ? this.#foundByEntry(hold, possible) : told && foundIn(told);
+    if (found !== undefined && found.holder !== told?.token) this.#blame(`${name} was not told of ${sayFound(found)}`);
+    if (!possible.some((one) => isSame(one, found)) && !this.#isOfStray(possible, found, hold)) {
       const expected = possible.map((one) => sayFound(one)).join(', or ');
       this.#blame(`${name} was told of ${sayFound(found)}, and was to be told of ${expected}`);
     }
     if (last !== undefined) this.#reachedAfterBreak(last, found);
     if (told === undefined || found === undefined) return undefined;
     this.#reachedBy(last, found);
-    for (const one of [told, ...(told.recoverer === undefined ? [] : [told.recoverer])]) this.#checkFacts(name, one);
-    const policy = this.#policyFor(call, found);
+    for (const one of [told, ...(told.recoverer === undefined ? [] : [told.recoverer])])
+      this.#facts.check(name, one, this.#holds.get(one.token)?.app.name);
+    const policy = this.#facts.policyFor(call, found);
     if (policy === 'hold' || (policy === 'recover' && call?.recovery === undefined))
       this.judge.blame('recovered once', `${name} entered, and the key was closed ('${policy}') by ${sayFound(found)}`);
     return found;
   }
 
-  /** A contender that never entered may stand there, if its session ended before it could take that back. */
-  #isOfStray(possible: readonly (Found | undefined)[], found: Found | undefined): boolean {
+  /** What the entry of an upgraded lock says that it found. The entry names the holder alone, and not the one that was to recover. */
+  #foundByEntry({ path }: RecordedHold, possible: readonly (Found | undefined)[]): Found | undefined {
+    const holder = this.truth.abandonedBy(path);
+    const known = possible.find((one) => one?.holder === holder);
+    return known ?? (holder === undefined ? undefined : { holder, recoverer: undefined });
+  }
+
+  /**
+   * A contender that never entered may stand there, if its session ended before it could take that back. Once it has, only one that
+   * writes nothing, and may have looked before, may have found it there.
+   */
+  #isOfStray(possible: readonly (Found | undefined)[], found: Found | undefined, finder: RecordedHold): boolean {
     if (found === undefined) return false;
-    const isStray = (token: bigint | undefined): boolean => token !== undefined && this.#isStray(token);
+    const stillStood = (path = ''): boolean => {
+      const outSince = this.truth.outSince(path);
+      return outSince === undefined || (!finder.writes && finder.token < outSince);
+    };
+    const isStray = (token: bigint | undefined): boolean =>
+      token !== undefined && this.#isStray(token) && stillStood(this.truth.pathOf(token));
     return possible.some((base) => {
       if (base !== undefined) return base.holder === found.holder && isStray(found.recoverer);
       return isStray(found.holder) && (found.recoverer === undefined || isStray(found.recoverer));
@@ -206,31 +228,6 @@ export class RecordBook {
     return (hold !== undefined && hold.writes && hold.ended !== 'released') || this.truth.wasRemovedByOthers(token);
   }
 
-  #policyFor(call: RecordCall | undefined, { holder, recoverer }: Found): AbandonedPolicy {
-    const tokens = recoverer === undefined ? [holder] : [holder, recoverer];
-    const calls = tokens.map((token) => this.#callOf(token));
-    return strictest(...[call, ...calls].map((one) => one?.wish.policy ?? 'enter'));
-  }
-
-  #callOf(token: bigint): RecordCall | undefined {
-    const label = this.truth.labelOf(token);
-    return label === undefined ? undefined : this.#calls.get(label);
-  }
-
-  #checkFacts(name: string, told: Told | NonNullable<Told['recoverer']>): void {
-    const call = this.#callOf(told.token);
-    const hold = this.#holds.get(told.token);
-    const label = this.truth.labelOf(told.token);
-    if (told.label !== label) this.#blame(`${name} was told of ${told.label}, which was ${label}`);
-    if (hold !== undefined && told.host !== hold.app.name)
-      this.#blame(`${name} was told of a holder of ${told.host}, which was of ${hold.app.name}`);
-    const wrong = call?.whyWrong(told.checkpoint);
-    if (wrong !== undefined) this.#blame(`${name} was told wrongly of ${call?.label}: ${wrong}`);
-    const { number } = (told.checkpoint ?? {}) as { readonly number?: number };
-    if (number !== undefined && number > (call?.confirmed ?? 0))
-      this.reached('a checkpoint was told that was never confirmed');
-  }
-
   #reachedAfterBreak(last: RecordedHold, found: Found | undefined): void {
     if (last.ended !== 'lost' || !this.truth.wasBroken(last)) return;
     if (found !== undefined) this.reached('a holder that was broken was told to the next one');
@@ -248,12 +245,4 @@ export class RecordBook {
   #blame(text: string): void {
     this.judge.blame('recovered once', text);
   }
-}
-
-function foundIn({ token, recoverer }: Told): Found {
-  return { holder: token, recoverer: recoverer?.token };
-}
-
-function sayTold(told: Told | undefined): string {
-  return told === undefined ? 'nothing' : `of ${told.label}`;
 }

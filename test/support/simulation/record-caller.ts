@@ -71,13 +71,13 @@ export class RecordCaller {
   async checkpoint({ lock, token, mode }: Grant): Promise<void> {
     const call = this.#schedule.records.callOf(token);
     if (call === undefined || mode === 'read' || mode === 'upgradeable' || !lock.isHeld()) return;
-    const checkpoint = call.nextCheckpoint();
+    const checkpoint = call.nextCheckpoint(token);
     const what = `${call.label} checkpoint ${checkpoint.number}`;
     try {
       // Either it is written, or certainty ends.
       const boundMs = this.#schedule.scenario.sessionTimeoutMs;
       await this.#schedule.promises.within(this.#app, what, boundMs, lock.checkpoint(checkpoint));
-      call.confirmed = checkpoint.number;
+      call.checkpointsOf(token).confirmed = checkpoint.number;
     } catch (error) {
       this.caller.expect(error, what, ['LOCK_LOST']);
     }

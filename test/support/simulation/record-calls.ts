@@ -19,12 +19,24 @@ export class Recovery {
   readonly ended = new Promise<void>((resolve) => (this.end = resolve));
 }
 
+/** What a checkpoint of the harness says: which call wrote it, under which lock, and its number there. */
+export interface Checkpoint {
+  readonly by: string;
+  readonly token: string;
+  readonly number: number;
+}
+
+/** The checkpoints of one lock, by their numbers: those that were sent, and the last one that was confirmed. */
+export class Checkpoints {
+  sent = 0;
+  confirmed = 0;
+}
+
 /** A call that asks something of the record of its key, known by its label. */
 export class RecordCall {
   readonly recovery: Recovery | undefined;
-  /** The numbers of the checkpoints that were sent, and of the last one that was confirmed. */
-  sent = 0;
-  confirmed = 0;
+  /** By the token: a call that queues again has several contenders, each with checkpoints of its own. */
+  readonly #checkpoints = new Map<bigint, Checkpoints>();
 
   constructor(
     readonly app: AppProcess,
@@ -34,20 +46,27 @@ export class RecordCall {
     if (wish.policy === 'recover') this.recovery = new Recovery();
   }
 
-  /** What a checkpoint says: who wrote it, and the number. */
-  nextCheckpoint(): { readonly by: string; readonly number: number } {
-    this.sent += 1;
-    return { by: this.label, number: this.sent };
+  checkpointsOf(token: bigint): Checkpoints {
+    const known = this.#checkpoints.get(token) ?? new Checkpoints();
+    this.#checkpoints.set(token, known);
+    return known;
   }
 
-  /** @returns undefined where nothing else can be told of it; else what is wrong with what was told */
-  whyWrong(told: unknown): string | undefined {
-    if (told === undefined) return this.confirmed === 0 ? undefined : `its checkpoint ${this.confirmed} was not told`;
-    const { by, number } = told as { readonly by?: unknown; readonly number?: unknown };
-    if (by !== this.label || typeof number !== 'number')
+  nextCheckpoint(token: bigint): Checkpoint {
+    const checkpoints = this.checkpointsOf(token);
+    checkpoints.sent += 1;
+    return { by: this.label, token: String(token), number: checkpoints.sent };
+  }
+
+  /** @returns undefined where nothing else can be told of its contender; else what is wrong with the checkpoint that was told */
+  whyWrong(token: bigint, told: unknown): string | undefined {
+    const { sent, confirmed } = this.checkpointsOf(token);
+    if (told === undefined) return confirmed === 0 ? undefined : `its checkpoint ${confirmed} was not told`;
+    const { by, token: of, number } = told as Partial<Checkpoint>;
+    if (by !== this.label || of !== String(token) || typeof number !== 'number')
       return `a checkpoint of another was told: ${JSON.stringify(told)}`;
-    if (number < this.confirmed) return `its checkpoint ${number} was told, and ${this.confirmed} was confirmed`;
-    return number > this.sent ? `its checkpoint ${number} was told, and it made ${this.sent}` : undefined;
+    if (number < confirmed) return `its checkpoint ${number} was told, and ${confirmed} was confirmed`;
+    return number > sent ? `its checkpoint ${number} was told, and it made ${sent}` : undefined;
   }
 }
 

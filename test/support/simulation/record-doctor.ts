@@ -67,7 +67,7 @@ export class RecordDoctor {
     if (queue instanceof SessionError) return false;
     const record = readRecord(node.data);
     const { inside } = record;
-    // The record was read before the list, so who is named there and is not in the list has vanished.
+    // Who is named there and is not in the list has vanished, or has released its lock meanwhile: then this version is past.
     if (inside === undefined || queue.children.includes(inside.name)) return true;
     // The time that a run was to have goes on.
     const { busyMs, beganAt = node.stat.mtime } = inside;

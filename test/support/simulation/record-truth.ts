@@ -13,7 +13,16 @@ export const CLEARED_BY = 'clearedBy';
 /** Somebody who stands in a record, as far as the checkers look into it. */
 interface Written {
   readonly inside: string | undefined;
+  readonly abandoned: string | undefined;
   readonly isCleared: boolean;
+}
+
+/** What is told of the records that are committed. */
+interface Listener {
+  /** An operator has cleared the record. */
+  cleared(queuePath: string, zxid: bigint): void;
+  /** Somebody whose node is gone has taken its name out. */
+  tookItselfOut(queuePath: string, zxid: bigint): void;
 }
 
 interface Run {
@@ -33,13 +42,17 @@ export class RecordTruth {
   readonly #began = new Map<string, { readonly at: number; readonly links: number }>();
   readonly #runs = new Map<string, Run[]>();
   readonly #entered = new Map<string, RecordedHold>();
+  /** Whom the entry of a contender names beside itself, by their paths. */
+  readonly #abandonedBy = new Map<string, string | undefined>();
+  /** Those that have taken themselves out, and in which transaction. */
+  readonly #outSince = new Map<string, bigint>();
 
   constructor(
     private readonly book: GrantBook,
     private readonly judge: Judge,
     private readonly time: { now(): number; wallNow(): number },
     private readonly linksOf: (sessionId: bigint) => number,
-    private readonly onCleared: (queuePath: string, zxid: bigint) => void,
+    private readonly listener: Listener,
     private readonly faults: { created(path: string): void; writtenDown(sessionId: bigint): void },
     private readonly reached: (state: RareState) => void,
   ) {}
@@ -56,6 +69,17 @@ export class RecordTruth {
   isRemovedByOthers(path: string): boolean {
     const removal = this.book.truth.removal(path);
     return removal !== undefined && (removal.bySession || this.book.isExcused(path));
+  }
+
+  outSince(path: string): bigint | undefined {
+    return this.#outSince.get(path);
+  }
+
+  /** The holder that a writer's entry names as the one it is to recover, or has been told of. */
+  abandonedBy(path: string): bigint | undefined {
+    const abandoned = this.#abandonedBy.get(path);
+    if (abandoned === undefined) return undefined;
+    return (this.book.truth.entry(abandoned) ?? this.book.truth.removal(abandoned)?.entry)?.czxid;
   }
 
   wasRemovedByOthers(token: bigint): boolean {
@@ -125,8 +149,9 @@ export class RecordTruth {
       if (change.op === 'create') this.#created(zxid, change.path, change.data);
       if (change.op !== 'set' || !this.#queuePaths.has(change.path)) continue;
       const written = readRecord(change.data);
-      if (written.isCleared) this.onCleared(change.path, zxid);
-      this.#written(change.path, written, wallMs, removed);
+      if (written.isCleared) this.listener.cleared(change.path, zxid);
+      else this.#replaces(change.path, written.inside, zxid, removed);
+      this.#written(change.path, written, wallMs);
     }
   }
 
@@ -140,13 +165,14 @@ export class RecordTruth {
     if (contender.usesRecord) this.faults.created(path);
   }
 
-  #written(queuePath: string, { inside, isCleared }: Written, wallMs: number, removed: readonly string[]): void {
-    const before = this.#inside.get(queuePath);
-    if (before !== undefined && before !== inside && !isCleared)
-      this.#replaced(`${queuePath}/${before}`, inside, removed);
+  #written(queuePath: string, { inside, abandoned }: Written, wallMs: number): void {
     if (inside === undefined) return void this.#inside.delete(queuePath);
-    this.#inside.set(queuePath, inside);
     const path = `${queuePath}/${inside}`;
+    if (this.#inside.get(queuePath) !== inside) {
+      this.#inside.set(queuePath, inside);
+      this.#outSince.delete(path);
+      this.#abandonedBy.set(path, abandoned && `${queuePath}/${abandoned}`);
+    }
     const sessionId = this.book.truth.entry(path)?.sessionId;
     if (sessionId !== undefined) this.faults.writtenDown(sessionId);
     if (this.#began.has(path)) return;
@@ -155,8 +181,16 @@ export class RecordTruth {
     this.#began.set(path, { at: wallMs, links: this.linksOf(sessionId) });
   }
 
-  #replaced(path: string, inside: string | undefined, removed: readonly string[]): void {
+  #replaces(queuePath: string, inside: string | undefined, zxid: bigint, removed: readonly string[]): void {
+    const before = this.#inside.get(queuePath);
+    if (before === undefined || before === inside) return;
+    const path = `${queuePath}/${before}`;
     const hold = this.#entered.get(path);
+    const isEntry = inside !== undefined && this.book.truth.entry(`${queuePath}/${inside}`) !== undefined;
+    if (!isEntry && !removed.includes(path)) {
+      this.#outSince.set(path, zxid);
+      this.listener.tookItselfOut(queuePath, zxid);
+    }
     if (hold === undefined && removed.includes(path)) this.reached('one that gave up put the record back');
     if (hold?.ended === 'released' && inside === undefined && removed.length === 0)
       this.reached('a release whose session had ended cleared the record alone');
@@ -164,7 +198,7 @@ export class RecordTruth {
 }
 
 function readRecord(data: Uint8Array): Written {
-  if (data.length === 0) return { inside: undefined, isCleared: false };
-  const value = JSON.parse(Buffer.from(data).toString()) as { readonly inside?: { readonly name: string } };
-  return { inside: value.inside?.name, isCleared: CLEARED_BY in value };
+  if (data.length === 0) return { inside: undefined, abandoned: undefined, isCleared: false };
+  const value = JSON.parse(Buffer.from(data).toString()) as Partial<Record<string, { readonly name: string }>>;
+  return { inside: value['inside']?.name, abandoned: value['abandoned']?.name, isCleared: CLEARED_BY in value };
 }

@@ -10,6 +10,8 @@ export interface Found {
 /** What is known besides of how a hold has ended. */
 interface Servers {
   isRemovedByOthers(path: string): boolean;
+  /** In which transaction it has taken its name out of the record, its node being gone already; undefined: it has not. */
+  outSince(path: string): bigint | undefined;
   /** Whether the work under it ended in order although its lock had been lost, as somebody had broken it. */
   endOfBroken(hold: RecordedHold): 'released' | 'lost' | 'unknown';
 }
@@ -22,6 +24,8 @@ export class RecordedHold {
   found: Found | undefined;
   /** Its call has returned, so what it found is told, and recovered if it had to be. */
   isHandedOut = false;
+  /** It was a reader when it was told, and has become a writer since. */
+  isUpgraded = false;
   /** As a reader it may stand in the record all the same, where it tried to become a writer. */
   hasTriedToWrite = false;
 
@@ -41,11 +45,23 @@ export class RecordedHold {
 
   /** What the next one may find: of several, nobody can know which. */
   mayLeave(servers: Servers): (Found | undefined)[] {
-    const asReleased = this.isHandedOut ? undefined : this.found;
+    const before = this.mayHaveLeft(servers);
+    // It had not vanished, and what it left is known from then on.
+    const isOut = servers.outSince(this.path) !== undefined;
+    return isOut && before.includes(this.#asReleased) ? [this.#asReleased] : before;
+  }
+
+  /** The same for one that may have looked before a release that came late. */
+  mayHaveLeft(servers: Servers): (Found | undefined)[] {
     const asVanished = this.#asVanished();
     const ended = this.ended === 'lost' ? servers.endOfBroken(this) : this.ended;
     if (ended === undefined || ended === 'lost') return asVanished;
-    return ended === 'unknown' || servers.isRemovedByOthers(this.path) ? [asReleased, ...asVanished] : [asReleased];
+    const isLate = ended === 'unknown' || servers.isRemovedByOthers(this.path);
+    return isLate ? [this.#asReleased, ...asVanished] : [this.#asReleased];
+  }
+
+  get #asReleased(): Found | undefined {
+    return this.isHandedOut ? undefined : this.found;
   }
 
   #asVanished(): Found[] {
@@ -57,6 +73,10 @@ export class RecordedHold {
     // That it has recovered may have been written down without an answer.
     return this.call.recovery.state === 'ran' ? [alone, both] : [both];
   }
+}
+
+export function foundIn({ token, recoverer }: Told): Found {
+  return { holder: token, recoverer: recoverer?.token };
 }
 
 export function isSame(one: Found | undefined, other: Found | undefined): boolean {

@@ -70,9 +70,13 @@ export class Schedule {
       this.judge,
       { now, wallNow: () => this.world.ensemble.timeline.wallNow() },
       (sessionId) => this.#appOf(sessionId)?.linkChanges ?? 0,
-      (queuePath, zxid) => {
-        this.records.cleared(queuePath.slice(scenario.namespace.length), zxid);
-        this.book.lockDelays.cleared(queuePath);
+      {
+        cleared: (queuePath, zxid) => {
+          this.records.cleared(queuePath.slice(scenario.namespace.length), zxid);
+          this.book.lockDelays.cleared(queuePath);
+        },
+        tookItselfOut: (queuePath, zxid) =>
+          this.records.tookItselfOut(queuePath.slice(scenario.namespace.length), zxid),
       },
       this.recordFaults,
       reached,

@@ -31,9 +31,9 @@ export const MORE_MUTANTS: readonly Mutant[] = [
     name: 'a lock-delay that nobody waits for',
     edits: [
       {
-        file: 'lib/engine/policy/key-records.ts',
-        find: 'await this.#sleep(verdict.forMs, scope);',
-        replace: '',
+        file: 'lib/engine/policy/timed-waits.ts',
+        find: 'return this.#sleep(keptOut.forMs, scope);',
+        replace: 'return;',
       },
     ],
     breaks: ['lock-delay'],

@@ -109,12 +109,64 @@ export const RECORD_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: KEY_RECORDS,
-        find: 'if (!isAboutTheLink(answer)) contender.record = undefined;',
+        find: 'if (!isAboutTheLink(answer)) contender.record = before;',
         replace: 'contender.record = undefined;',
       },
     ],
     breaks: ['recovered once', 'once per occurrence', 'honest errors'],
     withinSeeds: 300,
+  },
+  {
+    name: 'an entry that is refused in favour of an earlier one of its contender, and forgets that one',
+    edits: [
+      {
+        file: KEY_RECORDS,
+        find: 'if (!isAboutTheLink(answer)) contender.record = before;',
+        replace: 'if (!isAboutTheLink(answer)) contender.record = undefined;',
+      },
+    ],
+    breaks: ['recovered once'],
+    directed: 'writes its name twice',
+    withinSeeds: 40,
+  },
+  {
+    name: 'an entry whose answer was lost, and that is taken back by the version of the record alone',
+    edits: [
+      {
+        file: RECORD_ENTRY,
+        find: 'isWritten(found) ? [',
+        replace: 'found.stat.version === stat.version + 1 ? [',
+      },
+    ],
+    breaks: ['recovered once'],
+    directed: 'gives up while an operator clears the record',
+    withinSeeds: 40,
+  },
+  {
+    name: 'an entry whose answer was lost, and that is looked for without a write in front of the look',
+    edits: [
+      {
+        file: 'lib/engine/upkeep/janitor.ts',
+        find: 'batch([remove(`${paths[0]!}/never-there`), get(also.path)])',
+        replace: 'batch([exists(paths[0]!), get(also.path)])',
+      },
+    ],
+    breaks: ['recovered once'],
+    directed: 'gives up while its name is not shown',
+    withinSeeds: 40,
+  },
+  {
+    name: 'a holder that is taken for one that vanished, as it left between the look at the record and that at the queue',
+    edits: [
+      {
+        file: 'lib/engine/policy/earlier-tries.ts',
+        find: 'const isSameRecord = listed.stat.mzxid === parent.stat.mzxid;',
+        replace: 'const isSameRecord = true;',
+      },
+    ],
+    breaks: ['recovered once'],
+    directed: 'a holder releases while another one looks',
+    withinSeeds: 40,
   },
   {
     name: 'a call that does not wait for its recovery',
@@ -154,7 +206,7 @@ export const RECORD_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a reader that takes its place in the record',
-    edits: [{ file: KEY_RECORDS, find: 'if (!writes || !session.hasMultis ||', replace: 'if (!session.hasMultis ||' }],
+    edits: [{ file: KEY_RECORDS, find: 'else if (writes && !(await', replace: 'else if (!(await' }],
     breaks: ['recovered once'],
     withinSeeds: 100,
   },

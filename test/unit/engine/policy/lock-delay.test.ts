@@ -6,7 +6,6 @@ import { create, get, remove, set } from '../../../../lib/session/requests.js';
 import { rejection } from '../support/engine-world.js';
 import { replyTo } from '../../../support/sessions/reply-to.js';
 import { RefusingDialer, THROTTLED } from '../support/refusing-dialer.js';
-import { VanishedHolders } from '../../../../lib/engine/policy/earlier-tries.js';
 import { RECORD_KEEPER } from '../../../../lib/queue/reserved-names.js';
 import { useEngineWith } from '../support/use-engine.js';
 
@@ -271,28 +270,4 @@ describe('a lock-delay', () => {
       expect(engine.queue('/denied')).toEqual([]);
     },
   );
-});
-
-describe('the vanished holders that are remembered', () => {
-  const clock = { time: 0, now: (): number => clock.time, setTimer: () => ({ cancel: (): void => undefined }) };
-
-  it('age from the first one on, for each key, until another has vanished', () => {
-    const vanished = new VanishedHolders(clock);
-    vanished.sawGone('/a', 'x');
-    clock.time += 10;
-    vanished.sawGone('/a', 'x');
-    expect([vanished.ageMs('/a', 'x'), vanished.ageMs('/b', 'x'), vanished.ageMs('/a', 'y')]).toEqual([10, 0, 0]);
-    vanished.sawGone('/a', 'y');
-    clock.time += 5;
-    expect([vanished.ageMs('/a', 'x'), vanished.ageMs('/a', 'y')]).toEqual([0, 5]);
-    vanished.forget('/a');
-    expect(vanished.ageMs('/a', 'y')).toBe(0);
-  });
-
-  it('are remembered up to a bound, and the oldest are forgotten first', () => {
-    const vanished = new VanishedHolders(clock);
-    for (let index = 0; index < 10_001; index += 1) vanished.sawGone(`/${index}`, 'x');
-    clock.time += 10;
-    expect([vanished.ageMs('/10000', 'x'), vanished.ageMs('/1', 'x'), vanished.ageMs('/0', 'x')]).toEqual([10, 10, 0]);
-  });
 });
