@@ -43,13 +43,6 @@ export function factsOf({ key, mode, owner, options: { label, template } }: Aske
 /** What a call asks for, before anything is known of the key. */
 export type Asked = Pick<LockRequest, 'key' | 'mode' | 'owner' | 'options'>;
 
-/** A contender, perhaps one whose node is still being created. */
-export interface Place {
-  readonly request: LockRequest;
-  /** The id in the name of its node. */
-  readonly id: string;
-}
-
 /** How a contender leaves its queue: in good order, or because its lock was lost. */
 export type Leaving = 'departed' | 'lost';
 
@@ -101,7 +94,6 @@ export class Contender {
     readonly id: string,
     readonly node: OwnNode,
     { czxid, ctime }: Pick<Stat, 'czxid' | 'ctime'>,
-    readonly session: SessionIdentity,
   ) {
     this.czxid = czxid;
     this.ctime = ctime;
@@ -131,6 +123,10 @@ export class Contender {
     this.#serverMs = mtime;
     this.#serverMsZxid = mzxid;
     this.#serverMsKnownAt = now;
+  }
+
+  get session(): SessionIdentity {
+    return this.node.identity;
   }
 
   get name(): string {

@@ -1,7 +1,7 @@
 import { breakingIn, type Intervention } from '../queue/intervention.js';
 import { failedWith, SessionError } from '../session/errors.js';
 import { get, type GetRequest, type Outcome, type Watcher, type WatchEvent } from '../session/requests.js';
-import type { Session } from '../session/session.js';
+import type { Session, SessionIdentity } from '../session/session.js';
 
 /** A node of this process, with the watch on it, which tells when an operator removes the node, or breaks the lock. */
 export class OwnNode implements Watcher {
@@ -23,6 +23,8 @@ export class OwnNode implements Watcher {
   constructor(
     private readonly session: Session,
     path: string,
+    /** The session that it lives by. */
+    readonly identity: SessionIdentity,
   ) {
     this.path = path;
   }

@@ -1,7 +1,7 @@
 import { blocks, type Refusal } from '../../queue/decide.js';
 import type { QueueNode } from '../../queue/node-name.js';
 import type { Member } from '../collections.js';
-import type { Contender, LockRequest, Place } from '../contender.js';
+import type { Contender, LockRequest } from '../contender.js';
 import type { Hold } from '../hold/hold.js';
 import type { KeyQueue } from './key-queue.js';
 
@@ -110,12 +110,13 @@ export class QueueMember {
 }
 
 /** A contender of this process that is being created. */
-export class Creation implements Place, Member {
+export class Creation implements Member {
   setIndex = -1;
 
   constructor(
     readonly queue: KeyQueue,
     readonly request: LockRequest,
+    /** The id in the name of its node. */
     readonly id: string,
     private readonly onEnd: (creation: Creation) => void,
   ) {}

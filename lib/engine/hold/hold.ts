@@ -230,7 +230,7 @@ export class Hold implements Member, Footing, OwnedHold {
   /** Called when an upgrade is complete. From then on its intent is one of the hold's nodes. */
   upgraded(intentPath: string): void {
     this.#mode = 'write';
-    this.#intent = new OwnNode(this.parts.session, intentPath);
+    this.#intent = new OwnNode(this.parts.session, intentPath, this.contender.session);
     this.#intent.onGone(() => this.#gone());
     this.watchOwn();
   }
