@@ -8,7 +8,7 @@ import type { LockHandle, MultiLockHandle } from '../lock/handle.js';
 import { type ProcessLocks, processLocks } from '../lock/process-locks.js';
 import { shown } from '../lock/shown.js';
 import type { LockSnapshot } from '../lock/snapshot.js';
-import { writerStanding } from '../queue/decide.js';
+import { writerState } from '../queue/decide.js';
 import type { ConnectionState } from '../session/connection-state.js';
 import { sessionIdText } from '../session/session-id.js';
 import type { Session } from '../session/session.js';
@@ -209,7 +209,7 @@ export class ZookeeperLockService extends LockService implements AsyncDisposable
   override [sessionAccess](): SessionAccess {
     const { namespace, waitMs } = this.#settings;
     const queuePathOf = (key: string): string => this.#engine.lockCalls.check(key, {});
-    return { session: this.#engine.session, namespace, waitMs, queuePathOf, standingOf: writerStanding };
+    return { session: this.#engine.session, namespace, waitMs, queuePathOf, writerState };
   }
 
   /** Checks the options, and makes the deadline of the call, before anything else is done with them. */

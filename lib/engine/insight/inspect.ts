@@ -6,7 +6,7 @@ import { readQueue } from '../../queue/decide.js';
 import { parseRecord, toldOf, type Vanished, vanishedIn } from '../../queue/key-record.js';
 import { describeContender } from '../../queue/describe-contender.js';
 import type { QueueNode } from '../../queue/node-name.js';
-import { isMoving, standings } from '../../queue/standings.js';
+import { contenderStates, isMoving } from '../../queue/contender-states.js';
 import { failedWith, isAboutTheLink, SessionError } from '../../session/errors.js';
 import { exists, get, type NodeData, remove, sync, type Watcher } from '../../session/requests.js';
 import { sessionIdText } from '../../session/session-id.js';
@@ -118,9 +118,9 @@ function describe(
   const queue: ContenderSnapshot[] = [];
   let queueLength = 0;
   let isHeld = false;
-  for (const [node, standing] of standings(nodes, found)) {
-    if (standing === 'intent') continue;
-    const holds = standing === 'holds';
+  for (const [node, state] of contenderStates(nodes, found)) {
+    if (state === 'intent') continue;
+    const holds = state === 'holds';
     if (holds) isHeld = true;
     else queueLength += 1;
     const data = found.get(node.name);

@@ -138,7 +138,7 @@ export class FencedZnodes {
     const { access, fullPath } = this.#place(path);
     const right = await rightOf(fence, path, access.namespace, this.#settings);
     refuseBelowRoot(this.#root, right.key);
-    return new GuardedNode(this.#link(access, path), fullPath, right, access.standingOf);
+    return new GuardedNode(this.#link(access, path), fullPath, right, access.writerState);
   }
 
   #place(path: string): { access: SessionAccess; fullPath: string } {
