@@ -37,6 +37,7 @@ const GOOD: Record<string, string> = {
   'lib/lock/handle.ts': `export class Held {}`,
   'lib/lock/keys.ts': `export const keys = 1;`,
   'lib/lock/visible.ts': `export const visible = 1;`,
+  'lib/lock/in-turn.ts': `export const inTurn = 1;`,
   'lib/lock/errors.ts': `import { IntrinsicException } from '@nestjs/common';`,
   'lib/queue/order.ts': `import type { Held } from '../lock/handle.js';`,
   'lib/session/session.ts': `import { LockError } from '../lock/errors.js'; import { shared } from './core/shared.js';`,
@@ -51,6 +52,7 @@ const GOOD: Record<string, string> = {
   'lib/engine/acquire.ts': `import { order } from '../queue/order.js'; import type { Session } from '../session/session.js';`,
   'lib/nest/module.ts': `import { Module } from '@nestjs/common'; import { openLocks } from '../open.js';`,
   'lib/fencing/fence.ts': `import { Held } from '../lock/handle.js'; import type { Session } from '../session/session.js';`,
+  'lib/fencing/store.ts': `import { inTurn } from '../lock/in-turn.js';`,
   'lib/fencing/http/guard.ts': `import { Injectable } from '@nestjs/common'; import { methodsOf } from '../../nest/metadata.js';`,
   'lib/nest/metadata.ts': `export const methodsOf = 1;`,
   'lib/extras/metrics/counters.ts': `import { Held } from '../../lock/handle.js';`,
@@ -192,6 +194,12 @@ const OFFENCES: { offence: string; path: string; source: string; expected: strin
     path: 'lib/extras/dashboard/x.ts',
     source: `import { visible } from '../../lock/visible.js'; import { keys } from '../../lock/keys.js';`,
     expected: 'extras/dashboard may not import lock',
+  },
+  {
+    offence: 'an extra takes what runs the operations of a store in turn',
+    path: 'lib/extras/metrics/x.ts',
+    source: `import { inTurn } from '../../lock/in-turn.js';`,
+    expected: 'extras/metrics may not import lock',
   },
   {
     offence: 'fencing imports a file whose names are not public',

@@ -69,6 +69,8 @@ const WAY_THROUGH_CLASSES = 'lib/nest/metadata.ts';
 
 /** How texts of others are shown, for messages, logs, the command line and the pages alike. It imports nothing. */
 const HOW_TEXTS_ARE_SHOWN = 'lib/lock/visible.ts';
+/** What runs one operation after the other, for the engine and for stores. It imports nothing. */
+const OPERATIONS_IN_TURN = 'lib/lock/in-turn.ts';
 
 type Room = 'bounds' | 'upkeep' | 'hold' | 'acquire' | 'several' | 'insight' | 'policy';
 
@@ -127,6 +129,7 @@ export function whyNotFile(
   }
   if (MAY_IMPORT[importer]?.includes(imported) === true) return undefined;
   if (from.startsWith(FENCING_IN_NEST) && to === WAY_THROUGH_CLASSES) return undefined;
+  if (importer === 'fencing' && to === OPERATIONS_IN_TURN) return undefined;
   const isForAll = publicFiles.has(to) || to === HOW_TEXTS_ARE_SHOWN;
   if ((importer === 'fencing' || importer.startsWith('extras/')) && isForAll) return undefined;
   return `${importer} may not import ${imported}`;

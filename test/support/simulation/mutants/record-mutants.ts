@@ -195,9 +195,10 @@ export const RECORD_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'lib/engine/hold/recovery.ts',
-        find: 'return this.#inTurn(() => this.#write(entry, { checkpoint }));',
+        find: 'return this.#turns.run(this.#hold.request.key, () => this.#write(entry, { checkpoint }));',
         replace:
-          'void this.#inTurn(() => this.#write(entry, { checkpoint })).catch(() => undefined); return Promise.resolve();',
+          'void this.#turns.run(this.#hold.request.key, () => this.#write(entry, { checkpoint })).catch(() => undefined);\n' +
+          'return Promise.resolve();',
       },
     ],
     breaks: ['recovered once'],
