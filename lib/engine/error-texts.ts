@@ -114,15 +114,20 @@ const WHY_LOST: Readonly<Record<UntoldLoss, string>> = {
   'sibling-lost': 'another lock that was acquired together with it was lost',
 };
 
+/** What the error of a loss says of the lock. */
+export interface LostLock {
+  readonly key: string;
+  readonly heldMs: number;
+  readonly evidence: LossEvidence;
+}
+
 /**
  * Makes the error of a lost lock.
  * @param heartbeat what the servers last answered to the session's heartbeat, if they refused it
  */
 export function lossError(
   reason: UntoldLoss,
-  key: string,
-  heldMs: number,
-  evidence: LossEvidence,
+  { key, heldMs, evidence }: LostLock,
   heartbeat: SessionError | undefined,
 ): LockLostError {
   const text = `The lock ${key} was lost after ${heldMs} ms: ${WHY_LOST[reason]}${describeEvidence(reason, evidence)}`;
@@ -132,12 +137,7 @@ export function lossError(
 }
 
 /** Makes the error of a lock that somebody has broken. */
-export function brokenError(
-  key: string,
-  heldMs: number,
-  evidence: LossEvidence,
-  { by, reason }: Intervention,
-): LockBrokenError {
+export function brokenError({ key, heldMs, evidence }: LostLock, { by, reason }: Intervention): LockBrokenError {
   const text =
     `The lock ${key} was broken after ${heldMs} ms by ${by}: ${reason}. Others are kept out until the work under it has ended, ` +
     'or the grace is over: put right what is half done, and end';

@@ -1,27 +1,32 @@
 import { encodeRecord, type KeyRecord, type RecordedHolder, type Vanished } from '../queue/key-record.js';
 import { check, type MultiPart, type NodeData, set, type Stat } from '../session/requests.js';
 
+/** What a contender has found in the record of its key. */
+export interface FoundInRecord {
+  readonly vanished: Vanished | undefined;
+  /** Whether the contender takes on to recover it. */
+  readonly isRecoveryOwed: boolean;
+}
+
 /** What a writing contender has written, or is writing, into the record of its key, and what becomes of that when it leaves. */
 export class RecordEntry {
+  readonly vanished: Vanished | undefined;
   readonly #queuePath: string;
   readonly #before: NodeData;
   #record: KeyRecord & { readonly inside: RecordedHolder };
   /** The version of the node after the last change that was answered; undefined while one is under way. */
   #version: number | undefined;
+  #isRecoveryOwed: boolean;
   #isRecovered = false;
 
   /**
    * @param before the record as it was read
-   * @param vanished what the contender found in it
-   * @param isRecoveryOwed whether the contender takes on to recover what it found
+   * @param found what the contender found in it
    */
-  constructor(
-    queuePath: string,
-    before: NodeData,
-    inside: RecordedHolder,
-    readonly vanished: Vanished | undefined,
-    private isRecoveryOwed: boolean,
-  ) {
+  constructor(queuePath: string, before: NodeData, inside: RecordedHolder, found: FoundInRecord) {
+    const { vanished } = found;
+    this.vanished = vanished;
+    this.#isRecoveryOwed = found.isRecoveryOwed;
     this.#queuePath = queuePath;
     // The bytes are a part of all that was received together, which must not be kept.
     this.#before = { stat: before.stat, data: before.data.slice() };
@@ -57,13 +62,13 @@ export class RecordEntry {
 
   /** What the holder that vanished has left is recovered: nobody need be told of it any more. */
   recovered(): void {
-    this.isRecoveryOwed = false;
+    this.#isRecoveryOwed = false;
     this.#isRecovered = true;
   }
 
   /** Nobody was given the lock, so nobody was told what it found: that is for the next one. */
   unused(): void {
-    this.isRecoveryOwed = this.vanished !== undefined && !this.#isRecovered;
+    this.#isRecoveryOwed = this.vanished !== undefined && !this.#isRecovered;
   }
 
   /** What removes a contender that never held from the record, in the transaction that removes its node. */
@@ -80,7 +85,7 @@ export class RecordEntry {
     const { busyMs, beganAt } = this.#record.inside;
     const lastRun = busyMs === undefined || beganAt === undefined ? undefined : { at: beganAt, busyMs };
     // Who gives up to recover leaves the record as it was found, and so the recovery to the next one.
-    const data = this.isRecoveryOwed ? this.#before.data : encodeRecord({ lastRun });
+    const data = this.#isRecoveryOwed ? this.#before.data : encodeRecord({ lastRun });
     return [set(this.#queuePath, data, this.#version)];
   }
 }

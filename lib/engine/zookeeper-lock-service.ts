@@ -110,7 +110,7 @@ export class ZookeeperLockService extends LockService implements AsyncDisposable
 
   async acquireAll(keys: readonly KeyWithMode[], options: AcquireAllOptions = {}): Promise<MultiLockHandle> {
     const call = { ...this.#call(options), owner: callerOf(this.#engine.identifiers) };
-    return acquireAll(this.#engine, this.#engine.lockCalls, keys, options, call);
+    return acquireAll(this.#engine, keys, options, call);
   }
 
   async transaction<T>(work: TransactionWork<T>, ...more: never[]): Promise<T> {
@@ -138,7 +138,9 @@ export class ZookeeperLockService extends LockService implements AsyncDisposable
     const queuePath = lockCalls.check(key, {});
     const call = this.#call();
     await lockCalls.firstConnection(key, {}, call);
-    return scopes.run(key, call.deadline, {}, (scope) => inspectKey(this.#engine, key, queuePath, scope, freshness));
+    return scopes.run(key, call.deadline, {}, (scope) =>
+      inspectKey(this.#engine, { key, queuePath }, scope, freshness),
+    );
   }
 
   /** Refuses new requests from now on, and ends the calls that wait: the service is closing. Holders go on. */

@@ -27,9 +27,9 @@ export interface Loss {
 export function lossOf({ session, link }: HoldParts, { request, ageMs, contender }: Hold, why: WhyLost): Loss {
   const heldMs = Math.round(ageMs);
   const evidence = lossEvidence(session, link.downMs, contender.session.timeoutMs);
-  if (typeof why === 'object')
-    return { reason: 'broken', heldMs, evidence, error: brokenError(request.key, heldMs, evidence, why) };
-  const error = lossError(why, request.key, heldMs, evidence, session.heartbeatRefusal);
+  const lost = { key: request.key, heldMs, evidence };
+  if (typeof why === 'object') return { reason: 'broken', heldMs, evidence, error: brokenError(lost, why) };
+  const error = lossError(why, lost, session.heartbeatRefusal);
   return { reason: why, heldMs, evidence, error };
 }
 

@@ -136,8 +136,7 @@ export class HeldLock extends LockHandle {
     checkOption('belowMs', belowMs, mustBeMillisecondsAboveZero(), this.key);
     checkFunction('callback', callback, 'onRemaining(3_000, (remainingMs) => { ... })', this.key);
     this.assertHeld();
-    const { session, timers } = this.#parts;
-    const warning = new RemainingWatch(this, session, timers, belowMs, callback);
+    const warning = new RemainingWatch(this.#parts, this, belowMs, callback);
     const warnings = (this.#hold.warnings ??= new Set()).add(warning);
     const stop = (): void => {
       warning.stop();

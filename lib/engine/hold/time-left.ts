@@ -74,9 +74,8 @@ export class RemainingWatch {
   #isStopped = false;
 
   constructor(
+    { session, timers }: { readonly session: Session; readonly timers: Timers },
     lock: Remaining,
-    session: Session,
-    timers: Timers,
     belowMs: number,
     callback: (remainingMs: number) => void,
   ) {

@@ -40,17 +40,29 @@ export interface InspectParts {
   readonly history: HoldHistory;
 }
 
+/** The key that is inspected, and where its contenders queue. */
+interface Inspected {
+  readonly key: string;
+  readonly queuePath: string;
+}
+
 /** What was read of the nodes of a queue, by name. */
 type FoundNodes = ReadonlyMap<string, NodeData | 'left'>;
+
+interface ReadQueue {
+  readonly queue: readonly QueueNode[];
+  readonly found: FoundNodes;
+  readonly vanished: Vanished | undefined;
+}
 
 /** Reads the queue of one key, and describes who holds and who waits. */
 export async function inspectKey(
   parts: InspectParts,
-  key: string,
-  queuePath: string,
+  lock: Inspected,
   scope: CallScope,
   freshness: Freshness,
 ): Promise<LockSnapshot> {
+  const { key, queuePath } = lock;
   // Only the answer to the write matters. It deletes a node that never exists, and is refused in the order of all writes.
   const before = freshness === 'behind a write' ? remove(`${queuePath}/${parts.identifiers.next()}`) : sync(queuePath);
   /** The last change of the parent's data that named a holder who was not in the queue. */
@@ -61,7 +73,8 @@ export async function inspectKey(
     const requests = [before, listQueue(queuePath), get(queuePath)] as const;
     const [passed, listed, parent] = await scope.guard(parts.session.batch(requests));
     if (passed instanceof SessionError && isAboutTheLink(passed)) continue;
-    if (failedWith(listed, 'NO_NODE')) return describe(parts, key, queuePath, [], new Map(), undefined);
+    if (failedWith(listed, 'NO_NODE'))
+      return describe(parts, lock, { queue: [], found: new Map(), vanished: undefined });
     const error = [listed, ...(before.op === 'sync' ? [passed] : [])].find(
       (outcome) => outcome instanceof SessionError,
     );
@@ -83,7 +96,7 @@ export async function inspectKey(
     }
     const left = queue.filter(({ name }) => found.get(name) !== 'left');
     const vanished = vanishedIn(record, isInside ? record.inside!.name : '');
-    return describe(parts, key, queuePath, left, found, vanished);
+    return describe(parts, lock, { queue: left, found, vanished });
   }
 }
 
@@ -108,11 +121,8 @@ async function readNodes(
 
 function describe(
   { session, history }: InspectParts,
-  key: string,
-  queuePath: string,
-  nodes: readonly QueueNode[],
-  found: FoundNodes,
-  vanished: Vanished | undefined,
+  { key, queuePath }: Inspected,
+  { queue: nodes, found, vanished }: ReadQueue,
 ): LockSnapshot {
   const holders: ContenderSnapshot[] = [];
   const queue: ContenderSnapshot[] = [];

@@ -114,7 +114,8 @@ export class KeyRecords {
       case 'enters': {
         const isInside = record.inside?.name === contender.name;
         if (isInside) contender.record?.began(read.stat);
-        else if (!(await this.#writeDown(contender, writes, read, record, verdict.vanished, scope))) return undefined;
+        else if (!(await this.#writeDown(contender, writes, { read, record, vanished: verdict.vanished }, scope)))
+          return undefined;
         // An entry whose answer was lost stands where the one before it stood, of which only this contender knows now.
         const vanished = (isInside ? contender.record?.vanished : undefined) ?? verdict.vanished;
         contender.abandoned ??= vanished && toldOf(vanished);
@@ -180,9 +181,7 @@ export class KeyRecords {
   async #writeDown(
     contender: Contender,
     writes: boolean,
-    read: NodeData,
-    record: KeyRecord,
-    vanished: Vanished | undefined,
+    { read, record, vanished }: ReadRecord,
     scope: CallScope,
   ): Promise<boolean> {
     const { session } = this.#parts;
@@ -190,8 +189,8 @@ export class KeyRecords {
     const { key, queuePath, usesRecord, options } = request;
     // Who finds a name there takes its place, whether it asked for anything or not: it is the one that was told.
     if (!writes || !session.hasMultis || (!usesRecord && record.inside === undefined)) return true;
-    const owesRecovery = vanished !== undefined && options.recover !== undefined;
-    const entry = new RecordEntry(queuePath, read, this.#inside(contender), vanished, owesRecovery);
+    const isRecoveryOwed = vanished !== undefined && options.recover !== undefined;
+    const entry = new RecordEntry(queuePath, read, this.#inside(contender), { vanished, isRecoveryOwed });
     contender.record = entry;
     const written = multi([check(path), set(queuePath, entry.data, read.stat.version)]);
     const [answer] = await scope.guard(session.batch([written]));
@@ -239,6 +238,12 @@ export class KeyRecords {
     });
     await scope.guard(passed);
   }
+}
+
+interface ReadRecord {
+  readonly read: NodeData;
+  readonly record: KeyRecord;
+  readonly vanished: Vanished | undefined;
 }
 
 function withoutDelay({ inside, ...rest }: KeyRecord): KeyRecord {

@@ -232,7 +232,7 @@ export class Connection implements LinkListener, AuthenticationOwner {
 
   /** Starts the pings that keep the connection alive, and the watch for its silence. */
   startLiveness(timeoutMs: number, tickMs: number, heldUntil: () => number | undefined = () => undefined): void {
-    this.#liveness = new Liveness(this.#clock, timeoutMs, tickMs, this.#readAt, {
+    this.#liveness = new Liveness(this.#clock, { timeoutMs, tickMs }, this.#readAt, {
       heldUntil,
       sendPing: () => this.conversation.sendApart({ op: 'ping' }),
       onSilence: (silentMs) => this.#end(new Error(`nothing was heard from it for ${Math.round(silentMs)} ms`)),

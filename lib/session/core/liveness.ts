@@ -1,6 +1,12 @@
 import type { Clock, Timer } from '../../lock/clock.js';
 import { certaintyMarginMs } from '../certainty.js';
 
+/** What was granted to the session, and how often its servers look at the clock. */
+interface SessionTimes {
+  readonly timeoutMs: number;
+  readonly tickMs: number;
+}
+
 interface LivenessActions {
   sendPing(): void;
   onSilence(silentMs: number): void;
@@ -51,7 +57,7 @@ export class Liveness {
   #graceUntil: number | undefined;
   #timer: Timer;
 
-  constructor(clock: Clock, timeoutMs: number, tickMs: number, now: number, actions: LivenessActions) {
+  constructor(clock: Clock, { timeoutMs, tickMs }: SessionTimes, now: number, actions: LivenessActions) {
     this.#clock = clock;
     this.#actions = actions;
     this.#silenceMs = (timeoutMs * 2) / 3;

@@ -139,7 +139,7 @@ export const RECORD_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: RECORD_ENTRY,
-        find: 'this.isRecoveryOwed ? this.#before.data : encodeRecord({ lastRun })',
+        find: 'this.#isRecoveryOwed ? this.#before.data : encodeRecord({ lastRun })',
         replace: 'encodeRecord({ lastRun })',
       },
     ],
@@ -252,8 +252,8 @@ export const RECORD_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: KEY_RECORDS,
-        find: 'const owesRecovery = vanished !== undefined && options.recover !== undefined;',
-        replace: 'const owesRecovery = options.recover !== undefined;',
+        find: 'const isRecoveryOwed = vanished !== undefined && options.recover !== undefined;',
+        replace: 'const isRecoveryOwed = options.recover !== undefined;',
       },
     ],
     breaks: ['once per occurrence'],
@@ -286,7 +286,7 @@ export const SLOW_RECORD_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: RECORD_ENTRY,
-        find: 'this.isRecoveryOwed = this.vanished !== undefined && !this.#isRecovered;',
+        find: 'this.#isRecoveryOwed = this.vanished !== undefined && !this.#isRecovered;',
         replace: '',
       },
     ],

@@ -21,7 +21,7 @@ class Patient {
   constructor(timeoutMs = S, tickMs = TICK, startAt = 1_000) {
     this.clock = new ManualClock(startAt);
     this.#startedAt = startAt;
-    this.liveness = new Liveness(this.clock, timeoutMs, tickMs, startAt, {
+    this.liveness = new Liveness(this.clock, { timeoutMs, tickMs }, startAt, {
       sendPing: () => this.#ping(),
       onSilence: (silentMs) => (this.silentMs = silentMs),
       heldUntil: () => (this.heldUntil === undefined ? undefined : this.#startedAt + this.heldUntil),
