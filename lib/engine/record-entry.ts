@@ -4,11 +4,11 @@ import { check, type MultiPart, type NodeData, set, type Stat } from '../session
 /** What a contender has found in the record of its key. */
 export interface FoundInRecord {
   readonly vanished: Vanished | undefined;
-  /** Whether the contender takes on to recover it. */
+  /** Whether the contender has to recover what that holder has left. */
   readonly isRecoveryOwed: boolean;
 }
 
-/** What a writing contender has written, or is writing, into the record of its key, and what becomes of that when it leaves. */
+/** The entry that a writing contender makes in the record of its key. It says what becomes of the record when the contender leaves. */
 export class RecordEntry {
   readonly vanished: Vanished | undefined;
   readonly #queuePath: string;
@@ -28,7 +28,7 @@ export class RecordEntry {
     this.vanished = vanished;
     this.#isRecoveryOwed = found.isRecoveryOwed;
     this.#queuePath = queuePath;
-    // The bytes are a part of all that was received together, which must not be kept.
+    // The bytes are a view of everything that was received together, which must not be kept.
     this.#before = { stat: before.stat, data: before.data.slice() };
     this.#record = { inside, abandoned: vanished?.holder };
   }
@@ -38,14 +38,14 @@ export class RecordEntry {
     return encodeRecord(this.#record);
   }
 
-  /** The servers have it: the hold begins at this time of theirs. */
+  /** The servers have written the entry: by their clock the hold begins at this time. */
   began({ mtime, version }: Stat): void {
     this.#version = version;
     // Each later change of the node has a later time, so the first one is kept in the record.
     this.#record = { ...this.#record, inside: { ...this.#record.inside, beganAt: mtime } };
   }
 
-  /** A change while the lock is held. @returns the request; `changed` takes its answer */
+  /** Changes the entry while the lock is held. @returns the request for that, whose answer goes to `changed` */
   change(changes: { readonly checkpoint?: unknown; readonly abandoned?: undefined }): MultiPart {
     const { inside, abandoned } = this.#record;
     this.#record = {
@@ -60,31 +60,31 @@ export class RecordEntry {
     this.#version = version;
   }
 
-  /** What the holder that vanished has left is recovered: nobody need be told of it any more. */
+  /** The leftovers of the holder that vanished are recovered, and the next holder need not be told of them. */
   recovered(): void {
     this.#isRecoveryOwed = false;
     this.#isRecovered = true;
   }
 
-  /** Nobody was given the lock, so nobody was told what it found: that is for the next one. */
+  /** No caller was given the lock, and so none was told of a holder that vanished: the next one will be. */
   unused(): void {
     this.#isRecoveryOwed = this.vanished !== undefined && !this.#isRecovered;
   }
 
-  /** What removes a contender that never held from the record, in the transaction that removes its node. */
+  /** Makes the changes that take a contender that never held out of the record, in the transaction that removes its node. */
   undo(): readonly MultiPart[] {
     const { data, stat } = this.#before;
     if (this.#version !== undefined) return [set(this.#queuePath, data, this.#version)];
-    // Whether the record was written is not known. As long as the node is there, nobody else can have written that version; once it is
+    // Nobody knows whether the record was written. As long as the node is there, nobody else can have written that version; once it is
     // gone, the next contender can. So here the change names no version, and is made with the removal or not at all.
     return [check(this.#queuePath, stat.version + 1), set(this.#queuePath, data)];
   }
 
-  /** What an orderly release does to the record. */
+  /** Makes the changes of the record that go with an orderly release. */
   release(): readonly MultiPart[] {
     const { busyMs, beganAt } = this.#record.inside;
     const lastRun = busyMs === undefined || beganAt === undefined ? undefined : { at: beganAt, busyMs };
-    // Who gives up to recover leaves the record as it was found, and so the recovery to the next one.
+    // A holder that did not recover leaves the record as it was found, and so the recovery to the next one.
     const data = this.#isRecoveryOwed ? this.#before.data : encodeRecord({ lastRun });
     return [set(this.#queuePath, data, this.#version)];
   }

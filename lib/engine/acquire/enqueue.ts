@@ -23,7 +23,7 @@ import type { Parents } from '../upkeep/key-nodes.js';
 import type { KeyQueues } from './key-queues.js';
 import type { Creation } from './queue-member.js';
 
-/** What it takes to create a contender. */
+/** The parts of a lock service that create a contender. */
 export interface EnqueueParts {
   readonly session: Session;
   readonly link: LinkState;
@@ -32,7 +32,7 @@ export interface EnqueueParts {
   readonly identifiers: Identifiers;
   readonly keyQueues: KeyQueues;
   readonly lists: ListsBehindWrites;
-  /** What the contender says of itself. */
+  /** Makes the data of the contender's node. */
   readonly describe: (request: LockRequest) => string;
   /** A contender that others may have seen is gone, and its call queues again. */
   readonly onRequeued: (request: LockRequest, reason: 'session-ended' | 'removed' | 'lost') => void;
@@ -41,7 +41,7 @@ export interface EnqueueParts {
 /** A contender whose node was just created. */
 export interface EnqueuedContender {
   readonly contender: Contender;
-  /** The list that was asked for behind its create; undefined where the queue is still to be looked at. */
+  /** The list that was asked for behind the create; undefined where the queue is still to be looked at. */
   readonly listed: Children | undefined;
   /** Must be ended when the contender has joined those of its process. */
   readonly creation: Creation;
@@ -116,7 +116,7 @@ export async function enqueue(
       } else if (refused.outcomeUnknown) {
         const found = await findAgain(parts, creation, scope);
         if (found !== undefined) return { contender: found, listed: undefined, creation };
-        // With the session its node is gone from the queue, where others may have seen it.
+        // The node has gone with its session from the queue, where others may have seen it.
         if (session.identity !== identity) parts.onRequeued(request, 'session-ended');
         // Otherwise the create was never carried out, or the node was removed since: the next try may do.
       } else if (refused.code !== 'NOT_CONNECTED' && refused.code !== 'THROTTLED') throw refusal(refused, key);
@@ -160,7 +160,7 @@ function isKept(parents: readonly unknown[]): boolean {
   return !(keeper instanceof SessionError) || keeper.code === 'NODE_EXISTS';
 }
 
-/** After a create whose answer was lost: finds the contender, if the create was carried out. */
+/** Finds the contender after a create whose answer was lost, if that was carried out. */
 async function findAgain(parts: EnqueueParts, creation: Creation, scope: CallScope): Promise<Contender | undefined> {
   const { session, link, janitor, lists } = parts;
   const { id } = creation;

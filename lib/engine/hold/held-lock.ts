@@ -192,7 +192,7 @@ export interface Footing {
 export async function untilDoneOrLost<T>(work: Promise<T>, footing: Footing, events: LockEvents): Promise<T> {
   const reportIfLate = (error: unknown): void => {
     const hold = footing.lostHold;
-    // What was put right while others were still kept out is not late.
+    // Work that put things right while others were still kept out is not late.
     if (hold?.isBroken === true && error === undefined) return;
     if (hold !== undefined) events.next({ ...hold.facts(), type: 'late-result', error });
   };

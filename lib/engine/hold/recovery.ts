@@ -27,7 +27,7 @@ export class RecordWrites {
     return this.#turns.run(this.#hold.request.key, () => this.#write(entry, { checkpoint }));
   }
 
-  /** What the holder before this one has left is repaired. */
+  /** Must be called when the leftovers of the holder before this one are repaired. */
   async recovered(): Promise<void> {
     const entry = this.#entry();
     await this.#turns.run(this.#hold.request.key, () => this.#write(entry, { abandoned: undefined }));
@@ -51,7 +51,7 @@ export class RecordWrites {
     try {
       for (;;) {
         await link.whenUp(wait);
-        // Nobody else writes there while this node is: so the same change may be sent again after a lost answer.
+        // Nobody else writes to the record while this node is there, so the same change may be sent again after a lost answer.
         const [written] = await wait.guard(session.batch([multi([check(contender.path), entry.change(changes)])]));
         if (!(written instanceof SessionError)) {
           const { stat } = written.at(-1) as Extract<(typeof written)[number], { op: 'set' }>;

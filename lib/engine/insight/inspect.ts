@@ -26,7 +26,7 @@ const LONGEST_HOLD_MS = 365 * 24 * 3_600_000;
 const MAX_LOOKS = 5;
 
 /**
- * What comes before the list, so that the list is fresh. `sync` asks the leader, and a leader that was cut off answers it
+ * The request that comes before the list, so that the list is fresh. `sync` asks the leader, and a leader that was cut off answers it
  * for as long as it believes to lead, with an old list behind it. A write is answered only when a majority has it, so
  * everything that was written before is in the list.
  */

@@ -1,7 +1,7 @@
 import type { Clock } from '../../lock/clock.js';
 import { RecentMap } from '../collections.js';
 
-/** So many keys are remembered. The delay of a key that was forgotten counts from anew; a run that was is asked for again. */
+/** So many keys are remembered. The delay of a forgotten key counts anew, and its last run is asked for again. */
 const MAX_KNOWN = 10_000;
 
 /**

@@ -159,7 +159,7 @@ export class HeldLocks extends MultiLockHandle {
     const [first] = this.locks;
     this.#controller.abort(lostTogether(cause, first?.key));
     for (const { hold } of this.#owned) hold.loseWithSiblings(cause);
-    // What was broken keeps others out until the caller has put right what is half done, and releases these locks.
+    // A broken lock keeps others out until the caller has put right what is half done, and releases these locks.
     if (cause instanceof LockBrokenError) return;
     // Locks that other callers share are not lost with these. Only this handle on them is released.
     void this.release();

@@ -33,7 +33,7 @@ interface Task extends Member {
   attempt(): Promise<Result>;
   /** Resolves the promise of the caller, if one still waits. */
   done: () => void;
-  /** How often the servers have refused it. */
+  /** How often the servers have refused the removal. */
   refusals: number;
   retry: Timer | undefined;
 }
@@ -41,7 +41,7 @@ interface Task extends Member {
 /** A removal that has begun, and goes on whether anybody waits for it or not. */
 export interface Removal {
   readonly done: Promise<void>;
-  /** Called when nobody waits for `done` any more, so that the removal does not keep those who waited. */
+  /** Must be called when nobody waits for `done` any more, so that the removal does not keep those who waited. */
   readonly forget: () => void;
 }
 

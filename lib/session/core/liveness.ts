@@ -63,7 +63,7 @@ export class Liveness {
     this.#silenceMs = (timeoutMs * 2) / 3;
     this.#thirdMs = timeoutMs / 3;
     // A write proves only what was answered a tick before it. With two pings in what S has beyond that tick, a lock that
-    // is taken on an idle connection can be proved again in time, also where S is two ticks.
+    // is acquired on an idle connection can be proved again in time, also where S is two ticks.
     this.#pingEveryMs = Math.min(timeoutMs / 3, tickMs, Math.max(timeoutMs / 4, (timeoutMs - tickMs) / 2));
     this.#pingEveryAtStakeMs = Math.min(timeoutMs / PINGS_PER_TIMEOUT_AT_STAKE, tickMs);
     this.#elsewhereMs = Math.min(timeoutMs / 3, 2 * tickMs);
