@@ -3,6 +3,7 @@ import { join, sep } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { breaches } from './import-rules/check.js';
 import { HOME_OF_OPTIONAL_PEER, type Manifest } from './import-rules/packages.js';
+import { type Room, ROOM_MAY_IMPORT } from './import-rules/zones.js';
 
 const root = join(import.meta.dirname, '..', '..');
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Manifest;
@@ -23,12 +24,28 @@ describe('the import rules', () => {
     expect(breaches(sources, manifest)).toEqual([]);
   });
 
+  it('allow no circle of rooms in the engine, of types neither', () => {
+    const rooms = Object.keys(ROOM_MAY_IMPORT) as Room[];
+
+    expect(rooms.filter((room) => roomsBelow(room).has(room))).toEqual([]);
+  });
+
   it('know the home of every optional peer', () => {
     const peers = Object.entries(manifest.peerDependenciesMeta ?? {}).filter(([, meta]) => meta.optional === true);
 
     expect(peers.map(([name]) => name).sort()).toEqual(Object.keys(HOME_OF_OPTIONAL_PEER).sort());
   });
 });
+
+/** The rooms of the engine that this one may import, those that they may import, and so on. */
+function roomsBelow(room: Room, found = new Set<Room>()): ReadonlySet<Room> {
+  for (const below of ROOM_MAY_IMPORT[room]) {
+    if (found.has(below)) continue;
+    found.add(below);
+    roomsBelow(below, found);
+  }
+  return found;
+}
 
 /** A library that keeps every rule; each case below adds one offence to it. */
 const GOOD: Record<string, string> = {

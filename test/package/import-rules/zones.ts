@@ -72,13 +72,13 @@ const HOW_TEXTS_ARE_SHOWN = 'lib/lock/visible.ts';
 /** What runs one operation after the other, for the engine and for stores. It imports nothing. */
 const OPERATIONS_IN_TURN = 'lib/lock/in-turn.ts';
 
-type Room = 'bounds' | 'upkeep' | 'hold' | 'acquire' | 'several' | 'insight' | 'policy';
+export type Room = 'bounds' | 'upkeep' | 'hold' | 'acquire' | 'several' | 'insight' | 'policy';
 
 /**
  * The rooms of the engine, and those that each may import. The files beside the rooms are the words that all of them use, and
  * import none; but for those two that put the whole together.
  */
-const ROOM_MAY_IMPORT: Readonly<Record<Room, readonly Room[]>> = {
+export const ROOM_MAY_IMPORT: Readonly<Record<Room, readonly Room[]>> = {
   bounds: [],
   upkeep: [],
   hold: ['bounds', 'upkeep'],
