@@ -31,6 +31,8 @@ export default tseslint.config(
     files: ['lib/**/*.ts'],
     rules: {
       'no-console': 'error',
+      // Where a call needs five things, some of them belong together, and have a name.
+      'max-params': ['error', 4],
       'no-restricted-properties': ['error', { object: 'process', property: 'exit' }],
       'no-restricted-syntax': [
         'error',

@@ -82,7 +82,7 @@ export function buildEngine(
   const scopes = new CallScopes(timers, link);
   const history = new HoldHistory();
   const lists = new ListsBehindWrites(session);
-  const janitor = new Janitor(session, link, timers, lists, (path, error) =>
+  const janitor = new Janitor({ session, link, timers, lists }, (path, error) =>
     events.next(notRemoved(namespace, path, error)),
   );
   const holders = new Holders(session, timers, link, settings.onSuspended);

@@ -1,6 +1,6 @@
 /** Something that is in one such set at most. */
 export interface Member {
-  /** Where the set has it. Only the set reads and writes this. */
+  /** The place of the member in its set. Only the set reads and writes this. */
   setIndex: number;
 }
 

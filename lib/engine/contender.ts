@@ -11,23 +11,23 @@ import type { RecordEntry } from './record-entry.js';
 
 const NOTHING: readonly MultiPart[] = [];
 
-/** What one call asks for. */
+/** One call's request for a lock. */
 export interface LockRequest {
   readonly key: string;
-  /** Where its contenders queue: the key under the namespace. */
+  /** The node below which the contenders of the key queue: the key under the namespace. */
   readonly queuePath: string;
   readonly mode: LockMode;
   /** The logical caller, as the contender's data names it. */
   readonly owner: string;
   readonly options: AcquireOptions;
   readonly askedAt: number;
-  /** Whether it writes into the record of its key when it enters as a writer. */
+  /** Whether its contender writes into the record of the key when it enters as a writer. */
   readonly usesRecord: boolean;
-  /** What is told of the call on its channel; undefined where nobody listens. */
+  /** The message about the call on its channel; undefined where nobody listens. */
   readonly trace?: AcquireMessage | undefined;
 }
 
-/** What every event about a request has of it. */
+/** The facts of a request that every event about it has. */
 export interface FactsOfRequest {
   readonly key: string;
   readonly mode: LockMode;
@@ -40,15 +40,8 @@ export function factsOf({ key, mode, owner, options: { label, template } }: Aske
   return { key, mode, label, template, owner };
 }
 
-/** What a call asks for, before anything is known of the key. */
+/** A request before anything is known of its key. */
 export type Asked = Pick<LockRequest, 'key' | 'mode' | 'owner' | 'options'>;
-
-/** A contender, perhaps one whose node is still being created. */
-export interface Place {
-  readonly request: LockRequest;
-  /** The id in the name of its node. */
-  readonly id: string;
-}
 
 /** How a contender leaves its queue: in good order, or because its lock was lost. */
 export type Leaving = 'departed' | 'lost';
@@ -67,31 +60,31 @@ export interface Guard {
 
 /** One request's place in the queue of its key: its node, and the session it lives by. */
 export class Contender {
-  /** The holder that vanished, and whose delay has passed. */
+  /** The name of a holder that vanished, and for which this contender has waited until its delay was over. */
   waitedFor: string | undefined;
-  /** Whether it has read the record of its key before it entered. */
+  /** Whether the contender has read the record of its key before it entered. */
   hasReadRecord = false;
-  /** The change that wrote the data of the key's node, where it has read them and they are no record. */
+  /** The change that wrote the data of the key's node, where the contender has read them and they are no record. */
   plainDataSince: bigint | undefined;
-  /** What it found of a holder that vanished. */
+  /** The holder that vanished, as the contender found it in the record. */
   abandoned: AbandonedLock | undefined;
-  /** What it has written, or is writing, into the record of its key. */
+  /** The entry that the contender has written, or is writing, into the record of its key. */
   record: RecordEntry | undefined;
-  /** Why it was kept out, as one that only tries, though nobody is ahead. */
+  /** The reason why a contender that only tries is kept out, though nobody is ahead of it. */
   keptOutBy: KeptOut | undefined;
-  /** The transaction that created its node. */
+  /** The transaction that created the node. */
   readonly czxid: bigint;
-  /** When that was, by the servers' clock. */
+  /** The time of that transaction by the servers' clock. */
   readonly ctime: number;
-  /** What the servers' clock showed at some moment since the node was created, */
+  /** A time that the servers' clock has shown since the node was created, */
   #serverMs: number;
-  /** the transaction that showed it, */
+  /** the transaction that had this time, */
   #serverMsZxid: bigint;
-  /** and when this process knew of it. */
+  /** and the moment at which this process knew of it. */
   #serverMsKnownAt: number;
-  /** Whether it has waited for a contender of another process: most likely one of those waits for it now. */
+  /** Whether the contender has waited for one of another process: most likely such a one waits for it now. */
   hasWaited = false;
-  /** Its node, as lists of the queue show it. */
+  /** The contender's node as lists of the queue show it. */
   readonly queueNode: QueueNode;
   #onLeave: ((leaving: Leaving) => Guard | undefined) | undefined;
 
@@ -101,7 +94,6 @@ export class Contender {
     readonly id: string,
     readonly node: OwnNode,
     { czxid, ctime }: Pick<Stat, 'czxid' | 'ctime'>,
-    readonly session: SessionIdentity,
   ) {
     this.czxid = czxid;
     this.ctime = ctime;
@@ -117,12 +109,12 @@ export class Contender {
     return this.#serverMs;
   }
 
-  /** How long ago that was, about. */
+  /** About how long ago the servers' clock showed `serverMs`. */
   sinceServerMs(now: number): number {
     return now - this.#serverMsKnownAt;
   }
 
-  /** Whether that was after this transaction. */
+  /** Whether the servers' clock showed `serverMs` after this transaction. */
   isServerMsAfter(zxid: bigint): boolean {
     return this.#serverMsZxid > zxid;
   }
@@ -131,6 +123,10 @@ export class Contender {
     this.#serverMs = mtime;
     this.#serverMsZxid = mzxid;
     this.#serverMsKnownAt = now;
+  }
+
+  get session(): SessionIdentity {
+    return this.node.identity;
   }
 
   get name(): string {
@@ -142,8 +138,8 @@ export class Contender {
   }
 
   /**
-   * What tells a contender of another process, in the transaction that releases the lock, that it is the next one: this one has held
-   * the lock, so nobody else is ahead. Nobody waits for it most likely where it did not wait itself, so it tells nothing then.
+   * The mark that tells a contender of another process, in the transaction that releases the lock, that it is the next one: this one
+   * has held the lock, so nobody else is ahead. A contender that did not wait itself is most likely waited for by nobody, and leaves none.
    */
   get releaseMarks(): readonly MultiPart[] {
     const { mode } = this.request;
@@ -153,12 +149,12 @@ export class Contender {
     return [create(mark, 'persistent'), remove(mark)];
   }
 
-  /** Tells its queue when it leaves, so that contenders of this process behind it need not wait for the servers. */
+  /** The queue hears when the contender leaves, so that those of this process behind it need not wait for the servers. */
   joined(onLeave: (leaving: Leaving) => Guard | undefined): void {
     this.#onLeave = onLeave;
   }
 
-  /** Is called when its node is about to be removed. @returns what the removal must be guarded with */
+  /** Must be called before the contender's node is removed. @returns the guard of that removal */
   leave(leaving: Leaving): Guard | undefined {
     this.node.forget();
     const onLeave = this.#onLeave;

@@ -16,10 +16,10 @@ import type { NodeData } from '../session/requests.js';
 import type { Session } from '../session/session.js';
 import type { LockRequest } from './contender.js';
 
-/** So much of a checkpoint is shown. */
+/** So many characters of a checkpoint are shown. */
 const MAX_SHOWN = 200;
 
-/** The error for an answer of the servers that trying again does not change. */
+/** Makes the error for an answer of the servers that trying again does not change. */
 export function refusal(error: SessionError, key: string): LockConfigurationError | LockUnavailableError {
   const misconfigured = describeMisconfiguration(error, key);
   if (misconfigured !== undefined) return new LockConfigurationError(misconfigured, key, { cause: error });
@@ -67,7 +67,7 @@ function describeMisconfiguration(error: SessionError, key: string): string | un
   }
 }
 
-/** The event about a node that nobody wants any more, and that the servers refuse to remove. */
+/** Makes the event about a node that nobody wants any more, and that the servers refuse to remove. */
 export function notRemoved(namespace: string, nodePath: string, cause: SessionError): LockEventFacts {
   const nameAt = nodePath.lastIndexOf('/') + 1;
   const key = nodePath.slice(namespace.length, nameAt - 1);
@@ -106,7 +106,7 @@ export function lossEvidence(session: Session, linkDownMs: number, sessionTimeou
   };
 }
 
-/** Why a lock was lost by which nobody outside has told the holder. */
+/** The reasons for a loss of which nobody outside has told the holder. */
 export type UntoldLoss = Exclude<LossReason, 'broken'>;
 
 const WHY_LOST: Readonly<Record<UntoldLoss, string>> = {
@@ -120,15 +120,20 @@ const WHY_LOST: Readonly<Record<UntoldLoss, string>> = {
   'sibling-lost': 'another lock that was acquired together with it was lost',
 };
 
+/** The facts of a lock that the error of its loss names. */
+export interface LostLock {
+  readonly key: string;
+  readonly heldMs: number;
+  readonly evidence: LossEvidence;
+}
+
 /**
  * Makes the error of a lost lock.
  * @param heartbeat what the servers last answered to the session's heartbeat, if they refused it
  */
 export function lossError(
   reason: UntoldLoss,
-  key: string,
-  heldMs: number,
-  evidence: LossEvidence,
+  { key, heldMs, evidence }: LostLock,
   heartbeat: SessionError | undefined,
 ): LockLostError {
   const text = `The lock ${key} was lost after ${heldMs} ms: ${WHY_LOST[reason]}${describeEvidence(reason, evidence)}`;
@@ -138,19 +143,14 @@ export function lossError(
 }
 
 /** Makes the error of a lock that somebody has broken. */
-export function brokenError(
-  key: string,
-  heldMs: number,
-  evidence: LossEvidence,
-  { by, reason }: Intervention,
-): LockBrokenError {
+export function brokenError({ key, heldMs, evidence }: LostLock, { by, reason }: Intervention): LockBrokenError {
   const text =
     `The lock ${key} was broken after ${heldMs} ms by ${by}: ${reason}. Others are kept out until the work under it has ended, ` +
     'or the grace is over: put right what is half done, and end';
   return new LockBrokenError(text, key, { by, reason, evidence });
 }
 
-/** One clause on whether the process, the link or the servers were the cause; '' where the reason says it all. */
+/** Says in one clause whether the process, the link or the servers were the cause; '' where the reason says it all. */
 function describeEvidence(reason: LossReason, evidence: LossEvidence): string {
   const { lastProofAgeMs, linkDownMs, loopStalledMs, sessionTimeoutMs } = evidence;
   if (reason !== 'uncertain' && reason !== 'session-ended') return '';
@@ -190,7 +190,7 @@ export function describeKeptOut(by: KeptOut): string {
     : `${describeVanished(by.holder)} vanished inside, and the lock-delay after it is not over`;
 }
 
-/** The error of a call that may not enter before what a holder has left is repaired. */
+/** Makes the error of a call that may not enter before the leftovers of a holder are repaired. */
 export function vanishedInside(
   key: string,
   vanished: Vanished,

@@ -8,7 +8,7 @@ import type { ProcessLocks } from '../lock/process-locks.js';
 import type { LockSnapshot } from '../lock/snapshot.js';
 import type { ConnectionState } from '../session/connection-state.js';
 import type { Session } from '../session/session.js';
-import type { WriterStanding } from '../queue/decide.js';
+import type { WriterState } from '../queue/decide.js';
 
 /** What a transaction acquires, one lock after the other; all are released together when it ends. */
 export interface LockTransaction {
@@ -39,7 +39,7 @@ export interface SessionAccess {
    */
   readonly queuePathOf: (key: string) => string;
   /** Says of one child of a key whether it holds as a writer, by the names of all. */
-  readonly standingOf: (names: readonly string[], name: string) => WriterStanding;
+  readonly writerState: (names: readonly string[], name: string) => WriterState;
 }
 
 /**

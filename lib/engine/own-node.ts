@@ -1,7 +1,7 @@
 import { breakingIn, type Intervention } from '../queue/intervention.js';
 import { failedWith, SessionError } from '../session/errors.js';
 import { get, type GetRequest, type Outcome, type Watcher, type WatchEvent } from '../session/requests.js';
-import type { Session } from '../session/session.js';
+import type { Session, SessionIdentity } from '../session/session.js';
 
 /** A node of this process, with the watch on it, which tells when an operator removes the node, or breaks the lock. */
 export class OwnNode implements Watcher {
@@ -10,12 +10,12 @@ export class OwnNode implements Watcher {
   #brokenListeners: ((breaking: Intervention) => void)[] | undefined;
   #isGone = false;
   #onChanged: (() => void) | undefined;
-  /** The last change of its data that was seen. */
+  /** The last change of the node's data that was seen. */
   #seenUpTo: bigint | undefined;
   #breaking: Intervention | undefined;
   #isWatched = false;
   #isKept = false;
-  /** How often the watch was asked for, how many of these were answered, and how many an event has used up, perhaps before the answer. */
+  /** How many watches were asked for, how many of them were answered, and how many an event has used up, perhaps before the answer. */
   #asked = 0;
   #answered = 0;
   #usedUp = 0;
@@ -23,37 +23,39 @@ export class OwnNode implements Watcher {
   constructor(
     private readonly session: Session,
     path: string,
+    /** The session that the node lives by. */
+    readonly identity: SessionIdentity,
   ) {
     this.path = path;
   }
 
-  /** Whether somebody has removed it. */
+  /** Whether somebody has removed the node. */
   get isGone(): boolean {
     return this.#isGone;
   }
 
-  /** Whether its removal would be told: the node was there at the newest answer, and no event has come since. */
+  /** Whether a watch would tell of the node's removal: it was there at the newest answer, and no event has come since. */
   get isWatched(): boolean {
     return this.#isWatched;
   }
 
-  /** Called once, when somebody has removed the node. */
+  /** Calls the listener once, when somebody has removed the node. */
   onGone(listener: () => void): void {
     (this.#goneListeners ??= []).push(listener);
   }
 
-  /** Called each time that somebody else has written to the node. */
+  /** Calls the listener each time that somebody else has written to the node. */
   onChanged(listener: () => void): void {
     this.#onChanged = listener;
   }
 
-  /** Called once, at once or later, when somebody has written into the node that the lock is broken. */
+  /** Calls the listener once, now or later, when somebody has written into the node that the lock is broken. */
   onBroken(listener: (breaking: Intervention) => void): void {
     if (this.#breaking === undefined) (this.#brokenListeners ??= []).push(listener);
     else listener(this.#breaking);
   }
 
-  /** A read that sets the watch, to be sent with others; `answered` takes what came of it. */
+  /** Makes a read that sets the watch, to be sent with other requests. Its answer goes to `answered`. */
   askToWatch(): GetRequest {
     this.#asked += 1;
     return get(this.path, this);
@@ -64,7 +66,7 @@ export class OwnNode implements Watcher {
     if (failedWith(outcome, 'NO_NODE')) this.gone();
     if (outcome instanceof SessionError) return;
     this.#isWatched = !this.#isGone && this.#answered > this.#usedUp;
-    // What its own process wrote when it was created need not be parsed.
+    // The data that this process gave the node when it created it need not be parsed.
     const { czxid, mzxid } = outcome.stat;
     if (mzxid === (this.#seenUpTo ?? czxid)) return;
     this.#seenUpTo = mzxid;
@@ -81,7 +83,7 @@ export class OwnNode implements Watcher {
     for (const listener of listeners) listener(breaking);
   }
 
-  /** From now on the watch is set, and set again whenever it was used up. Called after a reconnect, it sets what is missing. */
+  /** Keeps the node watched from now on. Called again after a reconnect, it sets the watch that is missing. */
   keepWatched(): void {
     this.#isKept = true;
     if (!this.#isWatched && !this.#isGone) void this.#watch();
@@ -101,7 +103,7 @@ export class OwnNode implements Watcher {
     else if (event.type !== 'lost' && this.#isKept) this.keepWatched();
   }
 
-  /** Is called when a watch, a list or a refused transaction has shown that somebody has removed the node. */
+  /** Must be called when a watch, a list or a refused transaction has shown that somebody has removed the node. */
   gone(): void {
     if (this.#isGone) return;
     this.#isGone = true;
@@ -110,7 +112,7 @@ export class OwnNode implements Watcher {
     for (const listener of listeners) listener();
   }
 
-  /** Is called when this process is about to remove the node itself, of which nobody need be told. */
+  /** Must be called before this process removes the node itself: its listeners need not hear of that. */
   forget(): void {
     this.#isKept = false;
     this.#goneListeners = undefined;

@@ -7,29 +7,34 @@ export interface ChangesAfterLook {
   changesTo(found: NodeData): readonly MultiPart[];
 }
 
-/** What a writing contender has written, or is writing, into the record of its key, and what becomes of that when it leaves. */
+/** What a contender has found in the record of its key. */
+export interface FoundInRecord {
+  readonly vanished: Vanished | undefined;
+  /** Whether the contender has to recover what that holder has left. */
+  readonly isRecoveryOwed: boolean;
+}
+
+/** The entry that a writing contender makes in the record of its key. It says what becomes of the record when the contender leaves. */
 export class RecordEntry {
+  readonly vanished: Vanished | undefined;
   readonly #queuePath: string;
   readonly #before: NodeData;
   #record: KeyRecord & { readonly inside: RecordedHolder };
   /** The version of the node after the last change that was answered; undefined while one is under way. */
   #version: number | undefined;
+  #isRecoveryOwed: boolean;
   #isRecovered = false;
 
   /**
    * @param before the record as it was read
-   * @param vanished what the contender found in it
-   * @param isRecoveryOwed whether the contender takes on to recover what it found
+   * @param found what the contender found in it
    */
-  constructor(
-    queuePath: string,
-    before: NodeData,
-    inside: RecordedHolder,
-    readonly vanished: Vanished | undefined,
-    private isRecoveryOwed: boolean,
-  ) {
+  constructor(queuePath: string, before: NodeData, inside: RecordedHolder, found: FoundInRecord) {
+    const { vanished } = found;
+    this.vanished = vanished;
+    this.#isRecoveryOwed = found.isRecoveryOwed;
     this.#queuePath = queuePath;
-    // The bytes are a part of all that was received together, which must not be kept.
+    // The bytes are a view of everything that was received together, which must not be kept.
     this.#before = { stat: before.stat, data: before.data.slice() };
     this.#record = { inside, abandoned: vanished?.holder };
   }
@@ -39,14 +44,14 @@ export class RecordEntry {
     return encodeRecord(this.#record);
   }
 
-  /** The servers have it: the hold begins at this time of theirs. */
+  /** The servers have written the entry: by their clock the hold begins at this time. */
   began({ mtime, version }: Stat): void {
     this.#version = version;
     // Each later change of the node has a later time, so the first one is kept in the record.
     this.#record = { ...this.#record, inside: { ...this.#record.inside, beganAt: mtime } };
   }
 
-  /** A change while the lock is held. @returns the request; `changed` takes its answer */
+  /** Changes the entry while the lock is held. @returns the request for that, whose answer goes to `changed` */
   change(changes: { readonly checkpoint?: unknown; readonly abandoned?: undefined }): MultiPart {
     const { inside, abandoned } = this.#record;
     this.#record = {
@@ -61,15 +66,15 @@ export class RecordEntry {
     this.#version = version;
   }
 
-  /** What the holder that vanished has left is recovered: nobody need be told of it any more. */
+  /** The leftovers of the holder that vanished are recovered, and the next holder need not be told of them. */
   recovered(): void {
-    this.isRecoveryOwed = false;
+    this.#isRecoveryOwed = false;
     this.#isRecovered = true;
   }
 
-  /** Nobody was given the lock, so nobody was told what it found: that is for the next one. */
+  /** No caller was given the lock, and so none was told of a holder that vanished: the next one will be. */
   unused(): void {
-    this.isRecoveryOwed = this.vanished !== undefined && !this.#isRecovered;
+    this.#isRecoveryOwed = this.vanished !== undefined && !this.#isRecovered;
   }
 
   /** What removes a contender that never held from the record, in the transaction that removes its node. */
@@ -83,12 +88,12 @@ export class RecordEntry {
     return { path, changesTo: (found) => (isWritten(found) ? [set(path, data, stat.version + 1)] : []) };
   }
 
-  /** What an orderly release does to the record. */
+  /** Makes the changes of the record that go with an orderly release. */
   release(): readonly MultiPart[] {
     const { busyMs, beganAt } = this.#record.inside;
     const lastRun = busyMs === undefined || beganAt === undefined ? undefined : { at: beganAt, busyMs };
-    // Who gives up to recover leaves the record as it was found, and so the recovery to the next one.
-    const data = this.isRecoveryOwed ? this.#before.data : encodeRecord({ lastRun });
+    // A holder that did not recover leaves the record as it was found, and so the recovery to the next one.
+    const data = this.#isRecoveryOwed ? this.#before.data : encodeRecord({ lastRun });
     return [set(this.#queuePath, data, this.#version)];
   }
 }

@@ -39,7 +39,7 @@ export class Timers {
     return this.#set(new PendingTimer(at, callback, this, false));
   }
 
-  /** As `set`, for what a caller awaits: the process does not end before it. */
+  /** Does what `set` does for a timer that a caller awaits: the process does not end before it. */
   setAwaited(at: number, callback: () => void): PendingTimer {
     return this.#set(new PendingTimer(at, callback, this, true));
   }

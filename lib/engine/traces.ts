@@ -10,7 +10,7 @@ import { type Asked, factsOf, type LockRequest } from './contender.js';
 const acquires: TracingChannel<unknown, AcquireMessage> = tracingChannel(LOCK_CHANNELS.acquire);
 const holds: TracingChannel<unknown, HoldMessage> = tracingChannel(LOCK_CHANNELS.hold);
 
-/** @returns what is filled in on the way of the call; undefined where nobody listens */
+/** @returns the message, which is filled in on the way of the call; undefined where nobody listens */
 export function beginAcquire(connection: string, asked: Asked): AcquireMessage | undefined {
   if (!acquires.hasSubscribers) return undefined;
   const { key, mode, label, template, owner } = factsOf(asked);
@@ -44,7 +44,7 @@ export function failAcquire(message: AcquireMessage, error: unknown, waitedMs: n
   endAcquire(message, 'failed', waitedMs);
 }
 
-/** What is told of a hold. */
+/** A hold, as far as those who listen to holds are told of it. */
 interface TracedHold {
   readonly request: LockRequest;
   readonly mode: LockMode;

@@ -7,16 +7,16 @@ export type Patience = 'waits' | 'tries';
 export class Wait {
   #error: LockError | undefined;
   #isOver = false;
-  /** What would have ended it after `succeed`. */
+  /** An error that came after `succeed`, and ends the wait if it goes on. */
   #tooLate: LockError | undefined;
   #reject: ((error: LockError) => void) | undefined;
 
-  /** The error that has ended it. */
+  /** The error that has ended the wait. */
   get error(): LockError | undefined {
     return this.#error;
   }
 
-  /** Whether what was waited for is there, or an error has ended the wait. */
+  /** Whether the wait has succeeded, or an error has ended it. */
   get isOver(): boolean {
     return this.#isOver || this.#error !== undefined;
   }
@@ -32,12 +32,12 @@ export class Wait {
     this.#reject?.(error);
   }
 
-  /** Is called when what was waited for is there: nothing ends the wait any more. */
+  /** The wait has what it was for, and nothing ends it any more. */
   succeed(): void {
     this.#isOver = true;
   }
 
-  /** What was there has gone again: the wait goes on, and what would have ended it meanwhile ends it now. */
+  /** The wait has lost again what it was for, and goes on. An error that came meanwhile ends it now. */
   goOn(): void {
     this.#isOver = false;
     if (this.#tooLate !== undefined) this.end(this.#tooLate);

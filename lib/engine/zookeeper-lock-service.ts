@@ -8,7 +8,7 @@ import type { LockHandle, MultiLockHandle } from '../lock/handle.js';
 import { type ProcessLocks, processLocks } from '../lock/process-locks.js';
 import { shown } from '../lock/shown.js';
 import type { LockSnapshot } from '../lock/snapshot.js';
-import { writerStanding } from '../queue/decide.js';
+import { writerState } from '../queue/decide.js';
 import type { ConnectionState } from '../session/connection-state.js';
 import { sessionIdText } from '../session/session-id.js';
 import type { Session } from '../session/session.js';
@@ -110,7 +110,7 @@ export class ZookeeperLockService extends LockService implements AsyncDisposable
 
   async acquireAll(keys: readonly KeyWithMode[], options: AcquireAllOptions = {}): Promise<MultiLockHandle> {
     const call = { ...this.#call(options), owner: callerOf(this.#engine.identifiers) };
-    return acquireAll(this.#engine, this.#engine.lockCalls, keys, options, call);
+    return acquireAll(this.#engine, keys, options, call);
   }
 
   async transaction<T>(work: TransactionWork<T>, ...more: never[]): Promise<T> {
@@ -138,7 +138,9 @@ export class ZookeeperLockService extends LockService implements AsyncDisposable
     const queuePath = lockCalls.check(key, {});
     const call = this.#call();
     await lockCalls.firstConnection(key, {}, call);
-    return scopes.run(key, call.deadline, {}, (scope) => inspectKey(this.#engine, key, queuePath, scope, freshness));
+    return scopes.run(key, call.deadline, {}, (scope) =>
+      inspectKey(this.#engine, { key, queuePath }, scope, freshness),
+    );
   }
 
   /** Refuses new requests from now on, and ends the calls that wait: the service is closing. Holders go on. */
@@ -209,7 +211,7 @@ export class ZookeeperLockService extends LockService implements AsyncDisposable
   override [sessionAccess](): SessionAccess {
     const { namespace, waitMs } = this.#settings;
     const queuePathOf = (key: string): string => this.#engine.lockCalls.check(key, {});
-    return { session: this.#engine.session, namespace, waitMs, queuePathOf, standingOf: writerStanding };
+    return { session: this.#engine.session, namespace, waitMs, queuePathOf, writerState };
   }
 
   /** Checks the options, and makes the deadline of the call, before anything else is done with them. */

@@ -8,7 +8,7 @@ export class FencingTokenRequiredError extends LockError {
   readonly code = 'FENCING_TOKEN_REQUIRED';
   readonly status = 428;
 
-  static override readonly outward: string = `This request needs a fencing token in the header ${FENCING_TOKEN_HEADER}: take the lock on what it writes, and send its token`;
+  static override readonly outward: string = `This request needs a fencing token in the header ${FENCING_TOKEN_HEADER}: acquire the lock on what it writes, and send its token`;
 }
 
 /** The node has another version than the caller read, or is there, or is not, against what was said. Nothing was written. */

@@ -15,7 +15,7 @@ import { quoted } from './shown.js';
  * | a handle of this process that is not for this                           | LockConfigurationError    |    500 |
  */
 
-const REPEAT = 'Take the lock again, read again, and repeat the work if it still makes sense';
+const REPEAT = 'Acquire the lock again, read again, and repeat the work if it still makes sense';
 const NO_RIGHT = 'which gives no right to write';
 
 /** @param written what is known of the write */
@@ -92,7 +92,7 @@ export function wrongSignedToken(key: string | undefined, what: string): Invalid
 
 export function signedByReader(key: string, mode: LockMode, resource: string): InvalidFencingTokenError {
   return new InvalidFencingTokenError(
-    `The signed token shows that ${visible(String(key))} is held as ${mode}, ${NO_RIGHT} to ${visible(resource)}: take the lock as ` +
+    `The signed token shows that ${visible(String(key))} is held as ${mode}, ${NO_RIGHT} to ${visible(resource)}: acquire the lock as ` +
       'exclusive or write, or upgrade it and sign again',
     key,
   );
@@ -159,7 +159,7 @@ export function assertMayWrite(
   const front = by === undefined ? '' : `${by}: `;
   const target = to === undefined ? '' : ` to ${visible(to)}`;
   throw new LockConfigurationError(
-    `${front}${key} is held as ${mode}, ${NO_RIGHT}${target}: take it as exclusive or write, or upgrade it`,
+    `${front}${key} is held as ${mode}, ${NO_RIGHT}${target}: acquire it as exclusive or write, or upgrade it`,
     key,
   );
 }

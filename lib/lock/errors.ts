@@ -120,9 +120,8 @@ export class LockQueueFullError extends LockError {
     key?: string,
     options: ErrorOptions & { readonly retryAfterMs?: number | undefined } = {},
   ) {
-    const { retryAfterMs, ...rest } = options;
-    super(details, key, rest);
-    this.retryAfterMs = retryAfterMs;
+    super(details, key, options);
+    this.retryAfterMs = options.retryAfterMs;
   }
 }
 
@@ -145,9 +144,8 @@ export class LockAbandonedError extends LockError {
     key?: string,
     options: ErrorOptions & { readonly abandoned?: AbandonedLock | undefined } = {},
   ) {
-    const { abandoned, ...rest } = options;
-    super(details, key, rest);
-    this.abandoned = abandoned;
+    super(details, key, options);
+    this.abandoned = options.abandoned;
   }
 }
 
@@ -194,9 +192,8 @@ export class LockLostError extends LockError {
     key?: string,
     options: ErrorOptions & { readonly evidence?: LossEvidence | undefined } = {},
   ) {
-    const { evidence, ...rest } = options;
-    super(details, key, rest);
-    this.evidence = evidence;
+    super(details, key, options);
+    this.evidence = options.evidence;
   }
 }
 

@@ -1,5 +1,7 @@
 import { Inject, type InjectionToken } from '@nestjs/common';
+import type { ModuleRef } from '@nestjs/core';
 import { LockService } from '../engine/lock-service.js';
+import { LockConfigurationError } from '../lock/errors.js';
 import { refuseMissingParentheses } from './metadata.js';
 
 export const DEFAULT_CONNECTION = 'default';
@@ -14,6 +16,22 @@ export function getLockServiceToken(name: string = DEFAULT_CONNECTION): Injectio
     `LockService '${name}' (provided by DistributedLockModule.forRoot({ name: '${name}', ... }), in a test by ` +
     `...provideLockTesting({ name: '${name}' }) from nestjs-zookeeper-lock/testing)`
   );
+}
+
+/**
+ * Finds a connection wherever in the application it was imported.
+ * @param by who asks for it, for the error
+ * @throws LockConfigurationError where there is no connection of this name
+ */
+export function connectionNamed(modules: ModuleRef, name: string, by: string): LockService {
+  try {
+    return modules.get<LockService>(getLockServiceToken(name), { strict: false });
+  } catch (cause) {
+    const text =
+      `${by}: there is no lock connection '${name}'. Import DistributedLockModule.forRoot(...) with this name, or check the ` +
+      'name that it was given';
+    throw new LockConfigurationError(text, undefined, { cause });
+  }
 }
 
 const NO_NAME =

@@ -164,14 +164,14 @@ function sharesFamily(mode: LockMode, node: QueueNode): boolean {
 }
 
 /** Whether a contender may write, as the names of a queue tell. */
-export type WriterStanding =
+export type WriterState =
   | { readonly kind: 'holds' }
   /** The node `behind` and others ahead of it are still there. */
   | { readonly kind: 'waits'; readonly behind: string }
   /** A reader, a name that is no contender, or an upgradeable contender that has not asked for its upgrade. */
   | { readonly kind: 'is no writer' };
 
-export function writerStanding(names: readonly string[], name: string): WriterStanding {
+export function writerState(names: readonly string[], name: string): WriterState {
   const own = parseNodeName(name);
   if (own === undefined || own.mode === 'read') return { kind: 'is no writer' };
   const decision = decide(names, name);

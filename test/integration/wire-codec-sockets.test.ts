@@ -166,7 +166,7 @@ describe('a link', () => {
       const book = new SocketDialer({ acl: [] });
       const first = new OpenLink(book, 'localhost', port);
       await first.connected;
-      // The patience of those who wait for a session ends.
+      // The time of those who wait for a session is up.
       if (what === 'is silent') first.link.destroy();
       else await first.closed;
 

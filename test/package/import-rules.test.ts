@@ -3,6 +3,7 @@ import { join, sep } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { breaches } from './import-rules/check.js';
 import { HOME_OF_OPTIONAL_PEER, type Manifest } from './import-rules/packages.js';
+import { type Room, ROOM_MAY_IMPORT } from './import-rules/zones.js';
 
 const root = join(import.meta.dirname, '..', '..');
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Manifest;
@@ -23,12 +24,28 @@ describe('the import rules', () => {
     expect(breaches(sources, manifest)).toEqual([]);
   });
 
+  it('allow no circle of rooms in the engine, of types neither', () => {
+    const rooms = Object.keys(ROOM_MAY_IMPORT) as Room[];
+
+    expect(rooms.filter((room) => roomsBelow(room).has(room))).toEqual([]);
+  });
+
   it('know the home of every optional peer', () => {
     const peers = Object.entries(manifest.peerDependenciesMeta ?? {}).filter(([, meta]) => meta.optional === true);
 
     expect(peers.map(([name]) => name).sort()).toEqual(Object.keys(HOME_OF_OPTIONAL_PEER).sort());
   });
 });
+
+/** The rooms of the engine that this one may import, those that they may import, and so on. */
+function roomsBelow(room: Room, found = new Set<Room>()): ReadonlySet<Room> {
+  for (const below of ROOM_MAY_IMPORT[room]) {
+    if (found.has(below)) continue;
+    found.add(below);
+    roomsBelow(below, found);
+  }
+  return found;
+}
 
 /** A library that keeps every rule; each case below adds one offence to it. */
 const GOOD: Record<string, string> = {
@@ -37,6 +54,7 @@ const GOOD: Record<string, string> = {
   'lib/lock/handle.ts': `export class Held {}`,
   'lib/lock/keys.ts': `export const keys = 1;`,
   'lib/lock/visible.ts': `export const visible = 1;`,
+  'lib/lock/in-turn.ts': `export const inTurn = 1;`,
   'lib/lock/errors.ts': `import { IntrinsicException } from '@nestjs/common';`,
   'lib/queue/order.ts': `import type { Held } from '../lock/handle.js';`,
   'lib/session/session.ts': `import { LockError } from '../lock/errors.js'; import { shared } from './core/shared.js';`,
@@ -51,6 +69,7 @@ const GOOD: Record<string, string> = {
   'lib/engine/acquire.ts': `import { order } from '../queue/order.js'; import type { Session } from '../session/session.js';`,
   'lib/nest/module.ts': `import { Module } from '@nestjs/common'; import { openLocks } from '../open.js';`,
   'lib/fencing/fence.ts': `import { Held } from '../lock/handle.js'; import type { Session } from '../session/session.js';`,
+  'lib/fencing/store.ts': `import { inTurn } from '../lock/in-turn.js';`,
   'lib/fencing/http/guard.ts': `import { Injectable } from '@nestjs/common'; import { methodsOf } from '../../nest/metadata.js';`,
   'lib/nest/metadata.ts': `export const methodsOf = 1;`,
   'lib/extras/metrics/counters.ts': `import { Held } from '../../lock/handle.js';`,
@@ -192,6 +211,12 @@ const OFFENCES: { offence: string; path: string; source: string; expected: strin
     path: 'lib/extras/dashboard/x.ts',
     source: `import { visible } from '../../lock/visible.js'; import { keys } from '../../lock/keys.js';`,
     expected: 'extras/dashboard may not import lock',
+  },
+  {
+    offence: 'an extra takes what runs the operations of a store in turn',
+    path: 'lib/extras/metrics/x.ts',
+    source: `import { inTurn } from '../../lock/in-turn.js';`,
+    expected: 'extras/metrics may not import lock',
   },
   {
     offence: 'fencing imports a file whose names are not public',

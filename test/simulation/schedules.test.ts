@@ -4,7 +4,7 @@ import { expectSeedsToHold } from '../support/simulation/expect-seeds.js';
 describe('The promises of a lock', () => expectSeedsToHold(1, 500));
 
 describe('The promises of a lock, which were once broken here,', () => {
-  // S of two ticks, the slowest network, and a lock taken just before the next ping.
+  // S of two ticks, the slowest network, and a lock acquired just before the next ping.
   expectSeedsToHold(30_100, 1);
   // A service closes while servers hold back what confirms its removals.
   expectSeedsToHold(5_410, 1);

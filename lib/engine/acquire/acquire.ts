@@ -12,7 +12,7 @@ import { describeKeptOut, describeRefusedHeartbeat } from '../error-texts.js';
 import type { Hold } from '../hold/hold.js';
 import type { PendingTimer, Timers } from '../timers.js';
 import { Latch, type Patience } from '../wait.js';
-import { enqueue, type Enqueued, type EnqueueParts } from './enqueue.js';
+import { enqueue, type EnqueuedContender, type EnqueueParts } from './enqueue.js';
 import type { KeyQueue } from './key-queue.js';
 import {
   Busy,
@@ -91,7 +91,11 @@ export class Acquire {
   }
 
   /** The contender joins those of its process, and enters when its turn comes. If it never does, it leaves. */
-  #join({ contender, listed, creation }: Enqueued, scope: CallScope, patience: Patience): Outcome | Promise<Outcome> {
+  #join(
+    { contender, listed, creation }: EnqueuedContender,
+    scope: CallScope,
+    patience: Patience,
+  ): Outcome | Promise<Outcome> {
     const { session, janitor, keyQueues, holderInFront, rules } = this.#parts;
     const { request } = contender;
     if (session.identity !== contender.session) {

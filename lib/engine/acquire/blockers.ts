@@ -12,7 +12,7 @@ import {
 import type { Session } from '../../session/session.js';
 import type { QueueMember } from './queue-member.js';
 
-/** Is told what becomes of the nodes that are watched. */
+/** Hears what becomes of the nodes that are watched. */
 export interface BlockersListener {
   /** @param wasHolder whether its contender held the lock and has released it, so that nobody is left who was ahead of it */
   removed(name: string, wasHolder: boolean): void;
@@ -84,8 +84,8 @@ export class Blockers {
       return;
     }
     const path = `${this.#queuePath}/${name}`;
-    // With others ahead, a removal alone does not say whose turn has come. Who lets others in beside it leaves no mark, nor does a
-    // client of another make.
+    // With others ahead, a removal alone does not say whose turn has come. A contender that lets others in beside it leaves no mark,
+    // nor does a client of another make.
     const leavesMark = ours && (mode === 'exclusive' || mode === 'write');
     const markPath = leavesMark && excludesAll && !alone ? releaseMark(path) : undefined;
     const watch: BlockerWatch = new BlockerWatch(markPath, (event) => this.#changed(name, watch, event));

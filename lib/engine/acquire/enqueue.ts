@@ -9,9 +9,8 @@ import {
   type GetRequest,
   type ListRequest,
   type Outcome,
-  type Stat,
 } from '../../session/requests.js';
-import type { Session, SessionIdentity } from '../../session/session.js';
+import type { Session } from '../../session/session.js';
 import type { CallScope } from '../bounds/call-scope.js';
 import type { Identifiers } from '../bounds/owner-context.js';
 import { Contender, type LockRequest } from '../contender.js';
@@ -24,7 +23,7 @@ import type { Parents } from '../upkeep/key-nodes.js';
 import type { KeyQueues } from './key-queues.js';
 import type { Creation } from './queue-member.js';
 
-/** What it takes to create a contender. */
+/** The parts of a lock service that create a contender. */
 export interface EnqueueParts {
   readonly session: Session;
   readonly link: LinkState;
@@ -33,16 +32,16 @@ export interface EnqueueParts {
   readonly identifiers: Identifiers;
   readonly keyQueues: KeyQueues;
   readonly lists: ListsBehindWrites;
-  /** What the contender says of itself. */
+  /** Makes the data of the contender's node. */
   readonly describe: (request: LockRequest) => string;
   /** A contender that others may have seen is gone, and its call queues again. */
   readonly onRequeued: (request: LockRequest, reason: 'session-ended' | 'removed' | 'lost') => void;
 }
 
 /** A contender whose node was just created. */
-export interface Enqueued {
+export interface EnqueuedContender {
   readonly contender: Contender;
-  /** The list that was asked for behind its create; undefined where the queue is still to be looked at. */
+  /** The list that was asked for behind the create; undefined where the queue is still to be looked at. */
   readonly listed: Children | undefined;
   /** Must be ended when the contender has joined those of its process. */
   readonly creation: Creation;
@@ -57,7 +56,7 @@ export async function enqueue(
   request: LockRequest,
   scope: CallScope,
   always: 'lists' | undefined,
-): Promise<Enqueued> {
+): Promise<EnqueuedContender> {
   const { session, link, parents, janitor, identifiers, keyQueues } = parts;
   const { key, queuePath } = request;
   /** The id of the last contender that was sent, as long as its node, or a parent made for it, may be there. */
@@ -94,7 +93,7 @@ export async function enqueue(
       const answer = answerOf(outcomes, reads);
       if (!(answer.created instanceof SessionError)) {
         parents.seen(queuePath, request.usesRecord && isKept(answer.parents));
-        const contender = contenderOf(parts, request, answer.created.path, id, answer.created.stat, identity);
+        const contender = contenderOf(session, creation, answer.created);
         if (!failedWith(answer.listed, 'TOO_LARGE'))
           return {
             contender,
@@ -115,9 +114,9 @@ export async function enqueue(
         }
         parents.vanished(queuePath);
       } else if (refused.outcomeUnknown) {
-        const found = await findAgain(parts, request, id, identity, scope);
+        const found = await findAgain(parts, creation, scope);
         if (found !== undefined) return { contender: found, listed: undefined, creation };
-        // With the session its node is gone from the queue, where others may have seen it.
+        // The node has gone with its session from the queue, where others may have seen it.
         if (session.identity !== identity) parts.onRequeued(request, 'session-ended');
         // Otherwise the create was never carried out, or the node was removed since: the next try may do.
       } else if (refused.code !== 'NOT_CONNECTED' && refused.code !== 'THROTTLED') throw refusal(refused, key);
@@ -161,16 +160,12 @@ function isKept(parents: readonly unknown[]): boolean {
   return !(keeper instanceof SessionError) || keeper.code === 'NODE_EXISTS';
 }
 
-/** After a create whose answer was lost: finds the contender, if the create was carried out. */
-async function findAgain(
-  parts: EnqueueParts,
-  request: LockRequest,
-  id: string,
-  identity: SessionIdentity,
-  scope: CallScope,
-): Promise<Contender | undefined> {
+/** Finds the contender after a create whose answer was lost, if that was carried out. */
+async function findAgain(parts: EnqueueParts, creation: Creation, scope: CallScope): Promise<Contender | undefined> {
   const { session, link, janitor, lists } = parts;
-  const { key, queuePath } = request;
+  const { id } = creation;
+  const { identity } = creation.queue;
+  const { key, queuePath } = creation.request;
   for (;;) {
     await link.whenUp(scope);
     if (session.identity !== identity) break;
@@ -188,22 +183,15 @@ async function findAgain(
     if (found instanceof SessionError) continue;
     // A node counts only if this session owns it.
     if (found.stat.ephemeralOwner !== identity.id) break;
-    return contenderOf(parts, request, path, id, found.stat, identity);
+    return contenderOf(session, creation, { path, stat: found.stat });
   }
   // The node belongs to another session: it ends with that one, or with the sweep.
   void janitor.sweep(queuePath, id);
   return undefined;
 }
 
-function contenderOf(
-  { session }: EnqueueParts,
-  request: LockRequest,
-  path: string,
-  id: string,
-  stat: Stat,
-  identity: SessionIdentity,
-): Contender {
-  return new Contender(request, id, new OwnNode(session, path), stat, identity);
+function contenderOf(session: Session, { request, id, queue }: Creation, { path, stat }: Created): Contender {
+  return new Contender(request, id, new OwnNode(session, path, queue.identity), stat);
 }
 
 /** The error where not even the topmost node can be made. */

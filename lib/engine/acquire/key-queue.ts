@@ -5,7 +5,7 @@ import { failedWith, isAboutTheLink, SessionError } from '../../session/errors.j
 import type { Children } from '../../session/requests.js';
 import type { Session, SessionIdentity } from '../../session/session.js';
 import { IndexedSet } from '../collections.js';
-import type { Contender, Guard, Leaving, LockRequest, Place } from '../contender.js';
+import type { Contender, Guard, Leaving, LockRequest } from '../contender.js';
 import type { Hold } from '../hold/hold.js';
 import { refusal } from '../error-texts.js';
 import type { LinkState } from '../upkeep/link-state.js';
@@ -129,7 +129,7 @@ export class KeyQueue {
   }
 
   /** The contenders of this process: in their order, and then those that are being created. */
-  *places(): Generator<Place> {
+  *contenders(): Generator<Contender | Creation> {
     for (const { contender } of this.#members) yield contender;
     yield* this.#creating.all();
   }

@@ -5,9 +5,9 @@ import type { LinkState } from '../upkeep/link-state.js';
 import { KeyQueue } from './key-queue.js';
 import { Creation } from './queue-member.js';
 
-/** What is known of a queue is kept for so long after the last contender of this process has left it. */
+/** An empty queue, and what is known of it, is kept for so long after the last contender of this process has left. */
 const KEPT_FOR_MS = 2_000;
-/** What is known is kept for so many queues that are empty; the oldest are forgotten first. */
+/** So many empty queues are kept at the most; the oldest are forgotten first. */
 const MAX_KEPT = 1_000;
 
 /**
@@ -72,7 +72,7 @@ export class KeyQueues {
     return this.#creates >= MANY_CREATES;
   }
 
-  /** As `of`, but makes no queue where there is none. */
+  /** Does what `of` does, and makes no queue where there is none. */
   find(queuePath: string): KeyQueue | undefined {
     const queue = this.#queues.get(queuePath);
     return queue?.identity === this.#session.identity ? queue : undefined;

@@ -18,16 +18,16 @@ import { Busy, type RecordRules } from './obstacles.js';
 
 export type AcquiredLock = OwnedLock<Hold>;
 
-/** What is known of a call besides its key and its options. */
+/** The facts of a call besides its key and its options. */
 export interface Call {
   /** The lock service that is asked: the locks around the caller belong to services. */
   readonly service: object;
   readonly deadline: Deadline;
   /** @default that of the locks around the caller, or a new one */
   readonly owner?: string;
-  /** Aborts when what the lock was to be a part of is over. Its reason is the `LockError` that ends the wait. */
+  /** Aborts when the group of locks that this one was for is over. Its reason is the `LockError` that ends the wait. */
   readonly end?: AbortSignal;
-  /** Adds to the scope what else may end the wait. */
+  /** Lets something else end the wait, too, by adding it to the scope. */
   readonly limit?: ((scope: CallScope) => void) | undefined;
 }
 
@@ -35,12 +35,12 @@ export interface Call {
 export interface StandIn {
   /** Ends a wait for ZooKeeper while there is still time for the lock that stands in. */
   limit(scope: CallScope): void;
-  /** Tells the application of it. @returns the calls for the lock that stands in */
+  /** Tells the application that another lock stands in. @returns the calls for that lock */
   degrade(request: LockRequest): LockCalls;
 }
 
 export interface LockCallsParts {
-  /** What the channels call the lock service. */
+  /** The name of the lock service on its channels. */
   readonly connection: string;
   readonly scope: LockScope;
   readonly acquire: Acquire;
@@ -152,7 +152,7 @@ export class LockCalls {
     call.deadline.putOff(deadline.startedAt);
   }
 
-  /** As `firstConnection`, for a call that is to acquire a lock: that it fails is an event. */
+  /** Does what `firstConnection` does for a call that is to acquire a lock, whose failure is an event. */
   firstConnectionToAcquire(key: string, options: AcquireOptions, call: Call): Promise<void> | undefined {
     const connected = this.firstConnection(key, options, call);
     if (connected === undefined) return undefined;
@@ -191,7 +191,7 @@ export class LockCalls {
     return this.#parts.scopes.open(key, deadline, { signal: options.signal, end });
   }
 
-  /** Adds to the scope what else may end the wait. */
+  /** Lets something else end the wait, too, by adding it to the scope. */
   #limit(scope: CallScope, request: LockRequest, { limit }: Call): void {
     scope.request = request;
     limit?.(scope);
@@ -202,7 +202,7 @@ export class LockCalls {
     if (this.#isRefusing) throw closedError();
     const { namespace, records, connection } = this.#parts;
     const asked = this.#asked(key, options, call);
-    // Each member by its name: to spread an object takes longer than all else that is done here.
+    // Members are named one by one, as to spread an object takes longer than all else that is done here.
     return {
       key,
       options,

@@ -21,19 +21,19 @@ import type { Patience } from '../wait.js';
 import type { KeyQueue } from './key-queue.js';
 import type { KeyQueues } from './key-queues.js';
 
-/** What else may keep out a contender whose turn has come: holders of this process that the queue does not know, the record of the key. */
+/** The rules that may keep out a contender whose turn has come, by holders that the queue does not know and by the key's record. */
 export interface EntryRules extends ExclusionRules {
   /** Whether the call has to read the record of its key before it enters. A try reads it for `keepsOut`. */
   readsRecord(request: LockRequest, queue: Pick<KeyQueue, 'hasRecord'> | undefined): boolean;
   /** @returns 'passed'; undefined when the queue must be looked at again; 'kept out' to one that only tries */
   pass(contender: Contender, scope: CallScope, patience: Patience): Promise<'passed' | 'kept out' | undefined>;
-  /** What keeps out a try that finds nobody in its way. `parent`: the key's node as it was read before the list. */
+  /** Says what keeps out a try that finds nobody in its way. @param parent the key's node as it was read before the list */
   keepsOut(request: LockRequest, parent: Outcome<GetRequest>, listed: Children): KeptOut | undefined;
 }
 
 /** A bound on how many may be ahead of a call that joins a queue. */
 export interface QueueBound {
-  /** Whether there is one for this call. */
+  /** Whether this call has a bound. */
   limits(request: LockRequest): boolean;
   /**
    * Lets the call join the queue, by `join`, if no more are ahead than it allows.
@@ -42,7 +42,7 @@ export interface QueueBound {
   joinWithin<T>(request: LockRequest, scope: CallScope, join: () => Promise<T>): Promise<T>;
 }
 
-/** What the options of a call mean for the record of its key. */
+/** The rules that say what the options of a call mean for the record of its key. */
 export interface RecordRules {
   isUsedBy(options: AcquireOptions): boolean;
   /** @throws LockConfigurationError */
@@ -110,7 +110,7 @@ export class HolderInFront {
     this.#rules = rules;
   }
 
-  /** Says it by what is known already. @returns undefined where nothing is known */
+  /** Names the holder by what this process knows already. @returns undefined where it knows nothing */
   describe(queue: KeyQueue, path: string, owner: string): string | undefined {
     if (queue.holder !== undefined) return describeOwn(queue.holder, owner);
     const { head } = queue.known;
@@ -123,13 +123,13 @@ export class HolderInFront {
 
   /** Finds out who holds the lock shortly before a wait times out. */
   lookBeforeEnd(queue: KeyQueue, { deadline }: CallScope): PendingTimer {
-    // That is one read for all that wait in the queue, and none for calls that end earlier. The error does not wait for the answer.
+    // One read serves all calls that wait in the queue, and calls that end earlier cost none. The error does not wait for the answer.
     const beforeMs = Math.min(LOOKS_BEFORE_END_MS, (deadline.at - this.#clock.now()) * LOOKS_BEFORE_END_PART);
     return this.#timers.set(deadline.at - beforeMs, () => queue.readHead());
   }
 
   /**
-   * Says it for a call that did not wait, by the names of the nodes and by what this process holds, without a read.
+   * Names the holder for a call that did not wait, by the names of the nodes and by what this process holds, without a read.
    * @param blocking the nodes in its way; none where a rule keeps it out
    */
   describeBlocking(request: LockRequest, blocking: readonly QueueNode[]): string | undefined {

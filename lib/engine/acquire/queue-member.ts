@@ -1,19 +1,19 @@
 import { blocks, type Refusal } from '../../queue/decide.js';
 import type { QueueNode } from '../../queue/node-name.js';
 import type { Member } from '../collections.js';
-import type { Contender, LockRequest, Place } from '../contender.js';
+import type { Contender, LockRequest } from '../contender.js';
 import type { Hold } from '../hold/hold.js';
 import type { KeyQueue } from './key-queue.js';
 
-/** What its queue tells a contender. */
+/** The news that a contender gets from its queue. */
 export type Turn =
-  /** It has entered: the lock was handed over, or the newest list let it hold. */
+  /** The contender has entered: the lock was handed over, or the newest list let it hold. */
   | { readonly kind: 'holds'; readonly hold: Hold }
   /** No other contender is in its way, but it could not enter at once: its session is to be proved to live, or a rule keeps it out. */
   | { readonly kind: 'first' }
   /** As `first`, where an upgrader may have overlooked it: the data of the intents say whether it may enter. */
   | { readonly kind: 'first if named'; readonly intents: readonly QueueNode[] }
-  /** Somebody has removed its node. */
+  /** Somebody has removed the contender's node. */
   | { readonly kind: 'removed' }
   | { readonly kind: 'session ended' };
 
@@ -21,9 +21,9 @@ export type Turn =
 export interface Entrant {
   /** Enters in this very turn of the event loop, unless something else keeps it out. */
   tryEnter(): Hold | undefined;
-  /** The queue was read: who is ahead of it is known. */
+  /** The queue was read, and shows who is ahead of the contender. */
   isSeen(): void;
-  /** Other contenders are in its way. */
+  /** Other contenders are in the way of this one. */
   standsBehind(): void;
   explain(refusal: Refusal): Error;
 }
@@ -37,7 +37,7 @@ type State = 'waits' | 'called' | 'holds';
 
 /** A contender among those of its process. */
 export class QueueMember {
-  /** Whether a list has come that was asked for behind its create: all that can ever be ahead of it were in that list. */
+  /** Whether a list has come that was asked for behind the create: all contenders that can ever be ahead were in that list. */
   isSeen = false;
   #state: State = 'waits';
   #hold: Hold | undefined;
@@ -50,7 +50,7 @@ export class QueueMember {
     private readonly countAhead: (member: QueueMember) => number,
   ) {}
 
-  /** How many are ahead in the queue, as far as they are known, if it has to wait for any of them. */
+  /** How many contenders are ahead, as far as they are known; 0 where it has to wait for none of them. */
   get ahead(): number {
     return this.countAhead(this);
   }
@@ -85,7 +85,7 @@ export class QueueMember {
     else settle.resolve(turn);
   }
 
-  /** @returns what it was told, if anything, for a call that does not wait */
+  /** @returns the news that is there already, for a call that does not wait */
   told(): Turn | undefined {
     const told = this.#told;
     this.#told = undefined;
@@ -93,7 +93,7 @@ export class QueueMember {
     return told;
   }
 
-  /** Settles with what it is told next. */
+  /** Settles with the next news. */
   turn(): Promise<Turn> {
     const told = this.#told;
     this.#told = undefined;
@@ -110,17 +110,18 @@ export class QueueMember {
 }
 
 /** A contender of this process that is being created. */
-export class Creation implements Place, Member {
+export class Creation implements Member {
   setIndex = -1;
 
   constructor(
     readonly queue: KeyQueue,
     readonly request: LockRequest,
+    /** The id in the name of its node. */
     readonly id: string,
     private readonly onEnd: (creation: Creation) => void,
   ) {}
 
-  /** It has joined its queue, or its call gives up. Calling it again does nothing. */
+  /** Must be called when the contender has joined its queue, or its call gives up. Calling it again does nothing. */
   end(): void {
     this.onEnd(this);
   }

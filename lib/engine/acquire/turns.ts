@@ -4,26 +4,26 @@ import type { Blockers } from './blockers.js';
 import type { KnownQueue } from './known-queue.js';
 import type { QueueMember } from './queue-member.js';
 
-/** So many members are looked for before their turn; one look covers all that have joined, however many they are. */
+/** The queue is looked at for so many members before their turn; one look covers all that have joined, however many they are. */
 const LOOKED_FOR_EARLY = 64;
 
-/** What a decision rests on. */
+/** The news that a decision rests on. */
 export type Basis =
   | 'a new list'
-  /** The nearest one in the way was removed. */
+  /** The nearest contender in the way was removed. */
   | 'a removal'
   /** A member has left that excluded everybody, by releasing its lock or giving up its wait: its node is still there. */
   | 'a hand-over'
   | 'no news';
 
 /**
- * Members that hold by a hand-over, or are only looked for first, until the servers have shown that their nodes were there when the
+ * Members that hold by a hand-over, or that wait for a look first, until the servers have shown that their nodes were there when the
  * node in front of them went.
  */
 export class Unconfirmed implements Guard {
   readonly #members = new Set<QueueMember>();
 
-  /** What the removal of the one in front of them must be guarded with. */
+  /** The guard of the removal of the node in front of these members; undefined where there are none. */
   get guard(): Guard | undefined {
     return this.#members.size > 0 ? this : undefined;
   }
@@ -49,9 +49,9 @@ export class Unconfirmed implements Guard {
   }
 }
 
-/** What turns are decided with. */
+/** The parts of a queue that its turns need. */
 export interface TurnParts {
-  /** In the order of their creation. */
+  /** The members in the order of their creation. */
   readonly members: readonly QueueMember[];
   readonly known: KnownQueue;
   readonly blockers: Blockers;
@@ -74,7 +74,7 @@ export class Turns {
 
   /** Goes through the members in their order, as far as anybody's turn can have come. */
   decide(basis: Basis, covered: readonly QueueMember[] = []): void {
-    // A member that enters is told of in an event, and the listener may release another lock of this queue at once.
+    // An event tells of a member that enters, and its listener may release another lock of this queue at once.
     if (this.#isDeciding) {
       if (this.#nextBasis !== 'a hand-over') this.#nextBasis = basis;
       return;
@@ -113,7 +113,7 @@ export class Turns {
         if (watched !== undefined) (wanted ??= new Set()).add(watched);
         mustLook ||= member.waits && !member.isSeen;
       }
-      // Somebody has left meanwhile: the members are gone through again from the start.
+      // A member has left meanwhile, so the loop begins again with the first one.
       if (this.#nextBasis !== undefined) return;
       if (member.excludesAll) break;
     }
@@ -126,7 +126,7 @@ export class Turns {
   /** @returns the node that the member waits for, if it is watched */
   #call(member: QueueMember, basis: Basis): string | undefined {
     if (!member.isSeen) {
-      // The look that it waits for may show its node as it was before the one in front of it goes.
+      // The member waits for a look, which may show its node as it was before the one in front of it goes.
       if (basis === 'a hand-over') this.unconfirmed.add(member);
       return undefined;
     }
@@ -158,7 +158,7 @@ export class Turns {
     basis: Basis,
   ): string | undefined {
     const { blockers } = this.#parts;
-    // Of several ahead, those further ahead most likely went before the nearest did.
+    // Contenders further ahead most likely went before the nearest one did.
     if (basis === 'a removal' && !blockers.has(watch.name)) {
       member.isSeen = false;
       return undefined;
@@ -171,7 +171,7 @@ export class Turns {
   #letEnter(member: QueueMember, basis: Basis): void {
     // A new list shows the node, and so does the watch on it, which has not fired.
     const isShown = basis === 'a new list' || (member.excludesAll && member.contender.node.isWatched);
-    // The transaction that removes the node of the one before it will find it in its place.
+    // The transaction that removes the node of the member before it will find this member's node there.
     const isGuarded = basis === 'a hand-over';
     const hold = isShown || isGuarded ? member.entrant.tryEnter() : undefined;
     if (hold !== undefined) {
@@ -179,7 +179,7 @@ export class Turns {
       member.tell({ kind: 'holds', hold });
     } else if (isShown) member.tell({ kind: 'first' });
     else {
-      // Nothing shows it: the member is looked for first, as one that was not seen is.
+      // Nothing shows the node, so a look comes first, as for a member that was not seen.
       member.isSeen = false;
       if (isGuarded) this.unconfirmed.add(member);
     }

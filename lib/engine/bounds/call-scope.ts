@@ -17,15 +17,15 @@ export interface Ends {
   readonly end?: AbortSignal | undefined;
 }
 
-/** What a call must know of the link to ZooKeeper to explain its time-out. */
+/** The facts about the link to ZooKeeper that explain a call's time-out. */
 interface LinkFacts {
   readonly isUp: boolean;
   readonly state: ConnectionState;
-  /** What went wrong with each server, for people; '' where nothing did. */
+  /** Says what went wrong with each server, for people; '' where nothing did. */
   describeFailures(): string;
 }
 
-/** Where a call stands in the queue of its key. */
+/** The place of a call in the queue of its key. */
 export interface QueuePlace {
   /** How many are ahead, if it has to wait for any of them. */
   readonly ahead: number;
@@ -94,7 +94,7 @@ export class CallScope extends Wait implements Member {
     return timeoutError(this.link, this.key, this.deadline, this.openedAt);
   }
 
-  /** Is called when it is one of the open scopes, with the timer of its deadline. */
+  /** Must be called when the scope is one of the open ones, with the timer of its deadline. */
   opened(open: CallScopes, timer: PendingTimer): void {
     this.#open = open;
     this.#timer = timer;
@@ -104,7 +104,7 @@ export class CallScope extends Wait implements Member {
     (this.#cleanups ??= []).push(cleanup);
   }
 
-  /** Called when the call is over. Removes the timer and the listeners that were set for it. */
+  /** Must be called when the call is over. It removes the timer and the listeners that were set for the call. */
   dispose(): void {
     const cleanups = this.#cleanups ?? [];
     this.#cleanups = undefined;

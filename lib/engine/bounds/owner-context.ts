@@ -13,7 +13,7 @@ import { contenderId } from '../../queue/node-name.js';
 export interface OwnedHold {
   readonly mode: LockMode;
   readonly isReleased: boolean;
-  /** Who acquired it, and how long ago, as a clause. */
+  /** Says who acquired the lock, and how long ago, as a clause. */
   readonly acquiredBy: string;
 }
 
@@ -89,7 +89,7 @@ export async function runInFrame<T>(frame: OwnerFrame, work: () => T | PromiseLi
 export function detached<T>(work: () => T): T {
   // A promise would be too late: its work has begun inside the lock already.
   checkFunction('work', work, 'detached(() => publish())');
-  // Where no lock is around, there is nothing to leave; and Node makes every promise dearer once a storage has been run.
+  // A caller without a lock around it has nothing to leave, and Node makes every promise dearer once a storage has been run.
   return storage.getStore() === undefined ? work() : storage.run(undefined, work);
 }
 

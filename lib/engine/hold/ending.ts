@@ -13,10 +13,10 @@ import type { LinkState } from '../upkeep/link-state.js';
 import type { HoldParts } from './hold-parts.js';
 import type { Hold } from './hold.js';
 
-/** Why a lock is lost. An intervention says that somebody has broken it. */
+/** The reason why a lock is lost. An intervention says that somebody has broken it. */
 export type WhyLost = UntoldLoss | Intervention;
 
-/** What is told of a loss, in its event and to the holder. */
+/** The facts of a loss that its event and its holder are told. */
 export interface Loss {
   readonly reason: LossReason;
   readonly heldMs: number;
@@ -27,13 +27,13 @@ export interface Loss {
 export function lossOf({ session, link }: HoldParts, { request, ageMs, contender }: Hold, why: WhyLost): Loss {
   const heldMs = Math.round(ageMs);
   const evidence = lossEvidence(session, link.downMs, contender.session.timeoutMs);
-  if (typeof why === 'object')
-    return { reason: 'broken', heldMs, evidence, error: brokenError(request.key, heldMs, evidence, why) };
-  const error = lossError(why, request.key, heldMs, evidence, session.heartbeatRefusal);
+  const lost = { key: request.key, heldMs, evidence };
+  if (typeof why === 'object') return { reason: 'broken', heldMs, evidence, error: brokenError(lost, why) };
+  const error = lossError(why, lost, session.heartbeatRefusal);
   return { reason: why, heldMs, evidence, error };
 }
 
-/** Why a lock that nobody has called lost is not held at this moment; undefined where it is. */
+/** Says why a lock that nobody has called lost is not held at this moment; undefined where it is held. */
 export function doubtOf(
   session: Session,
   { contender, heldSince }: Hold,
@@ -71,7 +71,7 @@ export class BrokenHolds extends IndexedSet<Hold> {
 
 const NOTHING: readonly MultiPart[] = [];
 
-/** What an orderly release does besides removing the node. */
+/** Makes the changes that go with an orderly release, besides removing the node. */
 export function orderlyRelease({ session }: HoldParts, contender: Contender): readonly MultiPart[] {
   // Without transactions no mark can go with the removal, and a refused one would only hold the removal up.
   if (!session.hasMultis) return NOTHING;

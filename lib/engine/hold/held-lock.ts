@@ -136,8 +136,7 @@ export class HeldLock extends LockHandle {
     checkOption('belowMs', belowMs, mustBeMillisecondsAboveZero(), this.key);
     checkFunction('callback', callback, 'onRemaining(3_000, (remainingMs) => { ... })', this.key);
     this.assertHeld();
-    const { session, timers } = this.#parts;
-    const warning = new RemainingWatch(this, session, timers, belowMs, callback);
+    const warning = new RemainingWatch(this.#parts, this, belowMs, callback);
     const warnings = (this.#hold.warnings ??= new Set()).add(warning);
     const stop = (): void => {
       warning.stop();
@@ -193,7 +192,7 @@ export interface Footing {
 export async function untilDoneOrLost<T>(work: Promise<T>, footing: Footing, events: LockEvents): Promise<T> {
   const reportIfLate = (error: unknown): void => {
     const hold = footing.lostHold;
-    // What was put right while others were still kept out is not late.
+    // Work that put things right while others were still kept out is not late.
     if (hold?.isBroken === true && error === undefined) return;
     if (hold !== undefined) events.next({ ...hold.facts(), type: 'late-result', error });
   };

@@ -15,7 +15,7 @@ import type { Holders } from './holders.js';
 
 /** The parts of a lock service that a held lock needs. */
 export interface HoldParts {
-  /** What the channels call the lock service. */
+  /** The name of the lock service on its channels. */
   readonly connection: string;
   readonly session: Session;
   readonly link: LinkState;
@@ -38,7 +38,7 @@ export type FactsOfHold = FactsOfRequest & { readonly token: bigint | undefined 
 
 export function factsOfHold({ request, mode, token }: Hold, scope: LockScope): FactsOfHold {
   const { key, label, template, owner } = factsOf(request);
-  // Each member by its name: to spread an object takes longer than to make one.
+  // Members are named one by one, as to spread an object takes longer than to make one.
   return { key, mode, label, template, owner, token: scope === 'fleet' ? token : undefined };
 }
 

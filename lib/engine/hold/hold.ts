@@ -28,22 +28,22 @@ export class Hold implements Member, Footing, OwnedHold {
   setIndex = -1;
   /** Set and cancelled by `Holders`. */
   watchTimer: PendingTimer | undefined;
-  /** Early warnings that its handles have asked for. */
+  /** The early warnings that handles have asked for. */
   warnings: Set<RemainingWatch> | undefined;
   readonly token: bigint;
   readonly heldSince: number;
-  /** Hear of the loss or the release. */
+  /** The listeners that hear of the loss or the release. */
   #listeners: Set<(error: () => LockLostError) => void> | undefined;
   #state: State = { name: 'held' };
   #mode: LockMode;
-  /** After an upgrade: the node that keeps readers out. */
+  /** The node that keeps readers out after an upgrade. */
   #intent: OwnNode | undefined;
   #handles = 0;
   #controller: AbortController | undefined;
   #recordWrites: RecordWrites | undefined;
   #upgrades: UpgradeTurns | undefined;
   #tokenText: string | undefined;
-  /** Most locks have no end of their own. */
+  /** Undefined for most locks, which have no end of their own. */
   #leases: Leases | undefined;
 
   constructor(
@@ -80,7 +80,7 @@ export class Hold implements Member, Footing, OwnedHold {
     return this.#mode;
   }
 
-  /** Who acquired it, and how long ago, as a clause. */
+  /** Says who acquired the lock, and how long ago, as a clause. */
   get acquiredBy(): string {
     const { label } = this.request.options;
     return `acquired${label === undefined ? '' : ` by ${label}`} ${Math.round(this.ageMs)} ms ago`;
@@ -90,7 +90,7 @@ export class Hold implements Member, Footing, OwnedHold {
     return this.parts.session.clock.now() - this.heldSince;
   }
 
-  /** How long its call waited for it. */
+  /** How long the call waited for the lock. */
   get waitedMs(): number {
     return Math.round(this.heldSince - this.request.askedAt);
   }
@@ -121,7 +121,7 @@ export class Hold implements Member, Footing, OwnedHold {
     return this.contender.abandoned;
   }
 
-  /** Whether somebody has broken it, and the work under it goes on, to put right what is half done. */
+  /** Whether somebody has broken the lock, and the work under it goes on, to put right what is half done. */
   get isBroken(): boolean {
     return this.parts.brokenHolds.has(this);
   }
@@ -147,7 +147,7 @@ export class Hold implements Member, Footing, OwnedHold {
     return doubt === undefined;
   }
 
-  /** Why it is not held; undefined while it is. */
+  /** The error that says why the lock is not held; undefined while it is. */
   lossError(): LockLostError | undefined {
     if (this.isHeld()) return undefined;
     return this.#state.name === 'lost' ? this.#state.error : this.#releasedError();
@@ -180,15 +180,15 @@ export class Hold implements Member, Footing, OwnedHold {
     return new HeldLock(this.parts, this);
   }
 
-  /** Called when a lock that was acquired together with this one is lost, with the error of that. */
+  /** Must be called when a lock that was acquired together with this one is lost, with the error of that loss. */
   loseWithSiblings(cause: LockLostError): void {
     // A second handle belongs to a caller that knows nothing of the other locks, and keeps its own.
     if (this.#handles === 1) this.lose('sibling-lost', cause instanceof LockBrokenError);
   }
 
-  /** Is called when the lock is given back by the call that was to hand it out together with others. */
+  /** Must be called before a call releases the lock that it did not hand out, as it did not get the others. */
   unused(): void {
-    // Whoever has another handle was told.
+    // Another handle has told its caller what the contender found.
     if (this.#handles === 1) this.contender.record?.unused();
   }
 
@@ -217,7 +217,7 @@ export class Hold implements Member, Footing, OwnedHold {
     this.endsSooner();
   }
 
-  /** Its end may be nearer than it was. */
+  /** Must be called when the end of the lock may be nearer than it was. */
   endsSooner(): void {
     for (const warning of this.warnings ?? []) warning.look();
   }
@@ -227,10 +227,10 @@ export class Hold implements Member, Footing, OwnedHold {
     this.lease(leaseholder(this.#leases, [handle, this], this.request.key), leaseMs);
   }
 
-  /** Called when an upgrade is complete. From then on its intent is one of the hold's nodes. */
+  /** Must be called when an upgrade is complete. From then on its intent is one of the hold's nodes. */
   upgraded(intentPath: string): void {
     this.#mode = 'write';
-    this.#intent = new OwnNode(this.parts.session, intentPath);
+    this.#intent = new OwnNode(this.parts.session, intentPath, this.contender.session);
     this.#intent.onGone(() => this.#gone());
     this.watchOwn();
   }

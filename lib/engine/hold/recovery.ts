@@ -1,5 +1,6 @@
 import type { AcquireOptions } from '../../lock/acquire-options.js';
 import { LockConfigurationError } from '../../lock/errors.js';
+import { InTurn } from '../../lock/in-turn.js';
 import { failedWith, isAboutTheLink, SessionError } from '../../session/errors.js';
 import { check, multi } from '../../session/requests.js';
 import { frameFor, type LockEvents, type OwnedLock, runInFrame } from '../bounds/owner-context.js';
@@ -14,7 +15,7 @@ import type { Hold } from './hold.js';
 export class RecordWrites {
   readonly #parts: HoldParts;
   readonly #hold: Hold;
-  #last: Promise<unknown> | undefined;
+  readonly #turns = new InTurn();
 
   constructor(parts: HoldParts, hold: Hold) {
     this.#parts = parts;
@@ -23,13 +24,13 @@ export class RecordWrites {
 
   checkpoint(checkpoint: unknown): Promise<void> {
     const entry = this.#entry();
-    return this.#inTurn(() => this.#write(entry, { checkpoint }));
+    return this.#turns.run(this.#hold.request.key, () => this.#write(entry, { checkpoint }));
   }
 
-  /** What the holder before this one has left is repaired. */
+  /** Must be called when the leftovers of the holder before this one are repaired. */
   async recovered(): Promise<void> {
     const entry = this.#entry();
-    await this.#inTurn(() => this.#write(entry, { abandoned: undefined }));
+    await this.#turns.run(this.#hold.request.key, () => this.#write(entry, { abandoned: undefined }));
     entry.recovered();
   }
 
@@ -38,16 +39,6 @@ export class RecordWrites {
     if (record !== undefined) return record;
     const text = `The lock ${request.key} has no record for a checkpoint: acquire it with onAbandoned, and not as a reader`;
     throw new LockConfigurationError(text, request.key);
-  }
-
-  #inTurn(write: () => Promise<void>): Promise<void> {
-    const written = this.#last === undefined ? write() : this.#last.then(write);
-    const last = written.catch(() => undefined);
-    this.#last = last;
-    void last.then(() => {
-      if (this.#last === last) this.#last = undefined;
-    });
-    return written;
   }
 
   async #write(entry: RecordEntry, changes: Parameters<RecordEntry['change']>[0]): Promise<void> {
@@ -60,7 +51,7 @@ export class RecordWrites {
     try {
       for (;;) {
         await link.whenUp(wait);
-        // Nobody else writes there while this node is: so the same change may be sent again after a lost answer.
+        // Nobody else writes to the record while this node is there, so the same change may be sent again after a lost answer.
         const [written] = await wait.guard(session.batch([multi([check(contender.path), entry.change(changes)])]));
         if (!(written instanceof SessionError)) {
           const { stat } = written.at(-1) as Extract<(typeof written)[number], { op: 'set' }>;

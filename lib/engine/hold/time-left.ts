@@ -41,7 +41,7 @@ export class Leases {
 }
 
 /**
- * Who has the lease that a call extends: the first of these that has one.
+ * Finds the owner of the lease that a call extends: the first of these that has one.
  * @throws LockConfigurationError where none of them has
  */
 export function leaseholder<Owner extends object>(
@@ -55,7 +55,7 @@ export function leaseholder<Owner extends object>(
   throw new LockConfigurationError(text, key);
 }
 
-/** What a watch must know of its lock. */
+/** The lock of a watch, as far as the watch needs it. */
 interface Remaining {
   /** 0 when the lock is not held any more. */
   remainingMs(): number;
@@ -69,14 +69,13 @@ export class RemainingWatch {
   readonly #belowMs: number;
   readonly #callback: (remainingMs: number) => void;
   #timer: PendingTimer | undefined;
-  /** Whether it was told, and more has not been left since. */
+  /** Whether the callback was called, and more time has not been left since. */
   #isTold = false;
   #isStopped = false;
 
   constructor(
+    { session, timers }: { readonly session: Session; readonly timers: Timers },
     lock: Remaining,
-    session: Session,
-    timers: Timers,
     belowMs: number,
     callback: (remainingMs: number) => void,
   ) {
@@ -100,7 +99,7 @@ export class RemainingWatch {
     );
   }
 
-  /** The end may be nearer than it was. */
+  /** Must be called when the end of the lock may be nearer than it was. */
   look(): void {
     if (!this.#isStopped) this.#arm(0);
   }

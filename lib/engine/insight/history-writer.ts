@@ -24,7 +24,7 @@ const MAX_TRIES = 3;
 const MAX_PENDING = 1_000;
 const NONE: KeptHistory = { holds: [], dropped: 0 };
 
-/** What is to be written into one node. A count of what was dropped alone waits for the next hold. */
+/** The holds that are to be written into one node. A mere count of dropped ones waits for the next hold. */
 interface PendingNode {
   readonly holds: KeptHold[];
   dropped: number;

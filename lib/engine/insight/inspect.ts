@@ -6,7 +6,7 @@ import { readQueue } from '../../queue/decide.js';
 import { parseRecord, toldOf, type Vanished, vanishedIn } from '../../queue/key-record.js';
 import { describeContender } from '../../queue/describe-contender.js';
 import type { QueueNode } from '../../queue/node-name.js';
-import { isMoving, standings } from '../../queue/standings.js';
+import { contenderStates, isMoving } from '../../queue/contender-states.js';
 import { failedWith, isAboutTheLink, SessionError } from '../../session/errors.js';
 import { exists, get, type NodeData, remove, sync, type Watcher } from '../../session/requests.js';
 import { sessionIdText } from '../../session/session-id.js';
@@ -26,7 +26,7 @@ const LONGEST_HOLD_MS = 365 * 24 * 3_600_000;
 const MAX_LOOKS = 5;
 
 /**
- * What comes before the list, so that the list is fresh. `sync` asks the leader, and a leader that was cut off answers it
+ * The request that comes before the list, so that the list is fresh. `sync` asks the leader, and a leader that was cut off answers it
  * for as long as it believes to lead, with an old list behind it. A write is answered only when a majority has it, so
  * everything that was written before is in the list.
  */
@@ -40,17 +40,29 @@ export interface InspectParts {
   readonly history: HoldHistory;
 }
 
+/** The key that is inspected, and where its contenders queue. */
+interface Inspected {
+  readonly key: string;
+  readonly queuePath: string;
+}
+
 /** What was read of the nodes of a queue, by name. */
 type FoundNodes = ReadonlyMap<string, NodeData | 'left'>;
+
+interface ReadQueue {
+  readonly queue: readonly QueueNode[];
+  readonly found: FoundNodes;
+  readonly vanished: Vanished | undefined;
+}
 
 /** Reads the queue of one key, and describes who holds and who waits. */
 export async function inspectKey(
   parts: InspectParts,
-  key: string,
-  queuePath: string,
+  lock: Inspected,
   scope: CallScope,
   freshness: Freshness,
 ): Promise<LockSnapshot> {
+  const { key, queuePath } = lock;
   // Only the answer to the write matters. It deletes a node that never exists, and is refused in the order of all writes.
   const before = freshness === 'behind a write' ? remove(`${queuePath}/${parts.identifiers.next()}`) : sync(queuePath);
   /** The last change of the parent's data that named a holder who was not in the queue. */
@@ -61,7 +73,8 @@ export async function inspectKey(
     const requests = [before, listQueue(queuePath), get(queuePath)] as const;
     const [passed, listed, parent] = await scope.guard(parts.session.batch(requests));
     if (passed instanceof SessionError && isAboutTheLink(passed)) continue;
-    if (failedWith(listed, 'NO_NODE')) return describe(parts, key, queuePath, [], new Map(), undefined);
+    if (failedWith(listed, 'NO_NODE'))
+      return describe(parts, lock, { queue: [], found: new Map(), vanished: undefined });
     const error = [listed, ...(before.op === 'sync' ? [passed] : [])].find(
       (outcome) => outcome instanceof SessionError,
     );
@@ -83,7 +96,7 @@ export async function inspectKey(
     }
     const left = queue.filter(({ name }) => found.get(name) !== 'left');
     const vanished = vanishedIn(record, isInside ? record.inside!.name : '');
-    return describe(parts, key, queuePath, left, found, vanished);
+    return describe(parts, lock, { queue: left, found, vanished });
   }
 }
 
@@ -108,19 +121,16 @@ async function readNodes(
 
 function describe(
   { session, history }: InspectParts,
-  key: string,
-  queuePath: string,
-  nodes: readonly QueueNode[],
-  found: FoundNodes,
-  vanished: Vanished | undefined,
+  { key, queuePath }: Inspected,
+  { queue: nodes, found, vanished }: ReadQueue,
 ): LockSnapshot {
   const holders: ContenderSnapshot[] = [];
   const queue: ContenderSnapshot[] = [];
   let queueLength = 0;
   let isHeld = false;
-  for (const [node, standing] of standings(nodes, found)) {
-    if (standing === 'intent') continue;
-    const holds = standing === 'holds';
+  for (const [node, state] of contenderStates(nodes, found)) {
+    if (state === 'intent') continue;
+    const holds = state === 'holds';
     if (holds) isHeld = true;
     else queueLength += 1;
     const data = found.get(node.name);

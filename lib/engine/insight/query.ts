@@ -17,7 +17,7 @@ interface Known {
   readonly session: Session;
 }
 
-/** What this lock service holds and waits for now, without asking anybody. */
+/** Says what this lock service holds and waits for now, without asking anybody. */
 export function queryLocks({ clock, holders, scopes, janitor, session }: Known, scope: LockScope): ProcessLocksFacts {
   const held = holders.all().flatMap((hold) => (hold.isHeld() ? [heldFacts(hold, clock, scope)] : []));
   const pending = scopes.all().flatMap((call) => pendingFacts(call, clock));

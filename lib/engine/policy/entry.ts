@@ -45,7 +45,7 @@ export class Entry implements EntryRules, UpgradeRules {
     }
   }
 
-  /** Is called when a hold has begun. */
+  /** Must be called when a hold has begun. */
   entered(hold: Hold): void {
     this.exclusion?.enter(hold);
   }

@@ -114,8 +114,8 @@ export class KeyRecords {
     const { key, queuePath, usesRecord, options } = request;
     // Who finds a name there takes its place, whether it asked for anything or not: it is the one that was told.
     if (!session.hasMultis || (!usesRecord && record.inside === undefined)) return true;
-    const owesRecovery = vanished !== undefined && options.recover !== undefined;
-    const entry = new RecordEntry(queuePath, read, this.#inside(contender), vanished, owesRecovery);
+    const isRecoveryOwed = vanished !== undefined && options.recover !== undefined;
+    const entry = new RecordEntry(queuePath, read, this.#inside(contender), { vanished, isRecoveryOwed });
     const before = contender.record;
     contender.record = entry;
     const written = multi([check(path), set(queuePath, entry.data, read.stat.version)]);

@@ -89,7 +89,7 @@ export class MaxWaiting implements QueueBound {
     const queue = this.#parts.keyQueues.find(request.queuePath);
     for (const node of listed) if (queue?.known.isDeparted(node.name) !== true) yield node;
     const own = new Set<LockRequest>();
-    for (const { request: its, id } of queue?.places() ?? []) {
+    for (const { request: its, id } of queue?.contenders() ?? []) {
       own.add(its);
       yield { mode: its.mode, id };
     }

@@ -17,10 +17,16 @@ import type { AcquireAllOptions, KeyWithMode } from '../lock-service.js';
 import type { Timers } from '../timers.js';
 import type { Janitor } from '../upkeep/janitor.js';
 
+/** The parts of a lock service that `acquireAll` needs. */
+interface AcquireAllParts {
+  readonly timers: Timers;
+  readonly janitor: Janitor;
+  readonly lockCalls: LockCalls;
+}
+
 /** Acquires all locks or none, one after the other, by one deadline. The loss of one ends the wait for the rest. */
 export async function acquireAll(
-  { timers, janitor }: { readonly timers: Timers; readonly janitor: Janitor },
-  lockCalls: LockCalls,
+  { timers, janitor, lockCalls }: AcquireAllParts,
   keys: readonly KeyWithMode[],
   options: AcquireAllOptions,
   facts: Call,
@@ -153,7 +159,7 @@ export class HeldLocks extends MultiLockHandle {
     const [first] = this.locks;
     this.#controller.abort(lostTogether(cause, first?.key));
     for (const { hold } of this.#owned) hold.loseWithSiblings(cause);
-    // What was broken keeps others out until the caller has put right what is half done, and releases these locks.
+    // A broken lock keeps others out until the caller has put right what is half done, and releases these locks.
     if (cause instanceof LockBrokenError) return;
     // Locks that other callers share are not lost with these. Only this handle on them is released.
     void this.release();

@@ -1,6 +1,7 @@
 import { answerWithinMs, Deadline } from '../../lock/deadline.js';
 import { DeadlockError, LockAbortedError, type LockError, type LockLostError } from '../../lock/errors.js';
 import type { LockHandle } from '../../lock/handle.js';
+import { InTurn } from '../../lock/in-turn.js';
 import { covers, type LockMode } from '../../lock/mode.js';
 import type { AcquiredLock, Call, LockCalls } from '../acquire/lock-calls.js';
 import { type CallScope, onAbort } from '../bounds/call-scope.js';
@@ -142,7 +143,7 @@ export class GrowingTransaction implements LockTransaction, Footing {
   /** Aborts when no lock is added any more. The reason is the error of the lock that is being acquired. */
   readonly #over = new AbortController();
   #lostHold: Hold | undefined;
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #turns = new InTurn();
   #keyAsked = '';
 
   constructor(locks: AcquiredLock[], deadline: Deadline, acquire: AcquireLock, random: () => number) {
@@ -174,8 +175,7 @@ export class GrowingTransaction implements LockTransaction, Footing {
   lock(key: string, mode: LockMode = 'exclusive'): Promise<LockHandle> {
     // Locks are acquired one after the other, even when they are asked for together: what is held by then decides how long
     // the next one may wait.
-    const locked = this.#last.then(() => this.#lock(key, mode));
-    this.#last = locked.catch(() => undefined);
+    const locked = this.#turns.run('a lock of this transaction', () => this.#lock(key, mode));
     return locked.then((handle) => {
       // Another caller may have blocked the event loop since the hold began.
       const loss = this.lossError();

@@ -34,7 +34,7 @@ interface Task extends Member {
   attempt(): Promise<Result>;
   /** Resolves the promise of the caller, if one still waits. */
   done: () => void;
-  /** How often the servers have refused it. */
+  /** How often the servers have refused the removal. */
   refusals: number;
   retry: Timer | undefined;
 }
@@ -42,7 +42,7 @@ interface Task extends Member {
 /** A removal that has begun, and goes on whether anybody waits for it or not. */
 export interface Removal {
   readonly done: Promise<void>;
-  /** Called when nobody waits for `done` any more, so that the removal does not keep those who waited. */
+  /** Must be called when nobody waits for `done` any more, so that the removal does not keep those who waited. */
   readonly forget: () => void;
 }
 
@@ -53,22 +53,33 @@ const NO_QUEUE: { readonly children: readonly string[]; readonly stat: Stat | un
 
 const nobodyWaits = (): void => undefined;
 
+interface JanitorParts {
+  readonly session: Session;
+  readonly link: LinkState;
+  readonly timers: Timers;
+  readonly lists: ListsBehindWrites;
+}
+
 /**
  * Removes the nodes that requests leave behind, and repeats each removal until the servers have confirmed it. A removal that
  * cannot be sent now, or whose answer was lost, is repeated on the next link, even in another session. A removal that the
  * servers refuse is reported once.
  */
 export class Janitor {
+  readonly #session: Session;
+  readonly #timers: Timers;
+  readonly #lists: ListsBehindWrites;
   readonly #tasks = new IndexedSet<Task>();
   #sent: Promise<void> | undefined;
 
+  /** @param onRefused is told of a node that the servers refuse to remove */
   constructor(
-    private readonly session: Session,
-    link: LinkState,
-    private readonly timers: Timers,
-    private readonly lists: ListsBehindWrites,
+    { session, link, timers, lists }: JanitorParts,
     private readonly onRefused: (path: string, error: SessionError) => void,
   ) {
+    this.#session = session;
+    this.#timers = timers;
+    this.#lists = lists;
     link.onChange('leftovers', (state) => {
       if (isUp(state)) for (const task of this.#tasks.all()) this.#run(task);
       if (state === 'closed') for (const task of this.#tasks.all()) this.#finish(task);
@@ -102,7 +113,7 @@ export class Janitor {
    */
   sweep(queuePath: string, marker: string): Promise<void> {
     const task = this.#add(async () => {
-      const listed = await this.lists.list(queuePath, marker);
+      const listed = await this.#lists.list(queuePath, marker);
       // The list is too long to be sent, so asking again costs nothing. There may be fewer children by then.
       if (failedWith(listed, 'TOO_LARGE')) return { path: `${queuePath}/${marker}`, error: listed };
       if (listed instanceof SessionError && listed.code !== 'NO_NODE') return isAboutTheLink(listed) ? 'again' : 'done';
@@ -110,7 +121,7 @@ export class Janitor {
       const left = children.filter((name) => name.includes(marker));
       if (left.length > 0) return this.#removeEach(left.map((name) => `${queuePath}/${name}`));
       // A container that has had a child is removed by the servers when it stands empty.
-      const refused = stat?.cversion ? undefined : await useUnusedContainer(this.session, queuePath, marker);
+      const refused = stat?.cversion ? undefined : await useUnusedContainer(this.#session, queuePath, marker);
       return refused !== undefined && isAboutTheLink(refused) ? 'again' : 'done';
     });
     return task.done;
@@ -131,7 +142,7 @@ export class Janitor {
     // Looks are counted, and not the time, because answers may be waiting unread when the process has stood still.
     for (let looks = 0; looks < MOST_LOOKS && this.size > 0 && silentLooks * LOOK_EVERY_MS < silentMs; looks += 1) {
       const left = this.size;
-      await this.timers.atMost(LOOK_EVERY_MS, this.idle());
+      await this.#timers.atMost(LOOK_EVERY_MS, this.idle());
       silentLooks = this.size < left ? 0 : silentLooks + 1;
     }
   }
@@ -146,15 +157,15 @@ export class Janitor {
     // step, because an application's fake timers could hold up a timer.
     this.#sent ??= Promise.resolve().then(() => {
       this.#sent = undefined;
-      const leaving = this.session.flush();
-      return leaving === undefined ? undefined : this.timers.atMost(LEAVES_WITHIN_MS, leaving);
+      const leaving = this.#session.flush();
+      return leaving === undefined ? undefined : this.#timers.atMost(LEAVES_WITHIN_MS, leaving);
     });
     return this.#sent;
   }
 
   #add(attempt: () => Promise<Result>): Removal {
     // The nodes end with the session, and there will be no other link.
-    if (this.session.state === 'closed') return { done: Promise.resolve(), forget: nobodyWaits };
+    if (this.#session.state === 'closed') return { done: Promise.resolve(), forget: nobodyWaits };
     const task: Task = { attempt, done: nobodyWaits, refusals: 0, retry: undefined, setIndex: -1 };
     // The removal may outlive the call that asks for it, so its promise must not keep that call's async context.
     const done = outsideCalls(() => new Promise<void>((resolve) => (task.done = resolve)));
@@ -176,11 +187,11 @@ export class Janitor {
       task.refusals += 1;
       if (task.refusals === 1) this.onRefused(result.path, result.error);
     }
-    if (!isUp(this.session.state)) return;
+    if (!isUp(this.#session.state)) return;
     // The server throttles or refuses, and the link stays, so a timer repeats the removal. The pauses grow with the refusals.
     const pauseMs = Math.min(LONGEST_PAUSE_MS, RETRY_AFTER_MS * 2 ** task.refusals);
     task.retry?.cancel();
-    task.retry = this.session.clock.setTimer(pauseMs, () => this.#run(task));
+    task.retry = this.#session.clock.setTimer(pauseMs, () => this.#run(task));
   }
 
   #finish(task: Task): void {
@@ -191,7 +202,7 @@ export class Janitor {
   async #removeAfterLook(paths: readonly string[], also: ChangesAfterLook, guard: Guard | undefined): Promise<Result> {
     // A server may not show yet what this session wrote over another one. A write is decided behind that, even one that is refused:
     // here the deletion of a node that never exists, as it would be below an ephemeral one.
-    const outcomes = await this.session.batch([remove(`${paths[0]!}/never-there`), get(also.path)]);
+    const outcomes = await this.#session.batch([remove(`${paths[0]!}/never-there`), get(also.path)]);
     if (outcomes.some((outcome) => outcome instanceof SessionError && isAboutTheLink(outcome))) return 'again';
     const [, found] = outcomes;
     return this.#removeTogether(paths, found instanceof SessionError ? [] : also.changesTo(found), guard);
@@ -211,13 +222,13 @@ export class Janitor {
       const guarded = guard?.paths() ?? [];
       if (paths.length + parts.length + guarded.length === 1) return this.#removeEach(paths);
       const removals = [...guarded.map((path) => check(path)), ...together, ...paths.map((path) => remove(path))];
-      const [removed] = await this.session.batch([multi(removals)]);
+      const [removed] = await this.#session.batch([multi(removals)]);
       if (!(removed instanceof SessionError)) {
         guard?.confirmed(guarded);
         return 'done';
       }
       if (isAboutTheLink(removed)) return 'again';
-      const found = guarded.length === 0 ? [] : await this.session.batch(guarded.map((path) => exists(path)));
+      const found = guarded.length === 0 ? [] : await this.#session.batch(guarded.map((path) => exists(path)));
       if (found.some((outcome) => outcome instanceof SessionError && isAboutTheLink(outcome))) return 'again';
       const missing = guarded.filter((_path, index) => found[index] === undefined);
       for (const path of missing) guard?.missing(path);
@@ -225,14 +236,14 @@ export class Janitor {
       // nevertheless.
       if (missing.length > 0) continue;
       const changes = parts.filter((part) => part.op === 'set' && part.version >= 0);
-      const alone = changes.length === 0 ? [] : await this.session.batch([multi(changes)]);
+      const alone = changes.length === 0 ? [] : await this.#session.batch([multi(changes)]);
       if (alone.some((outcome) => outcome instanceof SessionError && isAboutTheLink(outcome))) return 'again';
       return this.#removeEach(paths);
     }
   }
 
   async #removeEach(paths: readonly string[]): Promise<Result> {
-    const outcomes = await this.session.batch(paths.map((path) => remove(path)));
+    const outcomes = await this.#session.batch(paths.map((path) => remove(path)));
     const errors = outcomes.map((outcome) => (outcome instanceof SessionError ? outcome : undefined));
     if (errors.some((error) => error !== undefined && isAboutTheLink(error))) return 'again';
     const index = errors.findIndex((error) => error !== undefined && error.code !== 'NO_NODE');

@@ -49,7 +49,7 @@ export class Parents {
     }
   }
 
-  /** Called when a create found no parent. Any of the parents may be gone. */
+  /** Must be called when a create found no parent. Any of the parents may be gone. */
   vanished(queuePath: string): void {
     for (const path of [...ancestry(queuePath), keeperOf(queuePath)]) this.#known.delete(path);
   }
@@ -73,7 +73,7 @@ export async function useUnusedContainer(
 ): Promise<SessionError | undefined> {
   const paths = ancestry(queuePath);
   const found = await session.batch(paths.map((path) => exists(path)));
-  // What may not be read belongs to others, and is no container that was made for this contender.
+  // A node that may not be read belongs to others, and is no container that was made for this contender.
   const refused = found.find((outcome) => outcome instanceof SessionError && isAboutTheLink(outcome));
   if (refused instanceof SessionError) return refused;
   // The containers above the deepest one have had that one as their child.

@@ -1,21 +1,26 @@
-const SECOND_MS = 1_000;
-const MINUTE_MS = 60 * SECOND_MS;
-const HOUR_MS = 60 * MINUTE_MS;
-const DAY_MS = 24 * HOUR_MS;
+interface Unit {
+  readonly ms: number;
+  readonly text: string;
+}
+
+const SECOND: Unit = { ms: 1_000, text: 's' };
+const MINUTE: Unit = { ms: 60 * SECOND.ms, text: 'm' };
+const HOUR: Unit = { ms: 60 * MINUTE.ms, text: 'h' };
+const DAY: Unit = { ms: 24 * HOUR.ms, text: 'd' };
 
 /** A time span in words, of two units at the most: `820ms`, `1.4s`, `45s`, `3m 12s`, `2h 5m`, `3d 4h`. */
 export function spanText(ms: number): string {
-  if (ms < SECOND_MS) return `${Math.floor(ms)}ms`;
-  if (ms < 10 * SECOND_MS) return `${Math.floor(ms / 100) / 10}s`;
-  if (ms < MINUTE_MS) return `${Math.floor(ms / SECOND_MS)}s`;
-  if (ms < HOUR_MS) return twoUnits(ms, MINUTE_MS, 'm', SECOND_MS, 's');
-  if (ms < DAY_MS) return twoUnits(ms, HOUR_MS, 'h', MINUTE_MS, 'm');
-  return twoUnits(ms, DAY_MS, 'd', HOUR_MS, 'h');
+  if (ms < SECOND.ms) return `${Math.floor(ms)}ms`;
+  if (ms < 10 * SECOND.ms) return `${Math.floor(ms / 100) / 10}s`;
+  if (ms < MINUTE.ms) return `${Math.floor(ms / SECOND.ms)}s`;
+  if (ms < HOUR.ms) return twoUnits(ms, MINUTE, SECOND);
+  if (ms < DAY.ms) return twoUnits(ms, HOUR, MINUTE);
+  return twoUnits(ms, DAY, HOUR);
 }
 
-function twoUnits(ms: number, largeMs: number, large: string, smallMs: number, small: string): string {
-  const rest = Math.floor((ms % largeMs) / smallMs);
-  return `${Math.floor(ms / largeMs)}${large}${rest === 0 ? '' : ` ${rest}${small}`}`;
+function twoUnits(ms: number, large: Unit, small: Unit): string {
+  const rest = Math.floor((ms % large.ms) / small.ms);
+  return `${Math.floor(ms / large.ms)}${large.text}${rest === 0 ? '' : ` ${rest}${small.text}`}`;
 }
 
 /** A moment by the wall clock, in UTC: servers and people are in many zones. */

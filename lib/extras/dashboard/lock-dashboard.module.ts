@@ -8,9 +8,7 @@ import {
   type OnApplicationShutdown,
 } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
-import type { LockService } from '../../engine/lock-service.js';
-import { LockConfigurationError } from '../../lock/errors.js';
-import { getLockServiceToken } from '../../nest/lock-service-token.js';
+import { connectionNamed } from '../../nest/lock-service-token.js';
 import { createDoctorBeside } from '../doctor/create-lock-doctor.js';
 import {
   DASHBOARD_SETTINGS,
@@ -45,7 +43,11 @@ export class LockDashboardModule implements OnApplicationBootstrap, BeforeApplic
     const settings = dashboardSettings(options);
     const liveLocks = (modules: ModuleRef): LiveLocks => {
       return new LiveLocks(
-        () => createDoctorBeside(connectionNamed(modules, settings.connection), new Logger('LockDoctor')),
+        () =>
+          createDoctorBeside(
+            connectionNamed(modules, settings.connection, 'LockDashboardModule'),
+            new Logger('LockDoctor'),
+          ),
         settings.scanEveryMs,
       );
     };
@@ -64,7 +66,7 @@ export class LockDashboardModule implements OnApplicationBootstrap, BeforeApplic
   /** @throws LockConfigurationError where there is no connection of this name */
   onApplicationBootstrap(): void {
     const { path, unsafe, connection } = this.settings;
-    connectionNamed(this.modules, connection);
+    connectionNamed(this.modules, connection, 'LockDashboardModule');
     if (unsafe !== true) return;
     this.#logger.warn(
       `The dashboard at ${path} has no guard (unsafe: true): whoever reaches this server sees all locks, who holds them and where. ` +
@@ -78,18 +80,5 @@ export class LockDashboardModule implements OnApplicationBootstrap, BeforeApplic
 
   async onApplicationShutdown(): Promise<void> {
     await this.locks.close();
-  }
-}
-
-function connectionNamed(modules: ModuleRef, name: string): LockService {
-  try {
-    return modules.get<LockService>(getLockServiceToken(name), { strict: false });
-  } catch (error) {
-    throw new LockConfigurationError(
-      `LockDashboardModule: there is no lock connection '${name}'. Import DistributedLockModule.forRoot(...) with this name, or ` +
-        'check connection',
-      undefined,
-      { cause: error },
-    );
   }
 }

@@ -77,14 +77,14 @@ const MUST_BE_TOLD = must(
 export const STEP_RULES = { by: MUST_BE_TOLD, reason: MUST_BE_TOLD, graceMs: mustBeMilliseconds(0) };
 export const MUST_BE_TOKEN = must('a token as a bigint, such as 4294967301n', (value) => typeof value === 'bigint');
 
+/** What a step of an operator must be told. */
+interface StepRules {
+  readonly rules: Readonly<Record<string, OptionRule>>;
+  readonly required: readonly string[];
+}
+
 /** @throws LockConfigurationError where one of the `required` is missing, or a value is not of its form */
-export function checkStepOptions(
-  step: string,
-  options: object,
-  rules: Readonly<Record<string, OptionRule>>,
-  required: readonly string[],
-  key: string,
-): void {
+export function checkStepOptions(step: string, options: object, { rules, required }: StepRules, key: string): void {
   checkIsObject(`${step} of ${key}:`, options, " such as { by: 'ada', reason: 'stuck since noon' }", key);
   checkOptions(options, rules, key);
   for (const name of required) {

@@ -92,7 +92,8 @@ export class LockDoctor implements AsyncDisposable {
    */
   async break(key: string, options: BreakOptions): Promise<BreakResult> {
     const queuePath = this.#queuePathOf(key);
-    checkStepOptions('break', options, { ...STEP_RULES, token: MUST_BE_TOKEN }, ['token', 'by', 'reason'], key);
+    const rules = { ...STEP_RULES, token: MUST_BE_TOKEN };
+    checkStepOptions('break', options, { rules, required: ['token', 'by', 'reason'] }, key);
     const { token, by, reason, graceMs = BREAK_GRACE_MS } = options;
     const { clock } = this.#session;
     const startedAt = clock.now();
@@ -115,7 +116,7 @@ export class LockDoctor implements AsyncDisposable {
    */
   async drain(key: string, options: DrainOptions): Promise<DrainResult> {
     const queuePath = this.#queuePathOf(key);
-    checkStepOptions('drain', options, STEP_RULES, ['by', 'reason'], key);
+    checkStepOptions('drain', options, { rules: STEP_RULES, required: ['by', 'reason'] }, key);
     const { by, reason, graceMs = DRAIN_GRACE_MS } = options;
     const act = async (): Promise<DrainResult> => {
       const queue = new DrainedQueue(this.#link(key, graceMs), key, queuePath);
@@ -135,7 +136,7 @@ export class LockDoctor implements AsyncDisposable {
   async clear(key: string, options: ClearOptions): Promise<ClearResult> {
     const queuePath = this.#queuePathOf(key);
     const rules = { by: STEP_RULES.by, reason: STEP_RULES.reason, token: MUST_BE_TOKEN };
-    checkStepOptions('clear', options, rules, ['token', 'by', 'reason'], key);
+    checkStepOptions('clear', options, { rules, required: ['token', 'by', 'reason'] }, key);
     const { token, by, reason } = options;
     const act = async (): Promise<ClearResult> => {
       const abandoned = await clearRecord(this.#link(key, 0), key, queuePath, token);

@@ -1,8 +1,6 @@
 import { type DynamicModule, Inject, Module, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
-import type { LockService } from '../../engine/lock-service.js';
-import { LockConfigurationError } from '../../lock/errors.js';
-import { getLockServiceToken } from '../../nest/lock-service-token.js';
+import { connectionNamed } from '../../nest/lock-service-token.js';
 import { type LockMetricsOptions, recordLockMetrics } from './record-lock-metrics.js';
 
 export interface LockMetricsModuleOptions extends LockMetricsOptions {
@@ -33,24 +31,13 @@ export class LockMetricsModule implements OnModuleInit, OnApplicationShutdown {
   /** @throws LockConfigurationError where there is no connection of such a name, or nothing to record with */
   onModuleInit(): void {
     const { connections = ['default'], ...options } = this.options;
-    const services = connections.map((name) => [name, this.#connection(name)] as const);
+    const services = connections.map(
+      (name) => [name, connectionNamed(this.modules, name, 'LockMetricsModule')] as const,
+    );
     this.#stop = recordLockMetrics(Object.fromEntries(services), options);
   }
 
   onApplicationShutdown(): void {
     this.#stop?.();
-  }
-
-  #connection(name: string): LockService {
-    try {
-      return this.modules.get<LockService>(getLockServiceToken(name), { strict: false });
-    } catch (error) {
-      throw new LockConfigurationError(
-        `LockMetricsModule: there is no lock connection '${name}'. Import DistributedLockModule.forRoot(...) with this ` +
-          'name, or check connections',
-        undefined,
-        { cause: error },
-      );
-    }
   }
 }

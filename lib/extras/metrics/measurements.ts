@@ -109,9 +109,9 @@ function onEnd<Message extends { readonly connection: string }>(
 
 function observeLocks(connections: Connections, meter: Meter, ofKey: LabelsOfKey): void {
   const held = (value: (one: HeldLockFacts) => number, join: Join) => () =>
-    byTemplate(connections, ofKey, (locks) => locks.held, value, join);
+    byTemplate(connections, ofKey, { factsOf: (locks) => locks.held, value, join });
   const pending = (value: (one: PendingLockFacts) => number, join: Join) => () =>
-    byTemplate(connections, ofKey, (locks) => locks.pending, value, join);
+    byTemplate(connections, ofKey, { factsOf: (locks) => locks.pending, value, join });
   meter.gauge(
     INSTRUMENTS.held,
     held(() => 1, add),
@@ -134,12 +134,17 @@ type Join = (one: number, other: number) => number;
 
 const add: Join = (one, other) => one + other;
 
+/** What is measured of the locks of a process: a number for each, and one number for all of a template. */
+interface Measured<Facts> {
+  readonly factsOf: (locks: ReturnType<LockService['query']>) => readonly Facts[];
+  readonly value: (facts: Facts) => number;
+  readonly join: Join;
+}
+
 function byTemplate<Facts extends { readonly template: string | undefined }>(
   connections: Connections,
   ofKey: LabelsOfKey,
-  factsOf: (locks: ReturnType<LockService['query']>) => readonly Facts[],
-  value: (facts: Facts) => number,
-  join: Join,
+  { factsOf, value, join }: Measured<Facts>,
 ): readonly Sample[] {
   const samples = new Map<string, Sample>();
   for (const [connection, locks] of Object.entries(connections)) {

@@ -53,7 +53,8 @@ export function traceLocks(
   };
 
   const now = (): Instant => ({ ms: CLOCK_BEGAN_AT + performance.now(), context: context.active() });
-  const acquires = listen<AcquireMessage>(LOCK_CHANNELS.acquire, connections, later, now, {
+  const hearing: Hearing = { connections, later, now };
+  const acquires = listen<AcquireMessage>(LOCK_CHANNELS.acquire, hearing, {
     start: (message, at) => begin('acquire', message, at, [...(holders.get(placeOf(message)) ?? [])]),
     asyncEnd: (message, at) => {
       const span = spans.get(message);
@@ -66,7 +67,7 @@ export function traceLocks(
       span.end(at.ms);
     },
   });
-  const holds = listen<HoldMessage>(LOCK_CHANNELS.hold, connections, later, now, {
+  const holds = listen<HoldMessage>(LOCK_CHANNELS.hold, hearing, {
     start: (message, at) => {
       const span = begin('hold', message, at, []);
       if (message.token !== undefined) span.setAttribute(nameOf('fencing_token'), message.token);
@@ -103,11 +104,16 @@ function fail(span: OpenTelemetrySpan, error: unknown, type: string): void {
   span.setStatus({ code: ERROR, message: detailsOf(error) });
 }
 
+/** Whose messages are heard, and when their spans are made. */
+interface Hearing {
+  readonly connections: readonly string[];
+  readonly later: Later;
+  readonly now: () => Instant;
+}
+
 function listen<Heard extends Message>(
   name: string,
-  connections: readonly string[],
-  later: Later,
-  now: () => Instant,
+  { connections, later, now }: Hearing,
   hears: Readonly<Record<'start' | 'asyncEnd', (message: Heard, at: Instant) => unknown>>,
 ): () => void {
   const channel = tracingChannel(name);

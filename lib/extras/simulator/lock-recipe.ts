@@ -44,7 +44,7 @@ export class LockRecipe {
   /** Whether this node is the first in its queue, and so holds the lock. A missing node holds nothing. */
   async isLockAcquired(nodePath: string): Promise<boolean> {
     this.#check('isLockAcquired');
-    return (await this.#standing(nodePath))?.kind === 'holds';
+    return (await this.#state(nodePath))?.kind === 'holds';
   }
 
   /**
@@ -54,9 +54,9 @@ export class LockRecipe {
    */
   async watchPredecessor(nodePath: string, onDeleted: (deletedPath: string) => void): Promise<string | undefined> {
     this.#check('watchPredecessor');
-    const standing = await this.#standing(nodePath);
-    if (standing?.kind !== 'waits') return undefined;
-    const path = `${parentOf(nodePath)}/${standing.behind}`;
+    const state = await this.#state(nodePath);
+    if (state?.kind !== 'waits') return undefined;
+    const path = `${parentOf(nodePath)}/${state.behind}`;
     const { session } = this.#locks[sessionAccess]();
     const set = async () => (await session.batch([{ op: 'get', path, watch: { onWatchEvent } }]))[0];
     const onWatchEvent = ({ type }: { readonly type: string }): void => {
@@ -75,9 +75,9 @@ export class LockRecipe {
     return this.watchPredecessor(nodePath, onDeleted);
   }
 
-  async #standing(nodePath: string) {
+  async #state(nodePath: string) {
     const parent = parentOf(nodePath);
-    const { session, standingOf } = this.#locks[sessionAccess]();
+    const { session, writerState } = this.#locks[sessionAccess]();
     await this.#whenUp();
     // The sync keeps a server that lags from showing an old queue.
     const [, listed] = await session.batch([
@@ -89,7 +89,7 @@ export class LockRecipe {
       throw listed;
     }
     const name = nodePath.slice(parent.length + 1);
-    return listed.children.includes(name) ? standingOf(listed.children, name) : undefined;
+    return listed.children.includes(name) ? writerState(listed.children, name) : undefined;
   }
 
   /**

@@ -1,9 +1,8 @@
 import { Inject, Injectable, Module, type OnModuleInit } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
 import type { HealthIndicatorResult, HealthIndicatorService } from '@nestjs/terminus';
-import { LockService } from '../../engine/lock-service.js';
 import { LockConfigurationError } from '../../lock/errors.js';
-import { getLockServiceToken } from '../../nest/lock-service-token.js';
+import { connectionNamed } from '../../nest/lock-service-token.js';
 import { type ConnectionState, isUp } from '../../session/connection-state.js';
 
 export interface LockHealthOptions {
@@ -38,7 +37,7 @@ export class LockHealthIndicator implements OnModuleInit {
     key: Key,
     { name = 'default' }: LockHealthOptions = {},
   ): Promise<HealthIndicatorResult<Key>> {
-    const locks = this.#connection(name);
+    const locks = connectionNamed(this.modules, name, 'LockHealthIndicator');
     const check = (await this.#load()).check(key);
     const state = locks.connectionState;
     const { sessionId } = locks;
@@ -52,19 +51,6 @@ export class LockHealthIndicator implements OnModuleInit {
   #load(): Promise<HealthIndicatorService> {
     this.#terminus ??= loadTerminus();
     return this.#terminus;
-  }
-
-  #connection(name: string): LockService {
-    try {
-      return this.modules.get<LockService>(getLockServiceToken(name), { strict: false });
-    } catch (error) {
-      throw new LockConfigurationError(
-        `LockHealthIndicator: there is no lock connection '${name}'. Import DistributedLockModule.forRoot(...) with this ` +
-          'name, or check the name',
-        undefined,
-        { cause: error },
-      );
-    }
   }
 }
 

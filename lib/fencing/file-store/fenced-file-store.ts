@@ -108,7 +108,7 @@ export class FencedFileStore implements AsyncDisposable {
   update(resource: string, fence: Fence, change: MakeContent): Promise<void> {
     return this.#runOn(resource, async () => {
       checkFunction('update(resource, fence, change)', change, resource);
-      await this.#change(resource, 'claim', fence, NOTHING);
+      await this.#change(resource, fence, { kind: 'claim', payload: NOTHING });
       const file: Updatable<string | undefined, true> = {
         name: resource,
         read: async () => {
@@ -119,7 +119,7 @@ export class FencedFileStore implements AsyncDisposable {
         },
         write: async (content, seen) => {
           const bytes = bytesToKeep(content, resource, MADE_CONTENT);
-          return (await this.#change(resource, 'write', fence, bytes, seen)) || undefined;
+          return (await this.#change(resource, fence, { kind: 'write', payload: bytes, onlyAfter: seen })) || undefined;
         },
       };
       await readMakeWrite(file, change, (text) => new LockConfigurationError(text, resource));
@@ -157,7 +157,7 @@ export class FencedFileStore implements AsyncDisposable {
 
   async #runChange(resource: string, kind: Change['kind'], fence: Fence, content: NewContent): Promise<void> {
     await this.#runOn(resource, () => {
-      return this.#change(resource, kind, fence, bytesToKeep(content, resource, 'what was given'));
+      return this.#change(resource, fence, { kind, payload: bytesToKeep(content, resource, 'what was given') });
     });
   }
 
@@ -179,15 +179,9 @@ export class FencedFileStore implements AsyncDisposable {
     }
   }
 
-  async #change(
-    resource: string,
-    kind: Change['kind'],
-    fence: Fence,
-    payload: Uint8Array,
-    onlyAfter?: string,
-  ): Promise<boolean> {
+  async #change(resource: string, fence: Fence, change: Omit<Change, 'token'>): Promise<boolean> {
     const token = await tokenToCompare(fence, resource, this.settings);
-    return this.files.use(resource, (file) => file.change({ kind, token, payload, onlyAfter }));
+    return this.files.use(resource, (file) => file.change({ ...change, token }));
   }
 }
 

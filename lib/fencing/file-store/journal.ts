@@ -28,8 +28,15 @@ export interface Identity {
   readonly ino: bigint;
 }
 
+interface OpenFile {
+  readonly file: FileHandle;
+  readonly identity: Identity;
+}
+
 /** One journal: an open file, and what its records amount to as far as they were read. */
 export class Journal {
+  readonly identity: Identity;
+  private readonly file: FileHandle;
   #state = UNTOUCHED;
   readonly #reader: JournalReader;
   /** How far the journal is known to outlast a power failure. */
@@ -38,17 +45,18 @@ export class Journal {
   private constructor(
     readonly path: string,
     readonly generation: number,
-    private readonly file: FileHandle,
-    readonly identity: Identity,
+    { file, identity }: OpenFile,
     private readonly room: Room,
   ) {
+    this.file = file;
+    this.identity = identity;
     this.#reader = new JournalReader(file, path);
   }
 
   static async open(path: string, generation: number, room: Room): Promise<Journal> {
     const file = await open(path, FLAGS);
     try {
-      return new Journal(path, generation, file, await file.stat({ bigint: true }), room);
+      return new Journal(path, generation, { file, identity: await file.stat({ bigint: true }) }, room);
     } catch (error) {
       await file.close();
       throw error;

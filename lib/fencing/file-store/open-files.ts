@@ -1,4 +1,4 @@
-import { InTurn } from '../in-turn.js';
+import { InTurn } from '../../lock/in-turn.js';
 import type { FencedFile } from './fenced-file.js';
 
 /**

@@ -1,6 +1,7 @@
 import { LockConfigurationError } from '../../lock/errors.js';
+import { InTurn } from '../../lock/in-turn.js';
 import { visible } from '../../lock/visible.js';
-import { CallsAround, InTurn } from '../in-turn.js';
+import { CallsAround } from '../calls-around.js';
 import { checkFunction, checkResource, checkSettings } from '../checks.js';
 import { type Fence, type FenceSettings, tokenToCompare } from '../fence.js';
 import { staleToken } from '../refusals.js';

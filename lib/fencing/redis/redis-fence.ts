@@ -67,7 +67,7 @@ export class RedisFence {
    * @throws StaleFencingTokenError
    */
   async claim(resource: string, fence: Fence): Promise<void> {
-    await this.#run(CLAIM, resource, await this.#token(resource, fence), []);
+    await this.#run(CLAIM, { resource, token: await this.#token(resource, fence) }, []);
   }
 
   /** @throws StaleFencingTokenError */
@@ -96,7 +96,7 @@ export class RedisFence {
   async update(resource: string, fence: Fence, change: MakeContent): Promise<void> {
     const token = await this.#token(resource, fence);
     checkFunction('update(resource, fence, change)', change, resource);
-    await this.#run(CLAIM, resource, token, []);
+    await this.#run(CLAIM, { resource, token }, []);
     const hash: Updatable<string, 'done'> = {
       name: resource,
       read: async () => {
@@ -128,14 +128,13 @@ export class RedisFence {
   }
 
   #change(script: Script, resource: string, token: bigint, args: (string | Buffer)[]): Promise<string> {
-    return this.#run(script, resource, token, [newRevision(), ...args], WRITTEN_AT_MOST_ONCE);
+    return this.#run(script, { resource, token }, [newRevision(), ...args], WRITTEN_AT_MOST_ONCE);
   }
 
   /** @returns what the script answers, unless it refuses the token */
   async #run(
     script: Script,
-    resource: string,
-    token: bigint,
+    { resource, token }: { readonly resource: string; readonly token: bigint },
     args: (string | Buffer)[],
     whenStale?: string,
   ): Promise<string> {

@@ -1,12 +1,13 @@
 import { type LockService, type SessionAccess, sessionAccess } from '../../engine/lock-service.js';
 import { LockConfigurationError } from '../../lock/errors.js';
 import type { LockHandle } from '../../lock/handle.js';
+import { InTurn } from '../../lock/in-turn.js';
 import { nativeRefusal } from '../../session/native-limits.js';
 import { checkFunction, checkSettings } from '../checks.js';
 import type { FenceSettings } from '../fence.js';
 import { checkRoot, dataBytes, dataPath, refuseBelowRoot } from './data-path.js';
 import { type ExpectedVersion, GuardedNode } from './guarded-node.js';
-import { CallsAround, InTurn } from '../in-turn.js';
+import { CallsAround } from '../calls-around.js';
 import { type MakeContent, readMakeWrite, type Updatable } from '../update-loop.js';
 import { PatientLink } from '../../session/patient-link.js';
 import { type LockTicket, rightOf } from './ticket.js';
@@ -138,7 +139,7 @@ export class FencedZnodes {
     const { access, fullPath } = this.#place(path);
     const right = await rightOf(fence, path, access.namespace, this.#settings);
     refuseBelowRoot(this.#root, right.key);
-    return new GuardedNode(this.#link(access, path), fullPath, right, access.standingOf);
+    return new GuardedNode(this.#link(access, path), fullPath, right, access.writerState);
   }
 
   #place(path: string): { access: SessionAccess; fullPath: string } {

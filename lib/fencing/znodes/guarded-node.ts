@@ -37,7 +37,7 @@ export class GuardedNode {
     private readonly link: PatientLink,
     private readonly fullPath: string,
     private readonly right: Right,
-    private readonly standingOf: SessionAccess['standingOf'],
+    private readonly writerState: SessionAccess['writerState'],
   ) {}
 
   /** Makes sure that the lock is held. @throws StaleFencingTokenError */
@@ -117,7 +117,7 @@ export class GuardedNode {
   /** Asks the servers, for a ticket, whether its lock is held. */
   async #verify(): Promise<void> {
     if (this.#isVerified || this.right.shownAs === 'handle') return;
-    await verifyTicket(this.link, this.right, this.standingOf);
+    await verifyTicket(this.link, this.right, this.writerState);
     // A holder holds until its node is gone, which each transaction checks: one look is enough.
     this.#isVerified = true;
   }

@@ -79,7 +79,7 @@ export async function rightOf(
 export async function verifyTicket(
   link: PatientLink,
   right: Right,
-  standingOf: SessionAccess['standingOf'],
+  writerState: SessionAccess['writerState'],
 ): Promise<void> {
   const { nodePath, token, shownAs } = right;
   const queuePath = nodePath.slice(0, nodePath.lastIndexOf('/'));
@@ -91,12 +91,12 @@ export async function verifyTicket(
     // A node of the same name may have been made again; its token is another one.
     if (stat.czxid !== (token & TRANSACTION)) throw ticketOfAnotherNode(right);
     if (shownAs === 'signed ticket') return;
-    const standing = standingOf(names, name);
-    if (standing.kind === 'holds') return;
+    const state = writerState(names, name);
+    if (state.kind === 'holds') return;
     // The node went between the looks.
     if (!names.includes(name)) continue;
-    if (standing.kind === 'is no writer') throw ticketOfReader(right, link.path);
-    const ahead = `${queuePath}/${standing.behind}`;
+    if (state.kind === 'is no writer') throw ticketOfReader(right, link.path);
+    const ahead = `${queuePath}/${state.behind}`;
     // Within a session a lock is handed on before the node of the one before is removed.
     const remainingMs = removedBy - clock.now();
     if (remainingMs <= 0 || !(await isOfSession(link, ahead, stat.ephemeralOwner)))

@@ -33,6 +33,8 @@ export class BusyInstead {
  * The way of every decorated call, without detours: its key, the lock, the parameters that it fills, the body.
  * @param body runs the method inside the lock, however the method gives its result
  */
+// Every decorated call comes this way: an object around its parameters would be made for each of them.
+// eslint-disable-next-line max-params
 export async function runLocked<T>(
   plan: LockedPlan,
   instance: unknown,

@@ -12,7 +12,8 @@ export function wrapPromise(plan: LockedPlan): (...args: unknown[]) => Promise<u
     return new Promise((resolve, reject) => {
       const running: Promise<unknown> = runLocked(plan, this, args, async (filled, lock) => {
         const result = await plan.original.apply(this, filled);
-        if (isObservable(result)) return untilStreamEnds(plan, lock, result, () => running, resolve);
+        if (isObservable(result))
+          return untilStreamEnds(plan, lock, result, { givenBack: () => running, handOver: resolve });
         return refuseIterator(plan, result);
       });
       running.then((result) => resolve(result instanceof BusyInstead ? result.result : result), reject);
@@ -20,18 +21,22 @@ export function wrapPromise(plan: LockedPlan): (...args: unknown[]) => Promise<u
   };
 }
 
+/** The caller of a method that returned a stream. */
+interface StreamsCaller {
+  /** Settles, as the stream did, when the lock went back: a consumer that is told of the end may end the process. */
+  readonly givenBack: () => Promise<unknown>;
+  readonly handOver: (stream: Observable<unknown>) => void;
+}
+
 /**
  * Hands a stream to the caller and keeps the lock until it has ended. If nobody ever subscribes (the client of an SSE handler has
  * left meanwhile), the lock goes back after a while.
- *
- * @param givenBack settles, as the stream did, when the lock went back: a consumer that is told of the end may end the process
  */
 function untilStreamEnds(
   { by, options: { subscribeWithinMs } }: LockedPlan,
   lock: LockHandle,
   source: Observable<unknown>,
-  givenBack: () => Promise<unknown>,
-  handOver: (stream: Observable<unknown>) => void,
+  { givenBack, handOver }: StreamsCaller,
 ): Promise<void> {
   const inside = AsyncLocalStorage.snapshot();
   return new Promise((end, fail) => {

@@ -20,16 +20,16 @@ export class AbandonedSession implements ConnectionOwner {
   readonly #granted: Granted;
   readonly #settings: SessionSettings;
   readonly #dialer: Dialer;
-  readonly #patienceMs: number;
+  readonly #attemptMs: number;
   readonly #servers: Server[];
   #connection: Connection | undefined;
 
-  constructor(granted: Granted, settings: SessionSettings, dialer: Dialer, patienceMs: number) {
+  constructor(granted: Granted, settings: SessionSettings, dialer: Dialer, attemptMs: number) {
     this.#granted = granted;
     this.#settings = settings;
     this.#dialer = dialer;
     this.#servers = [...settings.servers];
-    this.#patienceMs = patienceMs;
+    this.#attemptMs = attemptMs;
     this.#tryNext();
   }
 
@@ -60,10 +60,10 @@ export class AbandonedSession implements ConnectionOwner {
     if (server === undefined) return;
     const { id, password } = this.#granted;
     // With transaction 0 even a server that lags behind what this client has seen may end the session.
-    const offer = { sessionId: id, password, lastZxid: 0n, timeoutMs: this.#patienceMs };
+    const offer = { sessionId: id, password, lastZxid: 0n, timeoutMs: this.#attemptMs };
     const { clock, authenticator } = this.#settings;
     const context = { clock, dialer: this.#dialer, chroot: '', owner: this, traffic: undefined, authenticator };
-    this.#connection = new Connection(server, offer, this.#patienceMs, context);
+    this.#connection = new Connection(server, offer, this.#attemptMs, context);
   }
 }
 

@@ -21,7 +21,7 @@ import { Liveness } from './liveness.js';
 export type Ending =
   /** The server could not be reached. */
   | 'unreachable'
-  /** The server neither answered nor refused before the patience ran out. */
+  /** The server neither answered nor refused in the time that the attempt had. */
   | 'silent'
   /**
    * The server hung up on the handshake: it does not serve, or this client has seen a newer state than the server has.
@@ -90,9 +90,9 @@ export class Connection implements LinkListener, AuthenticationOwner {
   readonly #authentication: Authentication;
   #granted: HandshakeReply | undefined;
   readonly conversation: Conversation;
-  #patience: Timer | undefined;
-  #patienceEndsAt = Infinity;
-  readonly #patienceMs: number;
+  #attemptTimer: Timer | undefined;
+  #attemptEndsAt = Infinity;
+  readonly #attemptMs: number;
   readonly #startedAt: number;
   #phase: Phase = 'dialing';
   #liveness: Liveness | undefined;
@@ -103,15 +103,15 @@ export class Connection implements LinkListener, AuthenticationOwner {
   constructor(
     readonly server: Server,
     readonly offer: Handshake,
-    patienceMs: number,
+    attemptMs: number,
     { clock, dialer, chroot, owner, traffic, authenticator, asksFirst = false }: ConnectionContext,
   ) {
     this.#clock = clock;
     this.#owner = owner;
     this.#traffic = traffic;
     this.#startedAt = clock.now();
-    this.#patienceMs = patienceMs;
-    this.#wait(patienceMs);
+    this.#attemptMs = attemptMs;
+    this.#wait(attemptMs);
     this.#link = dialer.dial(server, this, { asksFirst });
     this.#authenticator = authenticator;
     this.#authentication = new Authentication(this.#link, this);
@@ -154,7 +154,7 @@ export class Connection implements LinkListener, AuthenticationOwner {
 
   /** Shortens the wait for the answer to the handshake to this long; a wait that ends sooner stays as it is. */
   expectAnswerWithin(durationMs: number): void {
-    if (this.#clock.now() + durationMs < this.#patienceEndsAt) this.#wait(durationMs);
+    if (this.#clock.now() + durationMs < this.#attemptEndsAt) this.#wait(durationMs);
   }
 
   /** What an attempt that is still under way is waiting for, for people; undefined once the attempt is over. */
@@ -176,20 +176,20 @@ export class Connection implements LinkListener, AuthenticationOwner {
   }
 
   onServing(): void {
-    // The offer gets a patience of its own: the session may already have been shortened by it, so an offer that is
+    // The offer gets a time of its own: the session may already have been shortened by it, so an offer that is
     // given up because the question before it took long is a costly one.
-    this.#wait(this.#patienceMs);
+    this.#wait(this.#attemptMs);
   }
 
   onOpen(): void {
     if (this.#authenticator === undefined) return this.#offerSession();
     this.#phase = 'preparing';
-    this.#wait(this.#patienceMs);
+    this.#wait(this.#attemptMs);
     this.#authentication.prepare(this.#authenticator, this.server);
   }
 
   onProofReady(): void {
-    this.#wait(this.#patienceMs);
+    this.#wait(this.#attemptMs);
     this.#offerSession();
   }
 
@@ -215,13 +215,13 @@ export class Connection implements LinkListener, AuthenticationOwner {
     this.#owner.onGranted?.(this, reply);
     if (this.#authenticator === undefined) return this.onAuthenticated();
     this.#phase = 'authenticating';
-    this.#wait(this.#patienceMs);
+    this.#wait(this.#attemptMs);
     this.#authentication.start();
   }
 
   onAuthenticated(): void {
     if (this.#granted === undefined) return;
-    this.#patience?.cancel();
+    this.#attemptTimer?.cancel();
     this.#phase = 'attached';
     this.#owner.onAttached(this, this.#granted);
   }
@@ -232,7 +232,7 @@ export class Connection implements LinkListener, AuthenticationOwner {
 
   /** Starts the pings that keep the connection alive, and the watch for its silence. */
   startLiveness(timeoutMs: number, tickMs: number, heldUntil: () => number | undefined = () => undefined): void {
-    this.#liveness = new Liveness(this.#clock, timeoutMs, tickMs, this.#readAt, {
+    this.#liveness = new Liveness(this.#clock, { timeoutMs, tickMs }, this.#readAt, {
       heldUntil,
       sendPing: () => this.conversation.sendApart({ op: 'ping' }),
       onSilence: (silentMs) => this.#end(new Error(`nothing was heard from it for ${Math.round(silentMs)} ms`)),
@@ -265,12 +265,12 @@ export class Connection implements LinkListener, AuthenticationOwner {
   }
 
   #wait(durationMs: number): void {
-    this.#patience?.cancel();
-    this.#patienceEndsAt = this.#clock.now() + durationMs;
-    this.#patience = this.#clock.setTimer(durationMs, () => {
+    this.#attemptTimer?.cancel();
+    this.#attemptEndsAt = this.#clock.now() + durationMs;
+    this.#attemptTimer = this.#clock.setTimer(durationMs, () => {
       // After a stall of the event loop the answer may have arrived unread: the sockets are read before this timer
       // fires.
-      this.#patience = this.#clock.setTimer(0, () => this.#end(new Error(this.#silence(this.ageMs)), 'silent'));
+      this.#attemptTimer = this.#clock.setTimer(0, () => this.#end(new Error(this.#silence(this.ageMs)), 'silent'));
     });
   }
 
@@ -288,7 +288,7 @@ export class Connection implements LinkListener, AuthenticationOwner {
     this.#phase = 'ended';
     this.#authentication.end();
     this.conversation.end();
-    this.#patience?.cancel();
+    this.#attemptTimer?.cancel();
     this.#liveness?.stop();
     this.#link.destroy();
   }

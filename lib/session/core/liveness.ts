@@ -1,6 +1,12 @@
 import type { Clock, Timer } from '../../lock/clock.js';
 import { certaintyMarginMs } from '../certainty.js';
 
+/** What was granted to the session, and how often its servers look at the clock. */
+interface SessionTimes {
+  readonly timeoutMs: number;
+  readonly tickMs: number;
+}
+
 interface LivenessActions {
   sendPing(): void;
   onSilence(silentMs: number): void;
@@ -51,13 +57,13 @@ export class Liveness {
   #graceUntil: number | undefined;
   #timer: Timer;
 
-  constructor(clock: Clock, timeoutMs: number, tickMs: number, now: number, actions: LivenessActions) {
+  constructor(clock: Clock, { timeoutMs, tickMs }: SessionTimes, now: number, actions: LivenessActions) {
     this.#clock = clock;
     this.#actions = actions;
     this.#silenceMs = (timeoutMs * 2) / 3;
     this.#thirdMs = timeoutMs / 3;
     // A write proves only what was answered a tick before it. With two pings in what S has beyond that tick, a lock that
-    // is taken on an idle connection can be proved again in time, also where S is two ticks.
+    // is acquired on an idle connection can be proved again in time, also where S is two ticks.
     this.#pingEveryMs = Math.min(timeoutMs / 3, tickMs, Math.max(timeoutMs / 4, (timeoutMs - tickMs) / 2));
     this.#pingEveryAtStakeMs = Math.min(timeoutMs / PINGS_PER_TIMEOUT_AT_STAKE, tickMs);
     this.#elsewhereMs = Math.min(timeoutMs / 3, 2 * tickMs);

@@ -1,6 +1,6 @@
 import { type Server, UnansweredQuestion } from './link.js';
 
-const MIN_PATIENCE_MS = 250;
+const SHORTEST_ATTEMPT_MS = 250;
 const FIRST_PAUSE_MS = 50;
 const MAX_PAUSE_MS = 1_000;
 /** A connection that ended sooner than this was no success: a server that accepts and hangs up must not be hammered. */
@@ -73,28 +73,28 @@ export class ServerList {
    * @param certainMs how much certainty of held locks is left; an attempt takes a third of it at the most, so that
    * other servers can still be tried
    */
-  patienceMs(server: Server, sessionTimeoutMs: number, certainMs = 0): number {
-    const wantedMs = Math.max(this.firstPatienceMs(sessionTimeoutMs), 2 * (this.#silentForMs.get(server) ?? 0));
+  attemptMs(server: Server, sessionTimeoutMs: number, certainMs = 0): number {
+    const wantedMs = Math.max(this.firstAttemptMs(sessionTimeoutMs), 2 * (this.#silentForMs.get(server) ?? 0));
     const mostMs = certainMs > 0 ? Math.min(sessionTimeoutMs, certainMs / 3) : sessionTimeoutMs;
-    return Math.max(MIN_PATIENCE_MS, Math.min(wantedMs, mostMs));
+    return Math.max(SHORTEST_ATTEMPT_MS, Math.min(wantedMs, mostMs));
   }
 
   /**
    * How long a server may take to answer an offer of the session. The offer lowers certainty, so the server gets half
    * of what is left then. The other half is for the write that proves the session, or for another server.
    */
-  answerPatienceMs(certainMs: number): number {
-    return certainMs > 0 ? Math.max(MIN_PATIENCE_MS, certainMs / 2) : Infinity;
+  offerMs(certainMs: number): number {
+    return certainMs > 0 ? Math.max(SHORTEST_ATTEMPT_MS, certainMs / 2) : Infinity;
   }
 
-  firstPatienceMs(sessionTimeoutMs: number): number {
+  firstAttemptMs(sessionTimeoutMs: number): number {
     // At first all servers together get a third of the session's life.
-    return Math.max(MIN_PATIENCE_MS, sessionTimeoutMs / (3 * this.#servers.length));
+    return Math.max(SHORTEST_ATTEMPT_MS, sessionTimeoutMs / (3 * this.#servers.length));
   }
 
   /** An attempt at this server ended without an answer after this long. */
-  wasSilent(server: Server, patienceMs: number): void {
-    this.#silentForMs.set(server, Math.max(patienceMs, this.#silentForMs.get(server) ?? 0));
+  wasSilent(server: Server, attemptMs: number): void {
+    this.#silentForMs.set(server, Math.max(attemptMs, this.#silentForMs.get(server) ?? 0));
   }
 
   /**

@@ -83,7 +83,7 @@ export class SessionKeeper implements ConnectionOwner {
     // A new session has no certainty to lose, so its server may take its time.
     if (connection.offer.sessionId === 0n) return;
     this.#session.onOffered(connection.handshakeSentAt);
-    connection.expectAnswerWithin(this.#servers.answerPatienceMs(this.#heldMs()));
+    connection.expectAnswerWithin(this.#servers.offerMs(this.#heldMs()));
   }
 
   onGranted(connection: Connection, reply: HandshakeReply): void {
@@ -222,9 +222,9 @@ export class SessionKeeper implements ConnectionOwner {
   }
 
   #endAside(granted: Granted): void {
-    const patienceMs = this.#servers.firstPatienceMs(granted.timeoutMs);
+    const attemptMs = this.#servers.firstAttemptMs(granted.timeoutMs);
     this.#abandoned?.stop();
-    this.#abandoned = new AbandonedSession(granted, this.#settings, this.#dialer, patienceMs);
+    this.#abandoned = new AbandonedSession(granted, this.#settings, this.#dialer, attemptMs);
   }
 
   #tryNext(server: Server | undefined = this.#servers.next()): void {
@@ -249,8 +249,8 @@ export class SessionKeeper implements ConnectionOwner {
     const asksFirst =
       heldMs > MIN_SESSION_TICKS * serverTickMs && this.#servers.wordlessMs(server, clock.now()) <= serverTickMs;
     const context = { clock, chroot, dialer: this.#dialer, owner: this, traffic, authenticator, asksFirst };
-    const patienceMs = this.#servers.patienceMs(server, this.#timeoutMs(), heldMs);
-    this.#connection = new Connection(server, this.#offer(), patienceMs, context);
+    const attemptMs = this.#servers.attemptMs(server, this.#timeoutMs(), heldMs);
+    this.#connection = new Connection(server, this.#offer(), attemptMs, context);
   }
 
   #offer(): Handshake {

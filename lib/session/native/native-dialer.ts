@@ -5,7 +5,8 @@ import { findPackage } from './package.js';
 /** Makes links over clients of the npm package `zookeeper`. Each of them is given one server, by its IP address. */
 export class NativeDialer implements Dialer {
   readonly #reach: Dialer;
-  readonly #packagePath = findPackage();
+  /** Where the npm package is. */
+  readonly packagePath: string = findPackage();
   /** The session whose first create has proven how parents tell zxids. */
   provenSession: bigint | undefined;
 
@@ -19,8 +20,6 @@ export class NativeDialer implements Dialer {
   }
 
   dial(server: Server, listener: LinkListener, options?: DialOptions): Link {
-    return new NativeLink(this, server, listener, this.#packagePath, (found) =>
-      this.#reach.dial(server, found, options),
-    );
+    return new NativeLink(this, server, listener, (found) => this.#reach.dial(server, found, options));
   }
 }

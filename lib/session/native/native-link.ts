@@ -49,7 +49,6 @@ export class NativeLink implements Link, ThreadClientListener {
   readonly #dialer: NativeDialer;
   readonly #server: Server;
   readonly #listener: LinkListener;
-  readonly #packagePath: string;
   #state: State;
   #lastZxid = 0n;
   #pending: Pending[] = [];
@@ -59,17 +58,10 @@ export class NativeLink implements Link, ThreadClientListener {
   /** Why the session is being closed by this link. */
   #failure: LockConfigurationError | undefined;
 
-  constructor(
-    dialer: NativeDialer,
-    server: Server,
-    listener: LinkListener,
-    packagePath: string,
-    reach: (found: LinkListener) => Link,
-  ) {
+  constructor(dialer: NativeDialer, server: Server, listener: LinkListener, reach: (found: LinkListener) => Link) {
     this.#dialer = dialer;
     this.#server = server;
     this.#listener = listener;
-    this.#packagePath = packagePath;
     const link = reach({
       onServing: () => listener.onServing?.(),
       onOpen: () => this.#onReached(),
@@ -93,7 +85,7 @@ export class NativeLink implements Link, ThreadClientListener {
   handshake({ sessionId, password, timeoutMs }: Handshake): void {
     if (this.#state.name !== 'reached') return;
     const { address } = this.#state;
-    const client = new ThreadClient(this.#packagePath, this);
+    const client = new ThreadClient(this.#dialer.packagePath, this);
     this.#state = { name: 'handshaking', client, offered: sessionId };
     const session = sessionId === 0n ? undefined : offerOf(sessionId, password);
     client.open(`${address}:${this.#server.port}`, Math.max(MIN_TIMEOUT_MS, timeoutMs), session);

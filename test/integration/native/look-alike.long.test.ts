@@ -28,10 +28,10 @@ module.exports = class extends (found.default ?? found) {
 
 class LookAlikeDialer extends NativeDialer {
   readonly #sockets = new SocketDialer({ acl: [] });
-  readonly #package = lookAlikePackage();
+  override readonly packagePath = lookAlikePackage();
 
   override dial(server: Server, listener: LinkListener): Link {
-    return new NativeLink(this, server, listener, this.#package, (found) => this.#sockets.dial(server, found));
+    return new NativeLink(this, server, listener, (found) => this.#sockets.dial(server, found));
   }
 }
 

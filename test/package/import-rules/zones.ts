@@ -69,14 +69,16 @@ const WAY_THROUGH_CLASSES = 'lib/nest/metadata.ts';
 
 /** How texts of others are shown, for messages, logs, the command line and the pages alike. It imports nothing. */
 const HOW_TEXTS_ARE_SHOWN = 'lib/lock/visible.ts';
+/** What runs one operation after the other, for the engine and for stores. It imports nothing. */
+const OPERATIONS_IN_TURN = 'lib/lock/in-turn.ts';
 
-type Room = 'bounds' | 'upkeep' | 'hold' | 'acquire' | 'several' | 'insight' | 'policy';
+export type Room = 'bounds' | 'upkeep' | 'hold' | 'acquire' | 'several' | 'insight' | 'policy';
 
 /**
  * The rooms of the engine, and those that each may import. The files beside the rooms are the words that all of them use, and
  * import none; but for those two that put the whole together.
  */
-const ROOM_MAY_IMPORT: Readonly<Record<Room, readonly Room[]>> = {
+export const ROOM_MAY_IMPORT: Readonly<Record<Room, readonly Room[]>> = {
   bounds: [],
   upkeep: [],
   hold: ['bounds', 'upkeep'],
@@ -127,6 +129,7 @@ export function whyNotFile(
   }
   if (MAY_IMPORT[importer]?.includes(imported) === true) return undefined;
   if (from.startsWith(FENCING_IN_NEST) && to === WAY_THROUGH_CLASSES) return undefined;
+  if (importer === 'fencing' && to === OPERATIONS_IN_TURN) return undefined;
   const isForAll = publicFiles.has(to) || to === HOW_TEXTS_ARE_SHOWN;
   if ((importer === 'fencing' || importer.startsWith('extras/')) && isForAll) return undefined;
   return `${importer} may not import ${imported}`;

@@ -28,7 +28,7 @@ export interface Wait {
   readonly done: () => void;
 }
 
-/** One logical caller of a process: what all its ways to take a lock share. */
+/** One logical caller of a process: what all its ways to acquire a lock share. */
 export class Caller {
   readonly random: SeededRandom;
   readonly #records: RecordCaller;

@@ -30,9 +30,9 @@ describe('a session that takes no more requests, and is not closed yet', () => {
   });
 
   it('ends a look at a queue', async () => {
-    expect(await rejection(inspectKey(engine, KEY, KEY, openScope(engine), 'behind a write'))).toBeInstanceOf(
-      LockClosedError,
-    );
+    expect(
+      await rejection(inspectKey(engine, { key: KEY, queuePath: KEY }, openScope(engine), 'behind a write')),
+    ).toBeInstanceOf(LockClosedError);
   });
 
   it('is not up', () => {

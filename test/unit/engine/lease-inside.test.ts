@@ -152,7 +152,7 @@ describe('leaseMs of a call inside its own lock', () => {
     );
   });
 
-  it('leaves no alarm behind when the lock is released under it', async () => {
+  it('leaves no timer behind when the lock is released under it', async () => {
     const timers = (): number => one.events.filter(({ type }) => type === 'lost').length;
     const kept = await engine.settle(one.locks.withLock(KEY, () => one.locks.acquire(KEY, { leaseMs: 300 })));
     await engine.settle(kept.release());

@@ -137,7 +137,7 @@ describe('the first connection', () => {
     ['acquireAll', 1, () => one.locks.acquireAll([KEY, `${KEY}/other`])],
     ['transaction', 1, () => one.locks.transaction((tx) => tx.lock(KEY))],
     ['inspect', 0, () => one.locks.inspect(KEY)],
-  ])('that does not come is an event only of a call that would take a lock: %s', async (_name, count, call) => {
+  ])('that does not come is an event only of a call that would acquire a lock: %s', async (_name, count, call) => {
     expect(await engine.failure(call())).toMatchObject({ code: 'LOCK_UNAVAILABLE' });
     expect(one.events).toHaveLength(count);
     expect(one.events).toEqual(one.events.map(() => expect.objectContaining({ type: 'failed', waitedMs: 10_000 })));

@@ -154,7 +154,7 @@ describe('a transaction one of whose locks is lost', () => {
       await engine.runFor(50);
       expect(engine.queue('/l/b')).toEqual([]);
       await engine.runFor(3_000);
-      // What still runs inside is told of the loss; it does not take the lock anew.
+      // What still runs inside is told of the loss; it does not acquire the lock anew.
       expect(await nested).toBeInstanceOf(LockLostError);
       const late = one.events.filter(({ type }) => type === 'late-result');
       expect(late).toEqual([expect.objectContaining({ key: '/l/a', error: undefined, token: a.fencingToken })]);

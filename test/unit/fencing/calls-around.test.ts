@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { CallsAround } from '../../../lib/fencing/in-turn.js';
+import { CallsAround } from '../../../lib/fencing/calls-around.js';
 
 describe('the calls around some code', () => {
   it('are those that it was called by, the outermost first', async () => {

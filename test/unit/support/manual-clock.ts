@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers';
 import type { Clock, Timer } from '../../../lib/lock/clock.js';
 
-interface Alarm {
+interface SetTimer {
   readonly at: number;
   readonly order: number;
   readonly callback: () => void;
@@ -14,7 +14,7 @@ export function promisesSettled(): Promise<void> {
 
 /** Time that moves when the test says so. */
 export class ManualClock implements Clock {
-  readonly #alarms = new Set<Alarm>();
+  readonly #timers = new Set<SetTimer>();
   #now: number;
   #order = 0;
 
@@ -28,15 +28,15 @@ export class ManualClock implements Clock {
 
   setTimer(delayMs: number, callback: () => void): Timer {
     if (Number.isNaN(delayMs)) throw new Error('A timer was set for NaN ms');
-    const alarm = { at: this.#now + Math.max(0, delayMs), order: this.#order, callback };
+    const timer = { at: this.#now + Math.max(0, delayMs), order: this.#order, callback };
     this.#order += 1;
-    this.#alarms.add(alarm);
-    return { cancel: () => this.#alarms.delete(alarm) };
+    this.#timers.add(timer);
+    return { cancel: () => this.#timers.delete(timer) };
   }
 
   /** Timers that were set, have not fired and were not cancelled. */
   get timers(): number {
-    return this.#alarms.size;
+    return this.#timers.size;
   }
 
   /** Lets time pass: timers fire when they are due, and promises go on in between. */
@@ -62,19 +62,19 @@ export class ManualClock implements Clock {
     this.#now += ms;
   }
 
-  #due(end: number): Alarm | undefined {
-    let first: Alarm | undefined;
-    for (const alarm of this.#alarms) {
-      if (alarm.at > end) continue;
-      if (first === undefined || alarm.at < first.at || (alarm.at === first.at && alarm.order < first.order))
-        first = alarm;
+  #due(end: number): SetTimer | undefined {
+    let first: SetTimer | undefined;
+    for (const timer of this.#timers) {
+      if (timer.at > end) continue;
+      if (first === undefined || timer.at < first.at || (timer.at === first.at && timer.order < first.order))
+        first = timer;
     }
     return first;
   }
 
-  #fire(alarm: Alarm): void {
-    this.#alarms.delete(alarm);
-    this.#now = Math.max(this.#now, alarm.at);
-    alarm.callback();
+  #fire(timer: SetTimer): void {
+    this.#timers.delete(timer);
+    this.#now = Math.max(this.#now, timer.at);
+    timer.callback();
   }
 }

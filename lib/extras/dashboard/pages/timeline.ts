@@ -41,11 +41,15 @@ export function timeline({ at, snapshot, history }: LockLook, action: Action): H
       </thead>
       ${group(
         'Holds it now',
-        holders.map((one) => nowRow(one, scale, 'asked', `asked ${shownDuration(one.ageMs)} ago`, action(one))),
+        holders.map((one) =>
+          nowRow(one, scale, { kind: 'asked', text: `asked ${shownDuration(one.ageMs)} ago`, action: action(one) }),
+        ),
       )}
       ${group(
         `Waits for it, in this order${unseen > 0 ? ` (${plural(unseen, 'more call', 'more calls')} behind them)` : ''}`,
-        queue.map((one) => nowRow(one, scale, 'waited', `waits for ${shownDuration(one.ageMs)}`, undefined)),
+        queue.map((one) =>
+          nowRow(one, scale, { kind: 'waited', text: `waits for ${shownDuration(one.ageMs)}`, action: undefined }),
+        ),
       )}
       ${group(
         'Held it before',
@@ -79,7 +83,14 @@ function group(title: string, rows: readonly Html[]): Html {
   </tbody>`;
 }
 
-function nowRow(one: ContenderSnapshot, scale: TimeScale, kind: 'asked' | 'waited', text: string, action?: Html): Html {
+/** What a row says of a contender that is there now. */
+interface SaidNow {
+  readonly kind: 'asked' | 'waited';
+  readonly text: string;
+  readonly action: Html | undefined;
+}
+
+function nowRow(one: ContenderSnapshot, scale: TimeScale, { kind, text, action }: SaidNow): Html {
   const { client, mode, fencingToken, ageMs, nodePath } = one;
   return row({
     id: nodePath,

@@ -27,7 +27,7 @@ export function orphans(keys: readonly SeenKey[], nowMs: number, lines: CommandL
       const what = whyOrphan(contender, nowMs);
       if (what === undefined) return [];
       const { nodePath } = contender.snapshot;
-      const isHolder = contender.standing === 'holds';
+      const isHolder = contender.state === 'holds';
       const remove = isHolder ? breakLineOf(lines, seen, contender) : `zkCli.sh delete ${quoted(nodePath)}`;
       return [orphan(what.severity, seen.key, `${nodePath} ${what.text}`, `${what.advice} ${remove}`)];
     }),

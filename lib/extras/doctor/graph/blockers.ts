@@ -18,8 +18,8 @@ export function waitsIn(contenders: readonly SeenContender[], isOfInterest: (id:
   const callers = callersOf(contenders);
   const idsOf = (some: readonly SeenContender[]): Set<string> =>
     new Set(some.map((contender) => callers.get(contender)!.id).filter(isOfInterest));
-  const readersInside = idsOf(contenders.filter(({ standing, node }) => standing === 'holds' && node.mode === 'read'));
-  const upgraders = idsOf(contenders.filter(({ standing }) => standing === 'intent'));
+  const readersInside = idsOf(contenders.filter(({ state, node }) => state === 'holds' && node.mode === 'read'));
+  const upgraders = idsOf(contenders.filter(({ state }) => state === 'intent'));
   /** For each mode, those that hold the lock and that a contender of this mode would have to wait for here. */
   const ahead = new Map(LOCK_MODES.map((mode) => [mode, new GrowingSet()]));
   const waits: Wait[] = [];
@@ -27,16 +27,16 @@ export function waitsIn(contenders: readonly SeenContender[], isOfInterest: (id:
     const caller = callers.get(contender)!;
     const { mode } = contender.node;
     const holders = holdersInTheWay(contender);
-    if (contender.standing !== 'holds' && isOfInterest(caller.id))
+    if (contender.state !== 'holds' && isOfInterest(caller.id))
       waits.push({ caller, holders: without(holders, caller.id) });
-    const isInside = contender.standing === 'holds' || contender.standing === 'intent';
+    const isInside = contender.state === 'holds' || contender.state === 'intent';
     const inTheWay = isInside ? idsOf([contender]) : holders;
     for (const other of LOCK_MODES) if (blocks(mode, other)) ahead.get(other)!.add(inTheWay);
   }
   return waits.filter(({ holders }) => holders.size > 0);
 
-  function holdersInTheWay({ standing, node: { mode } }: SeenContender): ReadonlySet<string> {
-    if (standing === 'intent') return readersInside;
+  function holdersInTheWay({ state, node: { mode } }: SeenContender): ReadonlySet<string> {
+    if (state === 'intent') return readersInside;
     const before = ahead.get(mode)!.ids;
     // An upgrader keeps those readers out, too, that are ahead of its second node and were not inside when it came.
     return mode === 'read' && upgraders.size > 0 ? new Set([...before, ...upgraders]) : before;

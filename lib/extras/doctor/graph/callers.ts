@@ -19,7 +19,7 @@ export function callersOf(contenders: readonly SeenContender[]): Map<SeenContend
   return new Map(
     contenders.map((contender) => {
       // An upgrader's second node names the readers that are inside, and not its owner.
-      const isIntent = contender.standing === 'intent';
+      const isIntent = contender.state === 'intent';
       return [contender, callerOf((isIntent && upgraders.get(contender.node.id)) || contender)];
     }),
   );

@@ -13,14 +13,14 @@ export function graphOf(keys: readonly SeenKey[]): WaitGraph {
     const lock = keyId(key);
     nodes.set(lock, { id: lock, kind: 'key', name: key });
     const seen = new Set<string>();
-    const isShared = contenders.some(({ standing, node }) => standing === 'holds' && node.mode === 'read');
-    for (const [{ standing }, { id, name, client }] of callersOf(contenders)) {
+    const isShared = contenders.some(({ state, node }) => state === 'holds' && node.mode === 'read');
+    for (const [{ state }, { id, name, client }] of callersOf(contenders)) {
       // Not each call of an owner has a label.
       if (client?.label !== undefined || !nodes.has(id)) nodes.set(id, { id, kind: 'owner', name, client });
       // An upgrader waits as long as readers are inside.
-      if (standing === 'intent' && !isShared) continue;
+      if (state === 'intent' && !isShared) continue;
       const edge: WaitGraphEdge =
-        standing === 'holds' ? { from: lock, to: id, kind: 'held by' } : { from: id, to: lock, kind: 'waits for' };
+        state === 'holds' ? { from: lock, to: id, kind: 'held by' } : { from: id, to: lock, kind: 'waits for' };
       // One owner may have several places in a queue.
       if (seen.has(`${edge.kind} ${id}`)) continue;
       seen.add(`${edge.kind} ${id}`);

@@ -24,11 +24,11 @@ export function rowOf({ key, contenders, vanished }: SeenKey): LockRow {
 }
 
 export function holdersOf(contenders: readonly SeenContender[]): SeenContender[] {
-  return contenders.filter(({ standing }) => standing === 'holds');
+  return contenders.filter(({ state }) => state === 'holds');
 }
 
 export function waitersOf(contenders: readonly SeenContender[]): SeenContender[] {
-  return contenders.filter(({ standing }) => standing === 'waits' || standing === 'unnamed');
+  return contenders.filter(({ state }) => state === 'waits' || state === 'unnamed');
 }
 
 /** `Math.max` takes no more arguments than the stack has room for. */

@@ -1,5 +1,5 @@
 import { parseRecord } from '../../../queue/key-record.js';
-import { isMoving } from '../../../queue/standings.js';
+import { isMoving } from '../../../queue/contender-states.js';
 import { SessionError } from '../../../session/errors.js';
 import { exists, get, list, type NodeData } from '../../../session/requests.js';
 import { type ListedNode, listedNode } from './lock-tree.js';

@@ -4,7 +4,7 @@ import { describeContender } from '../../../queue/describe-contender.js';
 import { isIntentData } from '../../../queue/intent-data.js';
 import { type KeyRecord, type Vanished, vanishedIn } from '../../../queue/key-record.js';
 import type { QueueNode } from '../../../queue/node-name.js';
-import { type Standing, standings } from '../../../queue/standings.js';
+import { type ContenderState, contenderStates } from '../../../queue/contender-states.js';
 import type { NodeData } from '../../../session/requests.js';
 import { sessionIdText } from '../../../session/session-id.js';
 import type { ListedNode } from './lock-tree.js';
@@ -12,7 +12,8 @@ import type { ListedNode } from './lock-tree.js';
 /** One contender, as its node shows it. */
 export interface SeenContender {
   readonly node: QueueNode;
-  readonly standing: Standing;
+  /** Whether it holds or waits, as far as the queue shows it. */
+  readonly state: ContenderState;
   readonly snapshot: ContenderSnapshot;
   /** The transaction that created the node. */
   readonly czxid: bigint;
@@ -49,19 +50,19 @@ export interface ReadKey {
 export function seenKey(key: string, listed: ListedNode, { found, record }: ReadKey, nowMs: number): SeenKey {
   const left = listed.queue.filter(({ name }) => found.get(name) !== 'left');
   const contenders: SeenContender[] = [];
-  for (const [node, standing] of standings(left, found)) {
+  for (const [node, state] of contenderStates(left, found)) {
     const read = found.get(node.name);
     if (read === undefined || read === 'left') continue;
     const { czxid, ephemeralOwner } = read.stat;
     contenders.push({
       node,
-      standing,
+      state,
       snapshot: describeContender(listed.path, node, { ...read, sessionId: sessionIdText(ephemeralOwner) }, nowMs),
       czxid,
       ephemeralOwner,
       breaking: breakingIn(read.data),
       isLeftIntent:
-        standing !== 'intent' && node.ours && node.mode === 'write' && isIntentData(read.data, read.stat.dataLength),
+        state !== 'intent' && node.ours && node.mode === 'write' && isIntentData(read.data, read.stat.dataLength),
     });
   }
   const isInside = left.some(({ name }) => name === record.inside?.name);

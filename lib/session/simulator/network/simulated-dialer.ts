@@ -3,7 +3,7 @@ import type { Dialer, DialOptions, Link, LinkListener, Server } from '../../core
 import type { Ensemble } from '../server/ensemble.js';
 import type { Host } from '../time/host.js';
 import type { ClientNetwork } from './client-network.js';
-import { SimulatedLink } from './simulated-link.js';
+import { type SimulatedClient, SimulatedLink } from './simulated-link.js';
 
 const HOST_PREFIX = 'simulated-';
 
@@ -14,20 +14,17 @@ export function addressesOf(ensemble: Ensemble): readonly Server[] {
 
 /** Connects one client to the servers of an ensemble in memory. */
 export class SimulatedDialer implements Dialer {
-  readonly #ensemble: Ensemble;
-  readonly #host: Host;
-  readonly #network: ClientNetwork;
+  readonly #client: SimulatedClient;
 
   constructor(ensemble: Ensemble, host: Host, network: ClientNetwork) {
-    this.#ensemble = ensemble;
-    this.#host = host;
-    this.#network = network;
+    this.#client = { ensemble, host, network };
   }
 
   dial(address: Server, listener: LinkListener, options: DialOptions = {}): Link {
-    const server = this.#ensemble.servers.find(({ id }) => address.host === `${HOST_PREFIX}${id}`);
-    if (server === undefined) return new UnresolvableLink(this.#host, address.host, listener);
-    return new SimulatedLink(this.#ensemble, this.#host, this.#network, server, { ...options, listener });
+    const { ensemble, host } = this.#client;
+    const server = ensemble.servers.find(({ id }) => address.host === `${HOST_PREFIX}${id}`);
+    if (server === undefined) return new UnresolvableLink(host, address.host, listener);
+    return new SimulatedLink(this.#client, server, { ...options, listener });
   }
 }
 

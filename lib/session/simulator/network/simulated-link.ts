@@ -15,6 +15,13 @@ import { frameBytes, listBytes, MAX_FRAME_BYTES } from './frame-size.js';
 import { drawLatency } from './latency.js';
 import { clientEndpoint, serverEndpoint } from './partition.js';
 
+/** The client that a link belongs to. */
+export interface SimulatedClient {
+  readonly ensemble: Ensemble;
+  readonly host: Host;
+  readonly network: ClientNetwork;
+}
+
 interface LinkSettings extends DialOptions {
   readonly listener: LinkListener;
 }
@@ -35,7 +42,7 @@ export class SimulatedLink implements Link, Holdable {
   #asksFirst: boolean;
   #isOver = false;
 
-  constructor(ensemble: Ensemble, host: Host, network: ClientNetwork, server: SimulatedServer, settings: LinkSettings) {
+  constructor({ ensemble, host, network }: SimulatedClient, server: SimulatedServer, settings: LinkSettings) {
     this.#ensemble = ensemble;
     this.#host = host;
     this.#network = network;

@@ -209,8 +209,7 @@ export class ClientConnection {
     } else if (errorNumber !== OK) {
       this.#reply(queued, request.op, errorNumber, undefined);
     } else if (isRead(request)) {
-      const { tree, watches, chance } = this.#server;
-      const answered = answer(tree, watches, this, request, chance);
+      const answered = answer(this.#server, this, request);
       this.#reply(queued, request.op, answered.errorNumber, answered.reply);
     } else {
       this.#reply(queued, request.op, OK, replyOf(request.op, queued.outcome?.results ?? []));

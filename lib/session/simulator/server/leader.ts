@@ -66,10 +66,11 @@ export class Leader implements Role {
     const link: PeerLink = new PeerLink(
       this.#server.id,
       follower.id,
-      timeline,
-      () => this.#constituency.drawPeerLatency(),
-      (messages) => host.deliver(() => this.#onMessages(learner, messages)),
-      (messages) => followerHost.deliver(() => role.onMessages(messages)),
+      { timeline, drawDelayMs: () => this.#constituency.drawPeerLatency() },
+      {
+        atLeader: (messages) => host.deliver(() => this.#onMessages(learner, messages)),
+        atFollower: (messages) => followerHost.deliver(() => role.onMessages(messages)),
+      },
     );
     const learner = this.#learners.add(follower.id, link);
     this.#constituency.onPeerLink(link);

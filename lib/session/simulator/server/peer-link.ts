@@ -5,6 +5,18 @@ import type { ToFollower, ToLeader } from './messages.js';
 /** The two directions between a follower and its leader. */
 export type PeerDirection = 'to-leader' | 'to-follower';
 
+/** How long messages are on their way, and by which time. */
+interface PeerWay {
+  readonly timeline: Timeline;
+  readonly drawDelayMs: () => number;
+}
+
+/** Who is told of the messages that arrive. */
+interface PeerEnds {
+  readonly atLeader: (messages: readonly ToLeader[]) => void;
+  readonly atFollower: (messages: readonly ToFollower[]) => void;
+}
+
 /** The connection of a follower to its leader. */
 export class PeerLink {
   readonly toLeader: Channel<ToLeader>;
@@ -14,10 +26,8 @@ export class PeerLink {
   constructor(
     readonly leaderId: number,
     readonly followerId: number,
-    timeline: Timeline,
-    drawDelayMs: () => number,
-    atLeader: (messages: readonly ToLeader[]) => void,
-    atFollower: (messages: readonly ToFollower[]) => void,
+    { timeline, drawDelayMs }: PeerWay,
+    { atLeader, atFollower }: PeerEnds,
   ) {
     this.toLeader = new Channel(timeline, drawDelayMs, atLeader);
     this.toFollower = new Channel(timeline, drawDelayMs, atFollower);

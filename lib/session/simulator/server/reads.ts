@@ -44,13 +44,15 @@ export function isRead(request: LinkRequest): request is ReadRequest {
   }
 }
 
-export function answer(
-  tree: Tree,
-  watches: WatchTable,
-  reader: WatchOwner,
-  request: ReadRequest,
-  chance: SeededRandom | undefined,
-): Answer {
+/** What a server answers from. */
+interface ServerState {
+  readonly tree: Tree;
+  readonly watches: WatchTable;
+  /** Undefined where names come in one order always. */
+  readonly chance: SeededRandom | undefined;
+}
+
+export function answer({ tree, watches, chance }: ServerState, reader: WatchOwner, request: ReadRequest): Answer {
   switch (request.op) {
     case 'exists': {
       // The watch is set even where the node is missing: it then waits for the node's creation.

@@ -7,7 +7,7 @@ export const CONTAINER_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'lib/engine/upkeep/janitor.ts',
-        find: 'stat?.cversion ? undefined : await useUnusedContainer(this.session, queuePath, marker)',
+        find: 'stat?.cversion ? undefined : await useUnusedContainer(this.#session, queuePath, marker)',
         replace: 'undefined as SessionError | undefined',
       },
     ],

@@ -178,7 +178,7 @@ export const MORE_MUTANTS: readonly Mutant[] = [
     withinSeeds: 1_000,
   },
   {
-    name: 'patience with a silent server that grows with the refusals of others',
+    name: 'time for a silent server that grows with the refusals of others',
     edits: [
       {
         file: 'lib/session/core/server-list.ts',
@@ -192,7 +192,7 @@ export const MORE_MUTANTS: readonly Mutant[] = [
       },
       {
         file: 'lib/session/core/server-list.ts',
-        find: 'return certainMs > 0 ? Math.max(MIN_PATIENCE_MS, certainMs / 2) : Infinity;',
+        find: 'return certainMs > 0 ? Math.max(SHORTEST_ATTEMPT_MS, certainMs / 2) : Infinity;',
         replace: 'return certainMs > 0 ? Infinity : Infinity;',
       },
     ],

@@ -34,8 +34,9 @@ export const MUTANTS: readonly Mutant[] = [
       },
       {
         file: 'lib/engine/acquire/enqueue.ts',
-        find: 'return contenderOf(parts, request, path, id, found.stat, identity);',
-        replace: 'return contenderOf(parts, request, path, id, found.stat, session.identity ?? identity);',
+        find: 'return contenderOf(session, creation, { path, stat: found.stat });',
+        replace:
+          'return new Contender(creation.request, id, new OwnNode(session, path, session.identity ?? identity), found.stat);',
       },
     ],
     // The node goes with the session that it belongs to, and who has adopted it queues again.
@@ -232,7 +233,7 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'lib/engine/acquire/enqueue.ts',
-        find: 'const found = await findAgain(parts, request, id, identity, scope);',
+        find: 'const found = await findAgain(parts, creation, scope);',
         replace: 'const found = (await Promise.resolve(undefined)) as Contender | undefined;',
       },
     ],

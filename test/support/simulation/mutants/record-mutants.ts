@@ -191,7 +191,7 @@ export const RECORD_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: RECORD_ENTRY,
-        find: 'this.isRecoveryOwed ? this.#before.data : encodeRecord({ lastRun })',
+        find: 'this.#isRecoveryOwed ? this.#before.data : encodeRecord({ lastRun })',
         replace: 'encodeRecord({ lastRun })',
       },
     ],
@@ -247,9 +247,10 @@ export const RECORD_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'lib/engine/hold/recovery.ts',
-        find: 'return this.#inTurn(() => this.#write(entry, { checkpoint }));',
+        find: 'return this.#turns.run(this.#hold.request.key, () => this.#write(entry, { checkpoint }));',
         replace:
-          'void this.#inTurn(() => this.#write(entry, { checkpoint })).catch(() => undefined); return Promise.resolve();',
+          'void this.#turns.run(this.#hold.request.key, () => this.#write(entry, { checkpoint })).catch(() => undefined);\n' +
+          'return Promise.resolve();',
       },
     ],
     breaks: ['recovered once'],
@@ -303,8 +304,8 @@ export const RECORD_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: KEY_RECORDS,
-        find: 'const owesRecovery = vanished !== undefined && options.recover !== undefined;',
-        replace: 'const owesRecovery = options.recover !== undefined;',
+        find: 'const isRecoveryOwed = vanished !== undefined && options.recover !== undefined;',
+        replace: 'const isRecoveryOwed = options.recover !== undefined;',
       },
     ],
     breaks: ['once per occurrence'],
@@ -337,7 +338,7 @@ export const SLOW_RECORD_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: RECORD_ENTRY,
-        find: 'this.isRecoveryOwed = this.vanished !== undefined && !this.#isRecovered;',
+        find: 'this.#isRecoveryOwed = this.vanished !== undefined && !this.#isRecovered;',
         replace: '',
       },
     ],

@@ -43,8 +43,8 @@ describe('The order of the contenders of one process', () => {
 
   /** Created by a later transaction the greater its number, below the node that came with the tenth. */
   function contender(sequence: number, czxid = BigInt(100 + sequence)): Contender {
-    const own = new OwnNode(session.asSession, `${KEY}/${ours('exclusive', sequence)}`);
-    return new Contender(REQUEST, `${sequence}`, own, { czxid, ctime: 0 }, session.identity);
+    const own = new OwnNode(session.asSession, `${KEY}/${ours('exclusive', sequence)}`, session.identity);
+    return new Contender(REQUEST, `${sequence}`, own, { czxid, ctime: 0 });
   }
 
   function watchAndSee(sequence: number): void {

@@ -32,11 +32,7 @@ export function openScope({ clock, link }: Pick<Engine, 'clock' | 'link'>, key =
 
 /** A janitor that nothing else of a lock service is around. */
 export function janitorOf(session: Session, onRefused: (path: string, error: SessionError) => void): Janitor {
-  return new Janitor(
-    session,
-    new LinkState(session),
-    new Timers(session.clock),
-    new ListsBehindWrites(session),
-    onRefused,
-  );
+  const link = new LinkState(session);
+  const timers = new Timers(session.clock);
+  return new Janitor({ session, link, timers, lists: new ListsBehindWrites(session) }, onRefused);
 }

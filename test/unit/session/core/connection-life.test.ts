@@ -18,7 +18,7 @@ describe('A connection that begins', () => {
     expect(probe.clock.timers).toBe(0);
   });
 
-  it('is given up when no server is reached, or the handshake is not answered, within its patience', () => {
+  it('is given up when no server is reached, or the handshake is not answered, within its time', () => {
     const unreachable = new ConnectionProbe();
     unreachable.clock.pass(1_000);
     expect(unreachable.told).toEqual(['silent: it could not be reached within 1000 ms']);
@@ -44,7 +44,7 @@ describe('A connection that begins', () => {
     expect(probe.told).toEqual([`silent: ${text} within 1000 ms`]);
   });
 
-  it('has less patience with an answer than there was for all, where that is asked for, and never more', () => {
+  it('gives an answer less time than there was for all, where that is asked for, and never more', () => {
     const probe = new ConnectionProbe(OLD_SESSION);
     probe.clock.pass(300);
     probe.link.open();

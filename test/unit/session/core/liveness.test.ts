@@ -21,7 +21,7 @@ class Patient {
   constructor(timeoutMs = S, tickMs = TICK, startAt = 1_000) {
     this.clock = new ManualClock(startAt);
     this.#startedAt = startAt;
-    this.liveness = new Liveness(this.clock, timeoutMs, tickMs, startAt, {
+    this.liveness = new Liveness(this.clock, { timeoutMs, tickMs }, startAt, {
       sendPing: () => this.#ping(),
       onSilence: (silentMs) => (this.silentMs = silentMs),
       heldUntil: () => (this.heldUntil === undefined ? undefined : this.#startedAt + this.heldUntil),
@@ -56,7 +56,7 @@ describe('An idle connection', () => {
     expect(patient.pings).toEqual([500, 1_000, 1_500, 2_000]);
   });
 
-  it('pings twice in what S is longer than a tick where that is shorter, so that a lock taken after idling can be proved again', () => {
+  it('pings twice in what S is longer than a tick where that is shorter, so that a lock acquired after idling can be proved again', () => {
     const patient = new Patient(S, S / 2);
     patient.answersAfterMs = 10;
     patient.clock.pass(6_000);

@@ -55,7 +55,7 @@ describe('The order of servers', () => {
   });
 });
 
-describe('The patience with one server', () => {
+describe('The time of an attempt at one server', () => {
   const [a, b] = [SERVERS[0]!, SERVERS[1]!];
   const three = (): ServerList => {
     const list = new ServerList(SERVERS.slice(0, 3), () => 0);
@@ -64,38 +64,38 @@ describe('The patience with one server', () => {
   };
 
   it('gives all servers of the first round a third of S together', () => {
-    expect(three().patienceMs(a, 9_000)).toBe(1_000);
+    expect(three().attemptMs(a, 9_000)).toBe(1_000);
   });
 
   it('doubles for a server whose own attempt ran out of it, and for no other', () => {
     const list = three();
     list.wasSilent(a, 1_000);
-    expect([list.patienceMs(a, 9_000), list.patienceMs(b, 9_000)]).toEqual([2_000, 1_000]);
+    expect([list.attemptMs(a, 9_000), list.attemptMs(b, 9_000)]).toEqual([2_000, 1_000]);
     list.wasSilent(a, 2_000);
-    expect([list.patienceMs(a, 9_000), list.patienceMs(b, 9_000)]).toEqual([4_000, 1_000]);
+    expect([list.attemptMs(a, 9_000), list.attemptMs(b, 9_000)]).toEqual([4_000, 1_000]);
     list.restart();
-    expect(list.patienceMs(a, 9_000)).toBe(1_000);
+    expect(list.attemptMs(a, 9_000)).toBe(1_000);
   });
 
   it('does not grow with rounds of refusals: they tell nothing of how slow a server is', () => {
     const list = three();
     for (let rounds = 0; rounds < 10; rounds += 1) list.endRound();
-    expect(list.patienceMs(a, 9_000)).toBe(1_000);
+    expect(list.attemptMs(a, 9_000)).toBe(1_000);
   });
 
   it('takes at most a third of the certainty that is left while something is held, however slow the server was', () => {
     const list = three();
     list.wasSilent(a, 4_000);
-    expect(list.patienceMs(a, 9_000, 6_000)).toBe(2_000);
-    expect(list.patienceMs(b, 9_000, 2_400)).toBe(800);
-    expect(list.patienceMs(b, 9_000, 6_000)).toBe(1_000);
+    expect(list.attemptMs(a, 9_000, 6_000)).toBe(2_000);
+    expect(list.attemptMs(b, 9_000, 2_400)).toBe(800);
+    expect(list.attemptMs(b, 9_000, 6_000)).toBe(1_000);
     // What is lost anyway is no reason for haste.
-    expect(list.patienceMs(a, 9_000, 0)).toBe(8_000);
-    expect(list.patienceMs(a, 9_000, -Infinity)).toBe(8_000);
+    expect(list.attemptMs(a, 9_000, 0)).toBe(8_000);
+    expect(list.attemptMs(a, 9_000, -Infinity)).toBe(8_000);
   });
 
   it('leaves half of what is certain after an offer for the write behind the answer, or for another server', () => {
-    expect([800, 100, 0, -Infinity].map((certainMs) => three().answerPatienceMs(certainMs))).toEqual([
+    expect([800, 100, 0, -Infinity].map((certainMs) => three().offerMs(certainMs))).toEqual([
       400,
       250,
       Infinity,
@@ -107,17 +107,17 @@ describe('The patience with one server', () => {
     const list = three();
     list.wasSilent(a, 4_000);
     list.wasSilent(a, 300);
-    expect(list.patienceMs(a, 9_000)).toBe(8_000);
+    expect(list.attemptMs(a, 9_000)).toBe(8_000);
   });
 
   it('is never above S and never below a quarter of a second, however long the search', () => {
     const list = new ServerList(SERVERS, () => 0);
     list.restart();
-    expect(list.patienceMs(a, 300)).toBe(250);
-    expect(list.patienceMs(a, 300, 1)).toBe(250);
-    for (let times = 0; times < 2_000; times += 1) list.wasSilent(a, list.patienceMs(a, 9_000));
-    expect(list.patienceMs(a, 9_000)).toBe(9_000);
-    expect(list.patienceMs(a, 100)).toBe(250);
+    expect(list.attemptMs(a, 300)).toBe(250);
+    expect(list.attemptMs(a, 300, 1)).toBe(250);
+    for (let times = 0; times < 2_000; times += 1) list.wasSilent(a, list.attemptMs(a, 9_000));
+    expect(list.attemptMs(a, 9_000)).toBe(9_000);
+    expect(list.attemptMs(a, 100)).toBe(250);
   });
 });
 

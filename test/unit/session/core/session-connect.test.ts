@@ -48,7 +48,7 @@ describe('A client that gets its first session', () => {
     expect(world.client.describeFailures()).toMatch(/zk1:2181: it refused the handshake; |zk2/);
   });
 
-  it('gives a server that is silent its patience and goes on to the next: unreachable or mute, a good one is found', async () => {
+  it('gives a server that is silent its time and goes on to the next: unreachable or mute, a good one is found', async () => {
     const world = new SessionWorld({ servers: THREE_SERVERS, sessionTimeoutMs: 9_000 });
     await world.clock.advance(1_000);
     expect(world.dialer.links).toHaveLength(2);

@@ -91,7 +91,7 @@ describe('When the link goes down,', () => {
     expect((await world.nextLink()).asksFirst).toBe(false);
   });
 
-  it('the offer to a server that serves has a patience of its own, whatever the question took of it', async () => {
+  it('the offer to a server that serves has a time of its own, whatever the question took of it', async () => {
     const world = SessionWorld.connected({ sessionTimeoutMs: 30_000 }, 30_000);
     world.client.keepCertain();
     world.link.hangUp();

@@ -113,7 +113,7 @@ describe('A server that refuses the handshake', () => {
     expect(world.client.state).toBe('reconnected');
   });
 
-  it('costs its patience by a probe that is never answered, not the session', async () => {
+  it('loses the time of one attempt by a probe that is never answered, not the session', async () => {
     const world = await outOfTouch();
     (await world.nextLink()).refuse();
     await promisesSettled();

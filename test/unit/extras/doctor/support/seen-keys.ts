@@ -12,7 +12,8 @@ export const NOW_MS = 1_700_000_000_000;
 /** The sessions that own the nodes are numbered from here. */
 const SESSION = 0x100000000n;
 
-export interface Place {
+/** A contender as a test describes it. */
+export interface GivenContender {
   readonly owner: string;
   readonly mode?: LockMode;
   readonly ageMs?: number;
@@ -21,7 +22,7 @@ export interface Place {
   readonly host?: string;
   /** undefined for the usual session 1. */
   readonly session?: number;
-  /** The place is an upgrader's second node, which names these readers by their places, from 0. */
+  /** It is an upgrader's second node, which names these readers by their places in the queue, from 0. */
   readonly upgrades?: number;
   readonly readers?: readonly number[];
   /** In place of a name and of data of ours. */
@@ -55,14 +56,14 @@ export interface KeyFacts {
   readonly children?: readonly string[];
 }
 
-/** A key as it is seen with these places in its queue, the first one first. */
-export function seenWith(key: string, places: readonly Place[], facts: KeyFacts = {}): SeenKey {
-  const names = places.map((place, index) => nameOf(place, index));
+/** A key as it is seen with these contenders in its queue, the first one first. */
+export function seenWith(key: string, contenders: readonly GivenContender[], facts: KeyFacts = {}): SeenKey {
+  const names = contenders.map((contender, index) => nameOf(contender, index));
   const found = new Map<string, NodeData>(
-    places.map((place, index) => {
-      const data = Buffer.from(dataOf(place, names));
-      const ctime = NOW_MS - (place.ageMs ?? 0);
-      const ephemeralOwner = place.ephemeralOwner ?? SESSION + BigInt(place.session ?? 1);
+    contenders.map((contender, index) => {
+      const data = Buffer.from(dataOf(contender, names));
+      const ctime = NOW_MS - (contender.ageMs ?? 0);
+      const ephemeralOwner = contender.ephemeralOwner ?? SESSION + BigInt(contender.session ?? 1);
       return [
         names[index]!,
         { data, stat: statOf({ czxid: BigInt(index + 1), ctime, ephemeralOwner, dataLength: data.length }) },
@@ -77,12 +78,12 @@ export function listedWith(path: string, children: readonly string[], stat: Part
   return listedNode(path, statOf({ numChildren: children.length, cversion: children.length, ...stat }), children);
 }
 
-function nameOf({ mode = 'exclusive', name, upgrades }: Place, index: number): string {
+function nameOf({ mode = 'exclusive', name, upgrades }: GivenContender, index: number): string {
   return name ?? (upgrades === undefined ? ours(mode, index) : ours('write', index, idOf(upgrades)));
 }
 
 function dataOf(
-  { owner, mode = 'exclusive', upgrades, readers, data, ...rest }: Place,
+  { owner, mode = 'exclusive', upgrades, readers, data, ...rest }: GivenContender,
   names: readonly string[],
 ): string {
   if (data !== undefined) return data;

@@ -7,12 +7,12 @@ import type { QueueNode } from './node-name.js';
 export type Found = ReadonlyMap<string, { readonly data: Uint8Array } | 'left'>;
 
 /**
- * How a contender stands, as far as its queue shows.
+ * What a contender does, as far as its queue shows it.
  *
  * - `unnamed`: a reader in front of an intent that has no names yet. The upgrader will name it if it is inside.
  * - `intent`: an upgrader's second node, which is no contender of its own
  */
-export type Standing = 'holds' | 'waits' | 'unnamed' | 'intent';
+export type ContenderState = 'holds' | 'waits' | 'unnamed' | 'intent';
 
 interface Intent {
   readonly node: QueueNode;
@@ -20,11 +20,11 @@ interface Intent {
 }
 
 /** A contender holds if nobody ahead blocks it. The exception is a reader that an upgrader has not named. */
-export function standings(queue: readonly QueueNode[], found: Found): Map<QueueNode, Standing> {
+export function contenderStates(queue: readonly QueueNode[], found: Found): Map<QueueNode, ContenderState> {
   const intents = intentsOf(queue);
   const intentNodes = new Set(intents.map(({ node }) => node));
   const ahead = new Set<LockMode>();
-  const result = new Map<QueueNode, Standing>();
+  const result = new Map<QueueNode, ContenderState>();
   for (const node of queue) {
     const isBlocked = [...ahead].some((other) => blocks(other, node.mode));
     ahead.add(node.mode);
@@ -37,23 +37,23 @@ export function standings(queue: readonly QueueNode[], found: Found): Map<QueueN
 
 /** Whether the queue changed while it was read, or is about to, so that another look shows more. */
 export function isMoving(queue: readonly QueueNode[], found: Found): boolean {
-  return [...standings(queue, found)].some(
-    ([{ name }, standing]) => standing === 'unnamed' || (standing === 'holds' && found.get(name) === 'left'),
+  return [...contenderStates(queue, found)].some(
+    ([{ name }, state]) => state === 'unnamed' || (state === 'holds' && found.get(name) === 'left'),
   );
 }
 
-/** The standing of a reader that no contender's mode blocks, by the intents behind it. */
-function readerBefore(intents: readonly Intent[], reader: QueueNode, found: Found): Standing {
-  let standing: Standing = 'holds';
+/** The state of a reader that no contender's mode blocks, by the intents behind it. */
+function readerBefore(intents: readonly Intent[], reader: QueueNode, found: Found): ContenderState {
+  let state: ContenderState = 'holds';
   for (const { node, upgrader } of intents) {
     // A reader in front of the upgrader is inside in any case, and one behind the intent is blocked by its mode.
     const isBetween = upgrader.sequence < reader.sequence && reader.sequence < node.sequence;
     const intent = found.get(node.name);
     if (!isBetween || intent === undefined || intent === 'left') continue;
-    if (intent.data.length === 0) standing = 'unnamed';
+    if (intent.data.length === 0) state = 'unnamed';
     else if (!namesReader(intent.data, reader.name)) return 'waits';
   }
-  return standing;
+  return state;
 }
 
 function intentsOf(queue: readonly QueueNode[]): Intent[] {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { InTurn } from '../../../lib/fencing/in-turn.js';
+import { InTurn } from '../../../lib/lock/in-turn.js';
 
 function later<T>(): { readonly promise: Promise<T>; readonly resolve: (value: T) => void } {
   let resolve!: (value: T) => void;
@@ -7,7 +7,7 @@ function later<T>(): { readonly promise: Promise<T>; readonly resolve: (value: T
   return { promise, resolve };
 }
 
-describe('operations in turn', () => {
+describe('Operations in turn', () => {
   it('begin in the order in which they were asked for, each behind the end of the one before', async () => {
     const turns = new InTurn();
     const first = later<void>();
