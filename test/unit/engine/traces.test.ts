@@ -88,9 +88,12 @@ describe('The channels of locks', () => {
     await engine.settle(one.locks.acquire(KEY));
     const error = await engine.failure(two.locks.acquire(KEY, { waitMs: 400 }));
     expect(await engine.settle(two.locks.tryAcquire(KEY))).toBeUndefined();
+    await engine.failure(two.locks.acquire(KEY, { waitMs: 0 }));
 
     expect(error).toBeInstanceOf(LockTimeoutError);
-    const [, failed, busy] = heard.acquires;
+    const [, failed, busy, tried] = heard.acquires;
+    // A try that finds the lock busy has its answer, whether its caller gets that as an error or not.
+    expect(tried).toMatchObject({ outcome: 'busy', code: undefined, error: undefined });
     expect(failed).toMatchObject({ outcome: 'failed', code: 'LOCK_TIMEOUT', ahead: 1, token: undefined, error });
     expect(busy).toMatchObject({ outcome: 'busy', code: undefined, error: undefined });
     expect(heard.kinds.filter((kind) => kind === 'acquire error')).toHaveLength(1);
