@@ -1,4 +1,4 @@
-import { type TracingChannel, tracingChannel } from 'node:diagnostics_channel';
+import { type Channel, channel, type TracingChannel, tracingChannel } from 'node:diagnostics_channel';
 import { type AcquireMessage, type HoldMessage, LOCK_CHANNELS } from '../lock/channels.js';
 import { LockError, type LockLostError } from '../lock/errors.js';
 import type { LossReason } from '../lock/events.js';
@@ -8,11 +8,12 @@ import { type Asked, factsOf, type LockRequest } from './contender.js';
 
 // Node may collect a channel that nothing refers to, and its subscribers with it.
 const acquires: TracingChannel<unknown, AcquireMessage> = tracingChannel(LOCK_CHANNELS.acquire);
+const enqueues: Channel = channel(LOCK_CHANNELS.enqueue);
 const holds: TracingChannel<unknown, HoldMessage> = tracingChannel(LOCK_CHANNELS.hold);
 
 /** @returns what is filled in on the way of the call; undefined where nobody listens */
 export function beginAcquire(connection: string, asked: Asked): AcquireMessage | undefined {
-  if (!acquires.hasSubscribers) return undefined;
+  if (!acquires.hasSubscribers && !enqueues.hasSubscribers) return undefined;
   const { key, mode, label, template, owner } = factsOf(asked);
   const message: AcquireMessage = {
     connection,
@@ -30,6 +31,11 @@ export function beginAcquire(connection: string, asked: Asked): AcquireMessage |
     error: undefined,
   };
   return begun(acquires, message);
+}
+
+export function tellEnqueued(message: AcquireMessage, ahead: number): void {
+  message.ahead = ahead;
+  enqueues.publish(message);
 }
 
 export function endAcquire(message: AcquireMessage, outcome: 'acquired' | 'busy' | 'failed', waitedMs: number): void {

@@ -104,7 +104,7 @@ export class Acquire {
       contender,
       {
         tryEnter: () => (rules.readsRecord(request, queue) ? undefined : this.#enter(contender, scope)),
-        isSeen: () => scope.noteAhead(),
+        placed: (place) => scope.placed(place),
         standsBehind: () => scope.standsBehind(() => holderInFront.describe(queue, request.queuePath, request.owner)),
         explain: (reason: Refusal) => explainRefusal(reason, request),
       },

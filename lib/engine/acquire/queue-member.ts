@@ -21,8 +21,8 @@ export type Turn =
 export interface Entrant {
   /** Enters in this very turn of the event loop, unless something else keeps it out. */
   tryEnter(): Hold | undefined;
-  /** The queue was read: who is ahead of it is known. */
-  isSeen(): void;
+  /** As much is known of who is ahead of it as will be before its turn comes near. It may be told of that again. */
+  placed(member: QueueMember): void;
   /** Other contenders are in its way. */
   standsBehind(): void;
   explain(refusal: Refusal): Error;

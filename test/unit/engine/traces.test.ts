@@ -1,4 +1,4 @@
-import { tracingChannel } from 'node:diagnostics_channel';
+import { channel, tracingChannel } from 'node:diagnostics_channel';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { LOCK_CHANNELS } from '../../../lib/lock/channels.js';
 import { LockLostError, LockTimeoutError } from '../../../lib/lock/errors.js';
@@ -23,6 +23,7 @@ describe('The channels of locks', () => {
     expect(heard.kinds).toEqual([
       'acquire start',
       'acquire end',
+      'enqueue',
       'hold start',
       'hold end',
       'acquire asyncStart',
@@ -116,6 +117,7 @@ describe('The channels of locks', () => {
   it('are told nothing where nobody listens', async () => {
     heard.stop();
     expect(tracingChannel(LOCK_CHANNELS.acquire).hasSubscribers).toBe(false);
+    expect(channel(LOCK_CHANNELS.enqueue).hasSubscribers).toBe(false);
     await engine.settle(one.locks.withLock(KEY, () => undefined));
     expect(heard.all).toEqual([]);
   });
