@@ -4,12 +4,17 @@ import { LockError, type LockLostError } from '../lock/errors.js';
 import type { LossReason } from '../lock/events.js';
 import type { LockScope } from '../lock/handle.js';
 import type { LockMode } from '../lock/mode.js';
+import { isTraceparent } from '../lock/traceparent.js';
 import { type Asked, factsOf, type LockRequest } from './contender.js';
 
 // Node may collect a channel that nothing refers to, and its subscribers with it.
 const acquires: TracingChannel<unknown, AcquireMessage> = tracingChannel(LOCK_CHANNELS.acquire);
 const enqueues: Channel = channel(LOCK_CHANNELS.enqueue);
 const holds: TracingChannel<unknown, HoldMessage> = tracingChannel(LOCK_CHANNELS.hold);
+
+const NOBODY: readonly string[] = [];
+/** A call that waits for many, one after the other, was let in by the last of them. */
+const MAX_WAITED_FOR = 8;
 
 /** @returns what is filled in on the way of the call; undefined where nobody listens */
 export function beginAcquire(connection: string, asked: Asked): AcquireMessage | undefined {
@@ -22,6 +27,8 @@ export function beginAcquire(connection: string, asked: Asked): AcquireMessage |
     label,
     template,
     owner,
+    traceparent: undefined,
+    waitedFor: NOBODY,
     ahead: undefined,
     waitedMs: undefined,
     handOverMs: undefined,
@@ -31,6 +38,17 @@ export function beginAcquire(connection: string, asked: Asked): AcquireMessage |
     error: undefined,
   };
   return begun(acquires, message);
+}
+
+/**
+ * The call waits for the one that was made in this span.
+ * @param find is called only where somebody traces the call that waits
+ */
+export function noteWaitsFor(message: AcquireMessage | undefined, find: () => string | undefined): void {
+  if (message?.traceparent === undefined || message.outcome !== undefined) return;
+  const traceparent = find();
+  if (!isTraceparent(traceparent) || message.waitedFor.includes(traceparent)) return;
+  message.waitedFor = [...message.waitedFor, traceparent].slice(-MAX_WAITED_FOR);
 }
 
 export function tellEnqueued(message: AcquireMessage, ahead: number): void {

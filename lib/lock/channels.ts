@@ -39,6 +39,17 @@ interface OfTrace {
 export interface AcquireMessage extends OfTrace {
   readonly mode: LockMode;
   /**
+   * The span in which the call is made, as a W3C `traceparent`. A subscriber that traces sets it, before it returns from `start`. The
+   * contender's node has it then, so that those who wait for this call can link to that span, in whichever process they are.
+   */
+  traceparent: string | undefined;
+  /**
+   * The same of the calls that this one has waited for, as far as they have one: of the first ahead of it in this process, of the node of
+   * another process that it watched, and, where its time is up, of the holder; the newest come last, and eight are kept. None where this
+   * call has no `traceparent` itself. Those of other processes are what stands in their nodes: a well-formed text, and nothing more.
+   */
+  waitedFor: readonly string[];
+  /**
    * How many were ahead when it joined the queue, 0 where it had to wait for none of them; undefined where it did not join. Where
    * it joined again, this is so of the last time.
    */

@@ -186,7 +186,8 @@ export class KeyQueue {
     // Those that were created later may have joined sooner, and stand behind this one as well.
     for (let index = Math.max(0, this.#members.indexOf(member)); index < this.#members.length; index += 1) {
       const each = this.#members[index]!;
-      if (each.waits && this.#turns.isBlocked(each)) each.entrant.standsBehind();
+      const first = each.waits ? this.#turns.inFrontOf(each) : undefined;
+      if (first !== undefined) each.entrant.standsBehind(first);
     }
     return member;
   }

@@ -23,8 +23,13 @@ export interface Entrant {
   tryEnter(): Hold | undefined;
   /** As much is known of who is ahead of it as will be before its turn comes near. It may be told of that again. */
   placed(member: QueueMember): void;
-  /** Other contenders are in its way. */
-  standsBehind(): void;
+  /**
+   * Other contenders are in its way.
+   * @param first the first of them that is of this process, where that is why it waits
+   */
+  standsBehind(first?: QueueMember): void;
+  /** It watches a node of another process, which has these data. */
+  waitsFor(data: Uint8Array): void;
   explain(refusal: Refusal): Error;
 }
 
