@@ -104,7 +104,7 @@ export function buildEngine(
     keyQueues,
     bound: new MaxWaiting({ session, link, keyQueues, history, usual: settings.maxWaiting }),
     holderInFront: new HolderInFront(clock, timers, () => holders.all(), rules),
-    describe: ({ key, owner, mode, options: { label, template, leaseMs } }: LockRequest) =>
+    describe: ({ key, owner, mode, options: { label, template, leaseMs }, trace }: LockRequest) =>
       encodeContender(
         client,
         {
@@ -115,6 +115,7 @@ export function buildEngine(
           leaseMs,
           lockDelayMs: lockDelayMs || undefined,
           holdMs: history.averageMs(key),
+          traceparent: trace?.traceparent,
         },
         wallNow(clock),
       ),

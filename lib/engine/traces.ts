@@ -1,18 +1,24 @@
-import { type TracingChannel, tracingChannel } from 'node:diagnostics_channel';
+import { type Channel, channel, type TracingChannel, tracingChannel } from 'node:diagnostics_channel';
 import { type AcquireMessage, type HoldMessage, LOCK_CHANNELS } from '../lock/channels.js';
 import { LockError, type LockLostError } from '../lock/errors.js';
 import type { LossReason } from '../lock/events.js';
 import type { LockScope } from '../lock/handle.js';
 import type { LockMode } from '../lock/mode.js';
+import { isTraceparent } from '../lock/traceparent.js';
 import { type Asked, factsOf, type LockRequest } from './contender.js';
 
 // Node may collect a channel that nothing refers to, and its subscribers with it.
 const acquires: TracingChannel<unknown, AcquireMessage> = tracingChannel(LOCK_CHANNELS.acquire);
+const enqueues: Channel = channel(LOCK_CHANNELS.enqueue);
 const holds: TracingChannel<unknown, HoldMessage> = tracingChannel(LOCK_CHANNELS.hold);
+
+const NOBODY: readonly string[] = [];
+/** A call that waits for many, one after the other, was let in by the last of them. */
+const MAX_WAITED_FOR = 8;
 
 /** @returns the message, which is filled in on the way of the call; undefined where nobody listens */
 export function beginAcquire(connection: string, asked: Asked): AcquireMessage | undefined {
-  if (!acquires.hasSubscribers) return undefined;
+  if (!acquires.hasSubscribers && !enqueues.hasSubscribers) return undefined;
   const { key, mode, label, template, owner } = factsOf(asked);
   const message: AcquireMessage = {
     connection,
@@ -21,6 +27,8 @@ export function beginAcquire(connection: string, asked: Asked): AcquireMessage |
     label,
     template,
     owner,
+    traceparent: undefined,
+    waitedFor: NOBODY,
     ahead: undefined,
     waitedMs: undefined,
     handOverMs: undefined,
@@ -30,6 +38,22 @@ export function beginAcquire(connection: string, asked: Asked): AcquireMessage |
     error: undefined,
   };
   return begun(acquires, message);
+}
+
+/**
+ * The call waits for the one that was made in this span.
+ * @param find is called only where somebody traces the call that waits
+ */
+export function noteWaitsFor(message: AcquireMessage | undefined, find: () => string | undefined): void {
+  if (message?.traceparent === undefined || message.outcome !== undefined) return;
+  const traceparent = find();
+  if (!isTraceparent(traceparent) || message.waitedFor.includes(traceparent)) return;
+  message.waitedFor = [...message.waitedFor, traceparent].slice(-MAX_WAITED_FOR);
+}
+
+export function tellEnqueued(message: AcquireMessage, ahead: number): void {
+  message.ahead = ahead;
+  enqueues.publish(message);
 }
 
 export function endAcquire(message: AcquireMessage, outcome: 'acquired' | 'busy' | 'failed', waitedMs: number): void {

@@ -74,7 +74,13 @@ export type LockEventFacts =
       /** What the session had seen by then. The error has it, too. */
       readonly evidence: LossEvidence;
     })
-  | (OfLock & { readonly type: 'failed'; readonly error: Error; readonly waitedMs: number })
+  | (OfLock & {
+      readonly type: 'failed';
+      readonly error: Error;
+      readonly waitedMs: number;
+      /** Whether it is the answer to a call that only tries (`waitMs: 0`): the lock is busy, and nothing has gone wrong. */
+      readonly busy: boolean;
+    })
   /**
    * The contender lost its session or its node while it queued, or the lock in the instant in which it got it, and went to the end
    * of the queue.

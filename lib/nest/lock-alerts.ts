@@ -44,8 +44,10 @@ export class LockAlerts {
       if (this.#failures.size > 0) this.#failures.delete(key);
       return;
     }
-    // A caller that changed its mind, and a service that closes, are no trouble with the key.
-    if (type !== 'failed' || event.error instanceof LockAbortedError || event.error instanceof LockClosedError) return;
+    if (type !== 'failed') return;
+    // A try that finds the lock busy has its answer; a caller that changed its mind, and a service that closes, are no trouble
+    // with the key.
+    if (event.busy || event.error instanceof LockAbortedError || event.error instanceof LockClosedError) return;
     const failures = (this.#failures.get(key) ?? 0) + 1;
     this.#failures.set(key, failures);
     if (failures !== this.#thresholds.failures) return;

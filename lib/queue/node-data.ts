@@ -1,5 +1,6 @@
 import { LOCK_MODES, type LockMode } from '../lock/mode.js';
 import type { ClientDescription } from '../lock/snapshot.js';
+import { isTraceparent } from '../lock/traceparent.js';
 
 /** The longest label and the longest template with every character escaped take a fifth of this. */
 const MAX_BYTES = 16 * 1024;
@@ -21,6 +22,8 @@ export interface ContenderFacts {
   readonly leaseMs: number | undefined;
   readonly lockDelayMs: number | undefined;
   readonly holdMs: number | undefined;
+  /** The span in which the call was made, for those that trace what they wait for. */
+  readonly traceparent?: string | undefined;
 }
 
 /**
@@ -35,13 +38,15 @@ export function encodeContender(client: ClientIdentity, facts: ContenderFacts, a
     beginning = JSON.stringify(client).slice(0, -1);
     beginnings.set(client, beginning);
   }
-  const { owner, mode, label, template, leaseMs, lockDelayMs, holdMs } = facts;
+  const { owner, mode, label, template, leaseMs, lockDelayMs, holdMs, traceparent } = facts;
   let text = `${beginning},"owner":"${owner}","mode":"${mode}","askedAt":${askedAt}`;
   if (label !== undefined) text += `,"label":${JSON.stringify(label)}`;
   if (template !== undefined) text += `,"template":${JSON.stringify(template)}`;
   if (leaseMs !== undefined) text += `,"leaseMs":${leaseMs}`;
   if (lockDelayMs !== undefined) text += `,"lockDelayMs":${lockDelayMs}`;
   if (holdMs !== undefined) text += `,"holdMs":${Math.round(holdMs)}`;
+  // A subscriber of the application has set it, perhaps to something else.
+  if (isTraceparent(traceparent)) text += `,"traceparent":"${traceparent}"`;
   return `${text}}`;
 }
 
@@ -68,6 +73,15 @@ export function decodeContender(data: Uint8Array): ClientDescription | undefined
     lockDelayMs: number(value.lockDelayMs),
     holdMs: number(value.holdMs),
   };
+}
+
+/**
+ * The span in which the call behind a contender was made, as its node says.
+ * @returns undefined where it says nothing, or something else
+ */
+export function traceparentOf(data: Uint8Array): string | undefined {
+  const traceparent = parseObject(data)?.traceparent;
+  return isTraceparent(traceparent) ? traceparent : undefined;
 }
 
 /** @returns the object in the data, if there is one; others may have written anything, of any size and depth */

@@ -2,6 +2,7 @@ import type { AcquireMessage } from '../../lock/channels.js';
 import { LockConfigurationError, LockUnavailableError } from '../../lock/errors.js';
 import type { Refusal } from '../../queue/decide.js';
 import { namesReader } from '../../queue/intent-data.js';
+import { traceparentOf } from '../../queue/node-data.js';
 import type { QueueNode } from '../../queue/node-name.js';
 import { certaintyMarginMs } from '../../session/certainty.js';
 import { isAboutAccess, SessionError } from '../../session/errors.js';
@@ -11,6 +12,7 @@ import type { Contender, LockRequest } from '../contender.js';
 import { describeKeptOut, describeRefusedHeartbeat } from '../error-texts.js';
 import type { Hold } from '../hold/hold.js';
 import type { PendingTimer, Timers } from '../timers.js';
+import { noteWaitsFor } from '../traces.js';
 import { Latch, type Patience } from '../wait.js';
 import { enqueue, type EnqueuedContender, type EnqueueParts } from './enqueue.js';
 import type { KeyQueue } from './key-queue.js';
@@ -108,8 +110,15 @@ export class Acquire {
       contender,
       {
         tryEnter: () => (rules.readsRecord(request, queue) ? undefined : this.#enter(contender, scope)),
-        isSeen: () => scope.noteAhead(),
-        standsBehind: () => scope.standsBehind(() => holderInFront.describe(queue, request.queuePath, request.owner)),
+        placed: (place) => scope.placed(place),
+        standsBehind: (first) => {
+          scope.standsBehind(() => {
+            noteWaitsFor(request.trace, () => holderInFront.traceparent(queue, request.queuePath));
+            return holderInFront.describe(queue, request.queuePath, request.owner);
+          });
+          if (first !== undefined) noteWaitsFor(request.trace, () => first.contender.request.trace?.traceparent);
+        },
+        waitsFor: (data) => noteWaitsFor(request.trace, () => traceparentOf(data)),
         explain: (reason: Refusal) => explainRefusal(reason, request),
       },
       listed,

@@ -80,7 +80,10 @@ export class Blockers {
     contender.hasWaited = true;
     const known = this.#watches.get(name);
     if (known !== undefined) {
+      if (known.members.has(member)) return;
       known.members.add(member);
+      const read = this.#read.get(name);
+      if (read !== undefined) member.entrant.waitsFor(read.data);
       return;
     }
     const path = `${this.#queuePath}/${name}`;
@@ -126,6 +129,7 @@ export class Blockers {
     if (this.#watches.get(name) !== watch) return;
     if (!(outcome instanceof SessionError)) {
       this.#remember(name, outcome);
+      for (const { entrant } of watch.members) entrant.waitsFor(outcome.data);
       watch.answered();
       return;
     }

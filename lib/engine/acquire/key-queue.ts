@@ -186,10 +186,12 @@ export class KeyQueue {
     else if (listed !== undefined) this.#listed(listed, [member]);
     else if (this.#handsOver && this.#order.isFollowedBy(contender)) this.#joinsKnown(member);
     else this.#turns.decide('no news');
+    if (this.#isCurrent && !this.#willLook) entrant.placed(member);
     // Those that were created later may have joined sooner, and stand behind this one as well.
     for (let index = Math.max(0, this.#members.indexOf(member)); index < this.#members.length; index += 1) {
       const each = this.#members[index]!;
-      if (each.waits && this.#turns.isBlocked(each)) each.entrant.standsBehind();
+      const first = each.waits ? this.#turns.inFrontOf(each) : undefined;
+      if (first !== undefined) each.entrant.standsBehind(first);
     }
     return member;
   }
@@ -200,6 +202,7 @@ export class KeyQueue {
     this.known.append(contender);
     this.#order.sees(contender);
     member.isSeen = true;
+    member.entrant.placed(member);
     this.#turns.decide('a new list', [member]);
   }
 
@@ -225,6 +228,11 @@ export class KeyQueue {
 
   get #isCurrent(): boolean {
     return this.#session.identity === this.identity;
+  }
+
+  /** Whether a look is under way, or goes out when the link is back. */
+  get #willLook(): boolean {
+    return this.#isLooking || this.#mustLook;
   }
 
   #stillHere(members: readonly QueueMember[]): QueueMember[] {
@@ -265,7 +273,11 @@ export class KeyQueue {
   }
 
   #looked(listed: Children | SessionError, covered: readonly QueueMember[]): void {
-    if (!(listed instanceof SessionError)) this.#listed(listed, covered);
+    if (!(listed instanceof SessionError)) {
+      this.#listed(listed, covered);
+      // Nobody looks for those far behind before the queue moves on, so what is known by now of who is ahead of them is told.
+      if (!this.#willLook) for (const member of this.#members) member.entrant.placed(member);
+    }
     // Where the node of the key is gone, its contenders are gone too.
     else if (failedWith(listed, 'NO_NODE')) for (const { contender } of this.#stillHere(covered)) contender.node.gone();
     else if (isAboutTheLink(listed)) this.#look();
@@ -280,16 +292,17 @@ export class KeyQueue {
   /** @param covered the members that were enqueued when the list was asked for */
   #listed(listed: Children, covered: readonly QueueMember[]): void {
     const names = this.known.listed(listed);
-    for (const member of names === undefined ? [] : this.#stillHere(covered)) {
+    const here = this.#stillHere(covered);
+    for (const member of names === undefined ? [] : here) {
       if (!names!.has(member.contender.name)) member.contender.node.gone();
       // A list that still shows the node in front of it may be older than the removal of both.
       else if (!this.known.hasDeparted) this.#turns.unconfirmed.delete(member);
     }
     for (const member of covered) {
-      if (!member.isSeen) member.entrant.isSeen();
       member.isSeen = true;
       this.#order.sees(member.contender);
     }
+    for (const member of here) if (!member.contender.node.isGone) member.entrant.placed(member);
     this.#turns.decide('a new list', covered);
   }
 

@@ -74,7 +74,7 @@ export class LockCalls {
       const acquired = await this.tryAcquire(key, options, call);
       if (!(acquired instanceof Busy)) return acquired;
       const error = busyError(key, call.deadline, acquired.holder);
-      this.#report(this.#asked(key, options, call), error, call.deadline);
+      this.#report(this.#asked(key, options, call), error, call.deadline, 'busy');
       throw error;
     }
     const around = this.#around(key, options, call);
@@ -273,9 +273,9 @@ export class LockCalls {
     this.#report(request, error, call.deadline);
   }
 
-  #report(asked: Asked, error: Error, deadline: Deadline): void {
+  #report(asked: Asked, error: Error, deadline: Deadline, outcome?: 'busy'): void {
     const waitedMs = Math.round(deadline.elapsedMs());
-    this.#parts.events.next({ ...factsOf(asked), type: 'failed', error, waitedMs });
+    this.#parts.events.next({ ...factsOf(asked), type: 'failed', error, waitedMs, busy: outcome === 'busy' });
   }
 }
 

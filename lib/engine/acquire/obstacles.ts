@@ -5,9 +5,10 @@ import { LockDrainedError } from '../../lock/intervention-errors.js';
 import { inTheWayOf, readQueue, type Refusal, refusalIn } from '../../queue/decide.js';
 import { decodeIntervention, DRAIN_MARKER } from '../../queue/intervention.js';
 import type { KeptOut } from '../../queue/key-record.js';
+import { traceparentOf } from '../../queue/node-data.js';
 import type { QueueNode } from '../../queue/node-name.js';
 import { failedWith, isAboutTheLink, SessionError } from '../../session/errors.js';
-import { type Children, get, type GetRequest, type Outcome, sync } from '../../session/requests.js';
+import { type Children, get, type GetRequest, type NodeData, type Outcome, sync } from '../../session/requests.js';
 import type { Session } from '../../session/session.js';
 import type { CallScope } from '../bounds/call-scope.js';
 import type { Contender, LockRequest } from '../contender.js';
@@ -112,13 +113,27 @@ export class HolderInFront {
 
   /** Names the holder by what this process knows already. @returns undefined where it knows nothing */
   describe(queue: KeyQueue, path: string, owner: string): string | undefined {
-    if (queue.holder !== undefined) return describeOwn(queue.holder, owner);
+    const holder = this.#find(queue, path);
+    if (holder === undefined) return undefined;
+    return 'node' in holder ? describeOther(holder.path, holder.node) : describeOwn(holder.own, owner);
+  }
+
+  /** The span in which the holder made its call, as far as it is known already. */
+  traceparent(queue: KeyQueue, path: string): string | undefined {
+    const holder = this.#find(queue, path);
+    if (holder === undefined) return undefined;
+    return 'node' in holder ? traceparentOf(holder.node.data) : holder.own.request.trace?.traceparent;
+  }
+
+  #find(queue: KeyQueue, queuePath: string): { own: Hold } | { path: string; node: NodeData } | undefined {
+    if (queue.holder !== undefined) return { own: queue.holder };
     const { head } = queue.known;
     if (head === undefined) return undefined;
-    const own = this.#holds().find(({ contender }) => contender.path === `${path}/${head.name}`);
-    if (own !== undefined) return describeOwn(own, owner);
-    const data = queue.blockers.dataOf(head.name);
-    return data === undefined ? undefined : describeOther(`${path}/${head.name}`, data);
+    const path = `${queuePath}/${head.name}`;
+    const own = this.#holds().find(({ contender }) => contender.path === path);
+    if (own !== undefined) return { own };
+    const node = queue.blockers.dataOf(head.name);
+    return node && { path, node };
   }
 
   /** Finds out who holds the lock shortly before a wait times out. */

@@ -21,10 +21,15 @@ export type Turn =
 export interface Entrant {
   /** Enters in this very turn of the event loop, unless something else keeps it out. */
   tryEnter(): Hold | undefined;
-  /** The queue was read, and shows who is ahead of the contender. */
-  isSeen(): void;
-  /** Other contenders are in the way of this one. */
-  standsBehind(): void;
+  /** As much is known of who is ahead of the contender as will be before its turn comes near. It may be told of that again. */
+  placed(member: QueueMember): void;
+  /**
+   * Other contenders are in the way of this one.
+   * @param first the first of them that is of this process, where that is why it waits
+   */
+  standsBehind(first?: QueueMember): void;
+  /** The contender watches a node of another process, which has these data. */
+  waitsFor(data: Uint8Array): void;
   explain(refusal: Refusal): Error;
 }
 

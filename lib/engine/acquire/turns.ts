@@ -92,13 +92,13 @@ export class Turns {
     }
   }
 
-  /** Whether another member is ahead that excludes this one. */
-  isBlocked(member: QueueMember): boolean {
+  /** The first member ahead of this one that excludes it. */
+  inFrontOf(member: QueueMember): QueueMember | undefined {
     for (const ahead of this.#parts.members) {
-      if (ahead === member) return false;
-      if (blocks(ahead.node.mode, member.node.mode)) return true;
+      if (ahead === member) return undefined;
+      if (blocks(ahead.node.mode, member.node.mode)) return ahead;
     }
-    return false;
+    return undefined;
   }
 
   #decideOnce(basis: Basis, covered: readonly QueueMember[]): void {
@@ -108,7 +108,7 @@ export class Turns {
     let mustLook = false;
     for (let index = 0; index < members.length; index += 1) {
       const member = members[index]!;
-      if (member.waits && !this.isBlocked(member)) {
+      if (member.waits && this.inFrontOf(member) === undefined) {
         const watched = this.#call(member, covered.includes(member) ? 'a new list' : basis);
         if (watched !== undefined) (wanted ??= new Set()).add(watched);
         mustLook ||= member.waits && !member.isSeen;

@@ -4,6 +4,7 @@ import type { ConnectionState } from '../../session/connection-state.js';
 import { IndexedSet, type Member } from '../collections.js';
 import type { LockRequest } from '../contender.js';
 import type { PendingTimer, Timers } from '../timers.js';
+import { tellEnqueued } from '../traces.js';
 import { Wait } from '../wait.js';
 
 /** A call that waited for less time than this cannot tell a silent link from one that had no time to answer. */
@@ -41,6 +42,8 @@ export class CallScope extends Wait implements Member {
   /** The lock that the call asks for; undefined for a call of another kind. */
   request: LockRequest | undefined;
   #place: QueuePlace | undefined;
+  /** The place that those who listen to calls were told of. */
+  #toldPlace: QueuePlace | undefined;
   #describeHolder: (() => string | undefined) | undefined;
   #isBehindOthers = false;
   #timer: PendingTimer | undefined;
@@ -67,15 +70,20 @@ export class CallScope extends Wait implements Member {
 
   /** The call has joined the queue of its key. */
   joined(place: QueuePlace): void {
+    if (place === this.#place) return;
     this.#place = place;
-    this.noteAhead();
+    const trace = this.request?.trace;
+    if (trace !== undefined) trace.ahead = place.ahead;
   }
 
-  /** Tells those who listen to calls how many are ahead. Called when more is known of that, too. */
-  noteAhead(): void {
+  /** Tells those who listen to calls how many are ahead at this place: once, however often the queue is read. */
+  placed(place: QueuePlace): void {
+    this.joined(place);
+    if (place === this.#toldPlace) return;
+    this.#toldPlace = place;
     const trace = this.request?.trace;
     // Some may have left before the queue was read, so the greater number is nearer to how many were ahead at the begin.
-    if (trace !== undefined && this.#place !== undefined) trace.ahead = Math.max(trace.ahead ?? 0, this.#place.ahead);
+    if (trace !== undefined) tellEnqueued(trace, Math.max(trace.ahead!, place.ahead));
   }
 
   /**

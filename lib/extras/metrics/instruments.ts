@@ -60,7 +60,7 @@ export const INSTRUMENTS = {
     kind: 'histogram',
     name: 'queue.ahead',
     unit: '{contender}',
-    help: 'How many contenders were ahead of a call when it joined the queue',
+    help: 'How many contenders were ahead of a call when it joined the queue, recorded while it waits',
     labels: OF_KEY,
     bounds: QUEUES,
   },

@@ -24,6 +24,11 @@ export class Later {
     setTimeout(() => this.#next(), PUT_OFF_MS);
   }
 
+  /** Does what cannot be put off, as safely. */
+  now(task: () => void): void {
+    this.#try(task);
+  }
+
   /** Does it now: what is read must have all that has happened. */
   flush(): void {
     this.#do(this.#tasks.length - this.#done);

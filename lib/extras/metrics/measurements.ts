@@ -1,4 +1,4 @@
-import { tracingChannel } from 'node:diagnostics_channel';
+import { channel, tracingChannel } from 'node:diagnostics_channel';
 import type { LockService } from '../../engine/lock-service.js';
 import { type AcquireMessage, type HoldMessage, LOCK_CHANNELS } from '../../lock/channels.js';
 import { LOSS_REASONS, type LossReason } from '../../lock/events.js';
@@ -28,6 +28,7 @@ export function measure(connections: Connections, meter: Meter, later: Later): (
   });
   const losses = new Losses(meter);
   const stops = [
+    onEnqueue(names, meter, ofKey, later),
     onEnd<AcquireMessage>(LOCK_CHANNELS.acquire, names, acquireRecorder(meter, ofKey, losses), later),
     onEnd<HoldMessage>(LOCK_CHANNELS.hold, names, holdRecorder(meter, ofKey, losses), later),
   ];
@@ -72,14 +73,12 @@ class Losses {
 function acquireRecorder(meter: Meter, ofKey: LabelsOfKey, losses: Losses): (message: AcquireMessage) => void {
   const acquire = meter.histogram(INSTRUMENTS.acquire);
   const handOver = meter.histogram(INSTRUMENTS.handOver);
-  const queue = meter.histogram(INSTRUMENTS.ahead);
   return (message) => {
     const labels = ofKey(message);
-    const { waitedMs, handOverMs, ahead } = message;
+    const { waitedMs, handOverMs } = message;
     losses.knows(labels);
     acquire(waitedMs! / 1_000, { ...labels, outcome: outcomeOf(message) });
     if (handOverMs !== undefined) handOver(handOverMs / 1_000, labels);
-    if (ahead !== undefined) queue(ahead, labels);
   };
 }
 
@@ -91,6 +90,19 @@ function holdRecorder(meter: Meter, ofKey: LabelsOfKey, losses: Losses): (messag
     hold(heldMs! / 1_000, { ...labels, outcome: outcome! });
     if (reason !== undefined) losses.lost(labels, reason);
   };
+}
+
+/** Records each queue when a call joins it: a queue that hangs is seen while it hangs. */
+function onEnqueue(connections: readonly string[], meter: Meter, ofKey: LabelsOfKey, later: Later): () => void {
+  const queue = meter.histogram(INSTRUMENTS.ahead);
+  const listener = (message: unknown): void => {
+    const { connection, template, ahead } = message as AcquireMessage;
+    // The number is taken now: the same call may join again, and the message has the newest one.
+    if (connections.includes(connection)) later.add(() => queue(ahead!, ofKey({ connection, template })));
+  };
+  const enqueues = channel(LOCK_CHANNELS.enqueue);
+  enqueues.subscribe(listener);
+  return () => enqueues.unsubscribe(listener);
 }
 
 function onEnd<Message extends { readonly connection: string }>(

@@ -6,7 +6,10 @@ import type { Instrument, Labels, Meter, Sample } from './instruments.js';
  */
 export interface OpenTelemetryApi {
   readonly metrics: { getMeter(name: string): OpenTelemetryMeterApi };
-  readonly trace: { getTracer(name: string): OpenTelemetryTracer };
+  readonly trace: {
+    getTracer(name: string): OpenTelemetryTracer;
+    getSpanContext(context: never): OpenTelemetrySpanContext | undefined;
+  };
   readonly context: { active(): unknown };
 }
 
@@ -37,9 +40,19 @@ type Observe = (result: { observe(value: number, attributes: Record<string, stri
 interface OpenTelemetryTracer {
   startSpan(
     name: string,
-    options: { startTime: number; attributes: Record<string, string>; links: { context: never }[] },
+    options: { startTime: number; attributes: Record<string, string>; links: OpenTelemetryLink[] },
     context: never,
   ): OpenTelemetrySpan;
+}
+
+export interface OpenTelemetrySpanContext {
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly traceFlags: number;
+}
+
+export interface OpenTelemetryLink {
+  context: OpenTelemetrySpanContext & { isRemote?: boolean };
 }
 
 export interface OpenTelemetrySpan {
@@ -47,7 +60,9 @@ export interface OpenTelemetrySpan {
   setStatus(status: { code: number; message: string }): unknown;
   /** @param endTime milliseconds since 1970 */
   end(endTime: number): void;
-  spanContext(): object;
+  spanContext(): OpenTelemetrySpanContext;
+  /** Since 1.9. */
+  addLink?(link: OpenTelemetryLink): unknown;
 }
 
 export const SCOPE = 'nestjs-zookeeper-lock';

@@ -67,6 +67,21 @@ describe('The log warns, once per incident,', () => {
     await lock.release();
   });
 
+  it('of no call that only tries, and finds the lock busy', async () => {
+    const locks = await start({ failures: 3 });
+    const lock = await locks.acquire(KEY);
+    const failed: boolean[] = [];
+    const events = locks.events$.subscribe((event) => event.type === 'failed' && failed.push(event.busy));
+    for (let call = 0; call < 5; call += 1)
+      await expect(locks.acquire(KEY, { waitMs: 0 })).rejects.toThrow(LockTimeoutError);
+    await expect(locks.acquire(KEY, { waitMs: 10 })).rejects.toThrow(LockTimeoutError);
+    events.unsubscribe();
+    // The events are there, and say which of them are answers.
+    expect(failed).toEqual([true, true, true, true, true, false]);
+    expect(told('one after the other')).toEqual([]);
+    await lock.release();
+  });
+
   it('of nothing where alerts are off', async () => {
     const locks = await start(false);
     await locks.acquire(KEY);

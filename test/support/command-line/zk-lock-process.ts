@@ -4,7 +4,7 @@ import { Socket } from 'node:net';
 import { eventually } from '../process/eventually.js';
 import { killWithUs } from '../process/reaper.js';
 import { freezeProcess, hasEnded, killProcess, resumeProcess } from '../process/signals.js';
-import { compileScript } from '../typescript/compiled-script.js';
+import { compileScript, type ScriptNeeds } from '../typescript/compiled-script.js';
 
 const SCRIPT = new URL('../../../lib/extras/cli/zk-lock.ts', import.meta.url);
 const TERMINAL_COLUMNS = 80;
@@ -80,8 +80,8 @@ export class ZkLock {
 
   private constructor(private readonly path: string) {}
 
-  static async compile(): Promise<ZkLock> {
-    return new ZkLock((await compileScript(SCRIPT, { packages: ['rxjs'] })).path);
+  static async compile({ packages = [], loads = [] }: ScriptNeeds = {}): Promise<ZkLock> {
+    return new ZkLock((await compileScript(SCRIPT, { packages: ['rxjs', ...packages], loads })).path);
   }
 
   start(args: readonly string[], environment: Readonly<Record<string, string>> = {}): ZkLockProcess {

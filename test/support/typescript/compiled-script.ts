@@ -14,19 +14,26 @@ export interface CompiledScript {
   readonly folder: string;
 }
 
+/** What a script needs beside the modules that it imports by name. */
+export interface ScriptNeeds {
+  /** Packages of npm. */
+  readonly packages?: readonly string[];
+  /** Modules of this repository that it loads on demand. */
+  readonly loads?: readonly URL[];
+}
+
 /**
  * A script and all it imports as plain JavaScript. Two hundred processes that compile for themselves would keep a machine
  * busy for minutes.
- * @param packages what else of npm it needs
  */
 export async function compileScript(
   script: URL,
-  { packages = [] }: { packages?: readonly string[] } = {},
+  { packages = [], loads = [] }: ScriptNeeds = {},
 ): Promise<CompiledScript> {
   const folder = await mkdtemp(join(tmpdir(), 'compiled-script-'));
   removeWithUs(folder);
   const compiled = new Set<string>();
-  await compileFile(fileURLToPath(script), folder, compiled);
+  for (const each of [script, ...loads]) await compileFile(fileURLToPath(each), folder, compiled);
   const nest = join(folder, 'node_modules', '@nestjs', 'common');
   await mkdir(nest, { recursive: true });
   await writeFile(join(nest, 'index.js'), NEST);

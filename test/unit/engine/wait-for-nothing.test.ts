@@ -39,6 +39,7 @@ describe('with waitMs: 0, which means to try once,', () => {
         owner: expect.any(String),
         error,
         waitedMs: expect.any(Number),
+        busy: true,
       },
     ]);
     // For tryAcquire() busy is a result.
@@ -71,6 +72,7 @@ describe('with waitMs: 0, which means to try once,', () => {
       template: undefined,
       owner: expect.any(String),
       waitedMs: expect.any(Number),
+      busy: false,
     };
     expect(one.events).toEqual([
       { ...facts, error: unavailable },

@@ -45,11 +45,11 @@ const EVENTS: [LockEventFacts, object][] = [
     { token: String(TOKEN), reason: 'removed', error: { code: 'LOCK_LOST', message: 'The lock was lost' } },
   ],
   [
-    { ...OF_LOCK, type: 'failed', error: new LockTimeoutError(KEY, KEY), waitedMs: 1 },
+    { ...OF_LOCK, type: 'failed', error: new LockTimeoutError(KEY, KEY), waitedMs: 1, busy: true },
     { error: { name: 'LockTimeoutError', code: 'LOCK_TIMEOUT', status: 423 } },
   ],
   [
-    { ...OF_LOCK, type: 'failed', error: circular, waitedMs: 1 },
+    { ...OF_LOCK, type: 'failed', error: circular, waitedMs: 1, busy: false },
     { error: { name: 'TypeError', message: 'of its own' } },
   ],
   [{ ...OF_LOCK, type: 'requeued', reason: 'removed' }, { reason: 'removed' }],

@@ -231,6 +231,7 @@ describe('maxWaiting', () => {
         owner: expect.any(String),
         error,
         waitedMs: expect.any(Number),
+        busy: false,
       },
     ]);
     await engine.runFor(50);

@@ -1,5 +1,7 @@
+import { channel } from 'node:diagnostics_channel';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import * as opentelemetry from '@opentelemetry/api';
+import type { Tracer } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
 import {
   AggregationTemporality,
@@ -7,8 +9,15 @@ import {
   MeterProvider,
   PeriodicExportingMetricReader,
 } from '@opentelemetry/sdk-metrics';
-import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base';
+import {
+  AlwaysOffSampler,
+  BasicTracerProvider,
+  InMemorySpanExporter,
+  type ReadableSpan,
+  SimpleSpanProcessor,
+} from '@opentelemetry/sdk-trace-base';
 import { recordLockMetrics } from '../../../../lib/extras/metrics/index.js';
+import { type AcquireMessage, LOCK_CHANNELS } from '../../../../lib/lock/channels.js';
 import { LockTimeoutError } from '../../../../lib/lock/errors.js';
 import { type ClosableLockService, createLockService } from '../../../../lib/open.js';
 import { eventually } from '../../../support/process/eventually.js';
@@ -70,17 +79,91 @@ describe('Locks in OpenTelemetry', () => {
     }
   });
 
-  it('link the call that waits to the hold that it waits for', async () => {
+  /** A span around the call, as that of a request. */
+  async function within<T>(name: string, call: () => Promise<T>): Promise<{ readonly result: T; readonly id: string }> {
+    return opentelemetry.trace.getTracer('test').startActiveSpan(name, async (span) => {
+      const result = await call();
+      span.end();
+      return { result, id: span.spanContext().spanId };
+    });
+  }
+
+  const spansOf = (what: string): ReadableSpan[] =>
+    spans.getFinishedSpans().filter(({ name }) => name.startsWith(what));
+  const linksOf = ({ links }: ReadableSpan): string[] => links.map(({ context }) => context.spanId);
+
+  it('link the call that waits to the span in which the one that it waits for was made', async () => {
+    const holder = await within('holder', () => locks.acquire(KEY, OPTIONS));
+    const waiting = within('waiter', () => locks.acquire(KEY, OPTIONS));
+    await eventually('it waits', () => locks.query().pending[0]?.ahead === 1);
+    await holder.result.release();
+    await (await waiting).result.release();
+    await ended(6);
+    const [first, second] = spansOf('acquire');
+    expect(linksOf(first!)).toEqual([]);
+    expect(linksOf(second!)).toEqual([holder.id]);
+    expect(second!.links[0]!.context).toMatchObject({ traceId: spansOf('holder')[0]!.spanContext().traceId });
+    expect(second!.attributes).toMatchObject({ 'zk_lock.queue.ahead': 1, 'zk_lock.outcome': 'acquired' });
+    expect(spansOf('hold /').map(linksOf)).toEqual([[], []]);
+  });
+
+  it('link to the call itself where it was made in no span, from calls made in none as well', async () => {
     const lock = await locks.acquire(KEY, OPTIONS);
     const waiting = locks.acquire(KEY, OPTIONS);
-    await eventually('it waits', () => locks.query().pending[0]?.ahead === 1);
+    const late = within('late', () => locks.acquire(KEY, { ...OPTIONS, waitMs: 200 }).catch((error: unknown) => error));
+    expect((await late).result).toBeInstanceOf(LockTimeoutError);
     await lock.release();
     await (await waiting).release();
-    await ended(4);
-    const [holder] = spans.getFinishedSpans().filter(({ name }) => name.startsWith('hold'));
-    const waiter = spans.getFinishedSpans().filter(({ name }) => name.startsWith('acquire'))[1]!;
-    expect(waiter.links.map(({ context }) => context.spanId)).toEqual([holder!.spanContext().spanId]);
-    expect(waiter.attributes).toMatchObject({ 'zk_lock.queue.ahead': 1, 'zk_lock.outcome': 'acquired' });
+    await ended(6);
+    const [holder, timedOut, waiter] = spansOf('acquire');
+    expect(timedOut!.attributes).toMatchObject({ 'zk_lock.outcome': 'timeout' });
+    expect([holder, timedOut, waiter].map((span) => linksOf(span!))).toEqual([
+      [],
+      [holder!.spanContext().spanId],
+      [holder!.spanContext().spanId],
+    ]);
+  });
+
+  it('are made by a version of OpenTelemetry whose spans take no links later, too', async () => {
+    stop();
+    const { context, metrics: meters } = opentelemetry;
+    const old = (): Tracer => {
+      const tracer = opentelemetry.trace.getTracer('old');
+      const startSpan: Tracer['startSpan'] = (...args) =>
+        Object.assign(tracer.startSpan(...args), { addLink: undefined });
+      return Object.assign(Object.create(tracer) as Tracer, { startSpan });
+    };
+    const trace = { getTracer: old, getSpanContext: opentelemetry.trace.getSpanContext };
+    stop = recordLockMetrics({ default: locks }, { opentelemetry: { context, metrics: meters, trace } });
+    const lock = await locks.acquire(KEY, OPTIONS);
+    const inNone = locks.acquire(KEY, OPTIONS);
+    const inOne = within('waiter', () => locks.acquire(KEY, OPTIONS));
+    await eventually('they wait', () => locks.query().pending.filter(({ ahead = 0 }) => ahead > 0).length === 2);
+    await lock.release();
+    await (await inNone).release();
+    await (await inOne).result.release();
+    await ended(7);
+    const [holder, first, second] = spansOf('acquire');
+    expect(linksOf(first!)).toEqual([]);
+    expect(linksOf(second!)).toEqual([holder!.spanContext().spanId]);
+  });
+
+  it('write nothing to nodes for spans that are not recorded', async () => {
+    const { context, metrics: meters, trace } = opentelemetry;
+    stop();
+    const provider = new BasicTracerProvider({ sampler: new AlwaysOffSampler() });
+    const getTracer = (name: string): Tracer => provider.getTracer(name);
+    const { getSpanContext } = trace;
+    stop = recordLockMetrics(
+      { default: locks },
+      { opentelemetry: { context, metrics: meters, trace: { getTracer, getSpanContext } } },
+    );
+    const told: unknown[] = [];
+    const listener = (message: unknown): void => void told.push((message as AcquireMessage).traceparent);
+    channel(LOCK_CHANNELS.enqueue).subscribe(listener);
+    await (await locks.acquire(KEY, OPTIONS)).release();
+    channel(LOCK_CHANNELS.enqueue).unsubscribe(listener);
+    expect(told).toEqual([undefined]);
   });
 
   it('say what a call failed with', async () => {
