@@ -30,7 +30,7 @@ describe('With Curator on the same key,', () => {
     90_000,
   );
 
-  it('of the readers and writers of both, writers are alone, readers together, and nobody is overtaken', async () => {
+  it('writers of both are alone, readers together, and nobody is overtaken', async () => {
     const key = '/hand-overs/mixed';
     const cycles = (['write', 'read'] as const).flatMap((mode) => [world.cycle(mode, key), curator.cycle(mode, key)]);
 

@@ -41,7 +41,7 @@ describe('With kazoo on the same key,', () => {
     expect(await world.queue(key)).toEqual([]);
   }, 90_000);
 
-  it('of its WriteLock and our readers and writers, writers are alone, and nobody is overtaken', async () => {
+  it('writers are alone among its WriteLock and our readers and writers, and nobody is overtaken', async () => {
     const key = '/hand-overs/mixed';
     const cycles = [world.cycle('write', key), world.cycle('read', key), kazoo.cycle('write', key)];
 
@@ -135,7 +135,7 @@ describe('With kazoo on the same key,', () => {
     await world.queueOf(0, key);
   });
 
-  it('without extra_lock_patterns it enters beside us, and the journal shows it', async () => {
+  it('it enters beside us without extra_lock_patterns, and the journal shows it', async () => {
     const key = '/blind';
     const ours = await world.hold('exclusive', key);
     const theirs = kazoo.hold('blind', key);
