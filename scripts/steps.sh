@@ -38,14 +38,19 @@ suite() {
   if [ "$status" -ne 0 ] || [ ! -s "$reports/$name.json" ]; then echo "$name" >> "$failed_steps"; fi
 }
 
-# beside <command...>: begins it while the steps behind it run. `all_done` waits for it, and prints what it has printed.
+# beside <name> <command...>: begins it while the steps behind it run.
+declare -A running=()
 beside() {
-  "$@" > "$reports/beside.log" 2>&1 &
+  local name=$1
+  shift
+  "$@" > "$reports/$name.log" 2>&1 &
+  running[$name]=$!
 }
 
-all_done() {
-  wait
-  cat "$reports/beside.log"
+# ended <name>: waits for it, and prints what it has printed.
+ended() {
+  wait "${running[$1]}"
+  cat "$reports/$1.log"
 }
 
 # verdict [--all-must-run]: prints the summary, its last line made of the runner's own reports, and ends with the exit status.

@@ -8,7 +8,7 @@ import { transcript } from './likeness/transcript.js';
 
 const SEEDS = [41, 55, 65, 106, 118, 125, 201, 202, 203, 204];
 
-describe('The simulator answers as a real ZooKeeper does', () => {
+describe('The simulator, beside a real ZooKeeper,', () => {
   let server: StandaloneServer;
   beforeAll(async () => {
     server = await startZooKeeper();
@@ -21,7 +21,7 @@ describe('The simulator answers as a real ZooKeeper does', () => {
   afterAll(() => server.stop());
 
   it.each(SEEDS)(
-    'to 150 random requests of two sessions, with their stats, errors and watch events: seed %i',
+    'gives the same answers to 150 random requests of two sessions, with their stats, errors and watch events: seed %i',
     async (seed) => {
       const real = [openWire([server.port]), openWire([server.port])] as const;
       for (const session of real) await untilUp(session);

@@ -49,7 +49,7 @@ describe('As with a client of another make a key belongs to one family,', () => 
     return error as LockConfigurationError;
   };
 
-  it.each(FORBIDDEN)('while %s holds %s, our %s is refused, and leaves nothing', async (maker, theirMode, ourMode) => {
+  it.each(FORBIDDEN)('%s, with a hold of %s, keeps our %s out without a trace', async (maker, theirMode, ourMode) => {
     const key = freshKey();
     const theirs = neighbours[maker].hold(theirMode, key);
     const name = await theirs.held;
@@ -115,7 +115,7 @@ describe('As with a client of another make a key belongs to one family,', () => 
     await theirs.release();
   });
 
-  it('once the other family has left, the key is anybody’s', async () => {
+  it('the key is anybody’s once the other family has left', async () => {
     const key = freshKey();
     const theirs = neighbours.curator.hold('write', key);
     await theirs.held;

@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { RECORD_KEEPER } from '../../lib/queue/reserved-names.js';
-import { killHolder } from '../support/locks/kill-holder.js';
 import { type Neighbour, startKazoo } from '../support/neighbours/neighbour.js';
 import { judge } from '../support/neighbours/judge.js';
 import { entriesOfEach, handOversEachWay, InteropWorld } from './interop-world.js';
+import { neighbourOfRecords } from './neighbour-promises.js';
 
 describe('With kazoo on the same key,', () => {
   let world: InteropWorld;
@@ -41,7 +40,7 @@ describe('With kazoo on the same key,', () => {
     expect(await world.queue(key)).toEqual([]);
   }, 90_000);
 
-  it('of its WriteLock and our readers and writers, writers are alone, and nobody is overtaken', async () => {
+  it('writers are alone among its WriteLock and our readers and writers, and nobody is overtaken', async () => {
     const key = '/hand-overs/mixed';
     const cycles = [world.cycle('write', key), world.cycle('read', key), kazoo.cycle('write', key)];
 
@@ -98,44 +97,9 @@ describe('With kazoo on the same key,', () => {
     expect(snapshot.queue).toMatchObject([{ nodePath: `${key}/${name}`, mode: 'exclusive', client: undefined }]);
   });
 
-  it.each([
-    ['exclusive', 'exclusive'],
-    ['write', 'write'],
-    ['read', 'write'],
-  ] as const)(
-    'the node that keeps the record of a key is in no way of its %s lock, nor is that a vanished holder to our %s lock',
-    async (theirMode, mode) => {
-      const key = `/with-record/${theirMode}`;
-      const ours = await world.locks.acquire(key, { mode, onAbandoned: 'hold' });
-      world.journal.enter(ours);
-      expect(await world.childrenOf(key)).toContain(RECORD_KEEPER);
-      const theirs = kazoo.hold(theirMode, key);
-      await world.queueOf(2, key);
-      await world.release(ours);
-      await theirs.held;
-      const waiting = world.locks.acquire(key, { mode, onAbandoned: 'hold' });
-      await world.queueOf(2, key);
-      await theirs.release();
-      const next = await waiting;
-      world.journal.enter(next);
-      expect(next.abandoned).toBeUndefined();
-      await world.release(next);
+  neighbourOfRecords(() => ({ world, neighbour: kazoo }));
 
-      expect(judge(world.journal.of(key))).toMatchObject({ violations: [] });
-    },
-  );
-
-  it('what a holder of ours left that vanished keeps us out, and not the neighbour, which knows of no record', async () => {
-    const key = '/vanished';
-    const token = await killHolder(world.server.connect, key, { onAbandoned: 'hold' });
-    const theirs = kazoo.hold('exclusive', key);
-    await theirs.held;
-    await theirs.release();
-    await expect(world.locks.acquire(key)).rejects.toMatchObject({ code: 'LOCK_ABANDONED', abandoned: { token } });
-    await world.queueOf(0, key);
-  });
-
-  it('without extra_lock_patterns it enters beside us, and the journal shows it', async () => {
+  it('it enters beside us without extra_lock_patterns, and the journal shows it', async () => {
     const key = '/blind';
     const ours = await world.hold('exclusive', key);
     const theirs = kazoo.hold('blind', key);

@@ -60,7 +60,7 @@ function hover(name: string): { readonly signature: string; readonly text: strin
   };
 }
 
-describe('an editor shows a text for', () => {
+describe('an editor', () => {
   it.each([
     ['forRoot', 14],
     ['forRootAsync', 7],
@@ -76,7 +76,7 @@ describe('an editor shows a text for', () => {
     ['OfDoctor', 11],
     ['OfBreak', 4],
     ['OfDrain', 3],
-  ])('each member of %s', (name, least) => {
+  ])('shows a text for each member of %s', (name, least) => {
     const texts = textsOf(name.charAt(0).toUpperCase() + name.slice(1));
 
     expect(texts.size).toBeGreaterThanOrEqual(least);
@@ -94,11 +94,11 @@ describe('an editor shows a text for', () => {
     ['onBusy', 'skip'],
     ['plan', 'before anything happens'],
     ['with', 'The arguments of the method'],
-  ])('%s where it is written', (name, part) => {
+  ])('shows a text for %s where it is written', (name, part) => {
     expect(hover(name).text).toContain(part);
   });
 
-  it('the options by their names, and the parameters of keys with the types of the method', () => {
+  it('shows a text for the options by their names, and the parameters of keys with the types of the method', () => {
     expect(hover('forRoot').signature).toContain('options: DistributedLockOptions & DistributedLockExtras');
     expect(hover('forRootAsync').signature).toContain('options: DistributedLockAsyncOptions');
     expect(hover('order').signature).toContain('id: string');

@@ -204,7 +204,7 @@ describe('the packed package', () => {
     const address = (): string => `127.0.0.1:${(silent.address() as AddressInfo).port}`;
     const paths = (loaded: readonly string[]): string[] => loaded.map((path) => join(folder, 'package', path));
 
-    it('in production loads no module that has anything of the simulator', async () => {
+    it('loads in production no module that has anything of the simulator', async () => {
       const { stdout, loaded } = await askFor({ connect: address() });
 
       expect(stdout).toBe('LOCK_UNAVAILABLE\n');

@@ -32,9 +32,9 @@ const PROMISES: Readonly<Record<string, string>> = {
   never: 'integration/promises/never',
 };
 
-/** The commands that a script hands to the test runner: what stands behind `suite <name>`. */
+/** The commands that a script hands to the test runner: what stands behind `suite <name>`, which may run beside others. */
 function suites(script: string): string[] {
-  const lines = readFileSync(join(ROOT, script), 'utf8').matchAll(/^suite \S+ (.*npm.*)$/gm);
+  const lines = readFileSync(join(ROOT, script), 'utf8').matchAll(/^(?:beside \S+ )?suite \S+ (.*npm.*)$/gm);
   return [...lines].map(([, command]) => command!);
 }
 
@@ -47,7 +47,7 @@ async function filesOf(command: string): Promise<string[]> {
 
 describe('Test files', () => {
   it(
-    'that are called long are run by .ci/run and not by npm test, those called full by neither, each other one by npm test',
+    'are run by .ci/run and not by npm test if called long, by neither if called full, each other one by npm test',
     async () => {
       const commands = suites('.ci/run');
       expect(commands).toContain('npm test --silent --');
@@ -69,11 +69,11 @@ describe('Test files', () => {
     WITHIN_MS,
   );
 
-  it.each(Object.entries(PROMISES))('that npm test runs show the promise: %s', (_promise, file) => {
+  it.each(Object.entries(PROMISES))('show the promise in npm test: %s', (_promise, file) => {
     expect(files).toContain(`test/${file}.test.ts`);
   });
 
-  it('whose durations are recorded are there', () => {
+  it('are there if their durations are recorded', () => {
     const recorded = JSON.parse(readFileSync(join(ROOT, 'test/support/progress/durations.json'), 'utf8')) as object;
     expect(Object.keys(recorded).filter((name) => !existsSync(join(ROOT, name)))).toEqual([]);
   });

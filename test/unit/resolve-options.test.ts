@@ -82,7 +82,7 @@ describe('options', () => {
     expect(Object.isFrozen(resolved)).toBe(true);
   });
 
-  it('with credentials make nodes that only those may touch, unless acl says otherwise', () => {
+  it('make nodes that only their credentials may touch, unless acl says otherwise', () => {
     const auth = { username: 'app', password: SECRET };
     expect(resolveOptions({ connect: CONNECT, auth }).acl).toEqual([{ permissions: 31, scheme: 'auth', id: '' }]);
     const acl = [{ permissions: 1, scheme: 'world', id: 'anyone' }];
@@ -103,7 +103,7 @@ describe('options', () => {
     expect(refusalOf({ connect: CONNECT, acl: 'creator', tls: {} }).message).toMatch(/^acl: 'creator' is for clients/);
   });
 
-  it('with Kerberos make nodes that only the same principal may touch, and name the service of the servers', () => {
+  it('make nodes with Kerberos that only the same principal may touch, and name the service of the servers', () => {
     const resolved = resolveOptions({ connect: CONNECT, auth: { scheme: 'kerberos' } });
     expect(resolved.acl).toEqual([{ permissions: 31, scheme: 'auth', id: '' }]);
     expect(resolved.kerberos).toEqual({ service: 'zookeeper', host: undefined, principal: undefined });
@@ -116,7 +116,7 @@ describe('options', () => {
     });
   });
 
-  it('with Kerberos need no ticket in memory, where everybody is taken at his word', () => {
+  it('need with Kerberos no ticket in memory, where everybody is taken at his word', () => {
     const resolved = resolveOptions({ connect: 'memory:', auth: { scheme: 'kerberos', principal: 'orders' } });
     expect(resolved.kerberos).toBeUndefined();
     expect(resolved.auth.map(({ credential }) => Buffer.from(credential).toString())).toEqual(['orders:']);
@@ -233,7 +233,7 @@ describe('options', () => {
     });
   });
 
-  it('that are none are refused, with those that are', () => {
+  it('are refused where they are none, with those that are', () => {
     const { message } = refusalOf({ connect: CONNECT, servers: [] });
     expect(message).toMatch(/^servers: is not an option \(the options are: connect, sessionTimeoutMs, /);
   });

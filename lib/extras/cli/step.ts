@@ -5,6 +5,7 @@ import { createLockDoctor } from '../doctor/create-lock-doctor.js';
 import type { LockDoctor } from '../doctor/lock-doctor.js';
 import type { Call, Flag } from './command.js';
 import { callerName } from './contenders.js';
+import { EXIT } from './exit-codes.js';
 import { UsageError } from './usage-error.js';
 
 const MAX_TOLD = 200;
@@ -37,22 +38,45 @@ export function whyOf({ flags }: Call): Why {
   return { by, reason };
 }
 
+/** How one command steps in. */
+export interface Step<Result extends object> {
+  readonly question: string;
+  /** What the one who is asked must see first. */
+  readonly shown: (locks: LockService) => Promise<string[]>;
+  /** Told while it is carried out, where that may take a while. */
+  readonly meanwhile?: string;
+  readonly carryOut: (doctor: LockDoctor) => Promise<Result>;
+  /** Told when it is done. */
+  readonly outcome: (result: Result) => string;
+}
+
+/** Asks, carries the step out, and tells what came of it. @returns the exit code */
+export async function stepIn<Result extends object>(call: Call, step: Step<Result>): Promise<number> {
+  const { terminal } = call;
+  if (!(await confirmed(call, step.question, step.shown))) return EXIT.no;
+  if (step.meanwhile !== undefined) terminal.progress(step.meanwhile);
+  const result = await withDoctor(call, step.carryOut);
+  if (terminal.isJson) terminal.printJson(result);
+  else terminal.print(step.outcome(result));
+  return EXIT.done;
+}
+
 /**
  * Shows what would be done, and asks, unless `--yes` says that somebody has decided already.
  * @returns whether to go on
  * @throws UsageError where nobody can be asked
  */
-export async function confirmed(
+async function confirmed(
   call: Call,
   question: string,
-  look: (locks: LockService) => Promise<string[]>,
+  shown: (locks: LockService) => Promise<string[]>,
 ): Promise<boolean> {
   const { flags, terminal, connection } = call;
   if (flags.isSet('yes')) return true;
   if (!terminal.canAsk)
     throw new UsageError('nobody can be asked here, as this is no terminal: add --yes where it is decided already');
   await using locks = await createLockService(connection);
-  for (const line of await look(locks)) process.stderr.write(`${line}\n`);
+  for (const line of await shown(locks)) process.stderr.write(`${line}\n`);
   if (await terminal.ask(question)) return true;
   terminal.tell('nothing was done');
   return false;
@@ -63,7 +87,7 @@ export function notFound(key: string, what: string): StaleFencingTokenError {
   return new StaleFencingTokenError(`${key}: ${what}, so nothing was done. Look again with zk-lock show`, key);
 }
 
-/** Opens a doctor for one step, and closes it. */
+/** Opens a doctor for one command, and closes it. */
 export async function withDoctor<T>({ connection }: Call, step: (doctor: LockDoctor) => Promise<T>): Promise<T> {
   await using doctor = await createLockDoctor(connection);
   return await step(doctor);

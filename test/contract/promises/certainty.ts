@@ -184,7 +184,7 @@ export function certaintyContract(world: () => HarmableWorld): void {
       });
     });
 
-    it('of a session that was just made holds until certainUntil, though nothing more is heard of it', async () => {
+    it('holds until certainUntil for a session that was just made, though nothing more is heard of it', async () => {
       const { shortTimeoutMs: timeoutMs } = world();
       const [client, other] = await Promise.all([open(), world().open()]);
       await other.whenUp();

@@ -32,7 +32,7 @@ export function closesContract(world: () => HarmableWorld): void {
   }
 
   describe('its close', () => {
-    it('when connected ends ephemeral nodes and watches at once, and is told', async () => {
+    it('ends ephemeral nodes and watches at once when connected, and is told', async () => {
       const [client, other] = await Promise.all([world().open(), world().open()]);
       await client.whenUp();
       await other.whenUp();
@@ -65,7 +65,7 @@ export function closesContract(world: () => HarmableWorld): void {
       expect(client.sent('set')).toHaveLength(1);
     });
 
-    it('before there is a session comes at once, and no session comes afterwards', async () => {
+    it('comes at once before there is a session, and no session comes afterwards', async () => {
       const client = await world().open();
 
       expect(await closeTakes(client, AMPLE_MS)).toBeLessThan(world().slackMs);
@@ -84,7 +84,7 @@ export function closesContract(world: () => HarmableWorld): void {
       await expectTheEnd(client);
     });
 
-    it('while suspended comes within its time, and the nodes go with the session', async () => {
+    it('comes within its time while suspended, and the nodes go with the session', async () => {
       const { shortTimeoutMs } = world();
       const [client, other] = await Promise.all([world().open({ sessionTimeoutMs: shortTimeoutMs }), world().open()]);
       await client.whenUp();
@@ -103,7 +103,7 @@ export function closesContract(world: () => HarmableWorld): void {
       });
     });
 
-    it('while suspended ends the session at the servers when the link comes back in time', async () => {
+    it('ends the session at the servers where the link comes back in time', async () => {
       const [client, other] = await Promise.all([world().open(), world().open()]);
       await client.whenUp();
       await other.whenUp();
@@ -121,7 +121,7 @@ export function closesContract(world: () => HarmableWorld): void {
       expect(client.log.states).toEqual(['connecting', 'connected', 'suspended', 'closed']);
     });
 
-    it('while lost comes within its time', async () => {
+    it('comes within its time while lost', async () => {
       const client = await (await world().open({ sessionTimeoutMs: world().shortTimeoutMs })).whenUp();
       await client.link.refuse();
       await client.whenState('lost');
@@ -132,7 +132,7 @@ export function closesContract(world: () => HarmableWorld): void {
       await expectTheEnd(client);
     });
 
-    it('over a link that swallows everything comes within its time, and all calls settle', async () => {
+    it('comes within its time over a link that swallows everything, and all calls settle', async () => {
       const client = await (await world().open()).whenUp();
       client.link.blackHole();
       const calls = client.session.batch([set('/node', DATA), get('/node')]);

@@ -73,7 +73,7 @@ export function linksContract(world: () => HarmableWorld, gaps: Gaps = NO_GAPS):
   });
 
   describe('a lost reply', () => {
-    it('of a create leaves a node that is found again by its owner, with its token, and made only once', async () => {
+    it('leaves the node of a create, which is found again by its owner, with its token, and made only once', async () => {
       const client = await (await world().open()).whenUp();
       await client.ask(create('/queue', 'container'));
       const { ups } = client.log;
@@ -92,7 +92,7 @@ export function linksContract(world: () => HarmableWorld, gaps: Gaps = NO_GAPS):
       expect(client.sent('create', '/queue/_c_1-lock-')).toHaveLength(1);
     });
 
-    it('in the middle of a batch leaves what was answered before it to count, and what came behind it unknown', async () => {
+    it('lets what was answered before it in a batch count, and leaves what came behind it unknown', async () => {
       const client = await (await world().open()).whenUp();
       const { ups } = client.log;
       await client.ask(create('/node', 'persistent'));
@@ -123,7 +123,7 @@ export function linksContract(world: () => HarmableWorld, gaps: Gaps = NO_GAPS):
       expect(client.sent('multi')).toHaveLength(1);
     });
 
-    it('of a delete means that it was done, and not again to what came in its place', async () => {
+    it('means that a delete was done, and is not done again to what came in its place', async () => {
       const [client, other] = await Promise.all([world().open(), world().open()]);
       await client.whenUp();
       await other.whenUp();

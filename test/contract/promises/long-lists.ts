@@ -32,7 +32,7 @@ async function empty(client: ContractClient, from = 0): Promise<void> {
 
 export function longListsContract(world: () => ContractWorld): void {
   describe('a list', () => {
-    it('that is too long fails, says why, and harms nobody', async () => {
+    it('fails where it is too long, says why, and harms nobody', async () => {
       const client = await crowded(world());
       const before = client.identity;
 
@@ -51,7 +51,7 @@ export function longListsContract(world: () => ContractWorld): void {
       await empty(client);
     });
 
-    it('that was too long is not asked for again until there are fewer names, whether all are wanted or few', async () => {
+    it('is not asked for again where it was too long until there are fewer names, whether all are wanted or few', async () => {
       const client = await crowded(world());
       await client.failure(list('/crowd'));
       const watcher = client.watcher();

@@ -110,7 +110,7 @@ export function lossesContract(world: () => HarmableWorld): void {
   });
 
   describe('servers', () => {
-    it('without a majority for three session time-outs take certainty away, and leave the session', async () => {
+    it('take certainty away, and leave the session, when they have no majority for three session time-outs', async () => {
       const client = await (await open()).whenUp();
       const before = { ...client.identity };
       const { stat } = await client.ask(create('/mine', 'ephemeral'));
@@ -134,7 +134,7 @@ export function lossesContract(world: () => HarmableWorld): void {
       expect(client.session.certainSince()).toBeGreaterThan(since + 3 * world().shortTimeoutMs);
     });
 
-    it('that lost all data grant a new session when the old one has been out of touch for its time-out', async () => {
+    it('grant a new session, when they lost all data, once the old one has been out of touch for its time-out', async () => {
       const client = await (await open()).whenUp();
       const { id } = client.identity;
       for (let index = 0; index < 20; index += 1) await client.ask(create('/much-', 'persistent-sequential'));

@@ -74,7 +74,7 @@ export function multisContract(world: () => ContractWorld): void {
       expect((await client.ask(get('/there'))).stat.version).toBe(0);
     });
 
-    it('with an impossible path in a part is refused before anything is sent', async () => {
+    it('is refused before anything is sent where a part has an impossible path', async () => {
       const client = await (await world().open()).whenUp();
 
       const error = await client.failure(multi([create('/first', 'persistent'), remove('/a//b')]));

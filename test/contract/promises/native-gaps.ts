@@ -31,7 +31,7 @@ export function nativeGapsContract(world: () => HarmableWorld): void {
       expect(client.sent('set').length).toBeLessThanOrEqual(ROUNDS);
     });
 
-    it('that gets no answer to its handshake is replaced by another, until one does', async () => {
+    it('is replaced by another if it gets no answer to its handshake, until one does', async () => {
       const client = await world().open({ sessionTimeoutMs: world().shortTimeoutMs });
       client.link.blackHole();
       await world().until('two have tried', () => client.sent('handshake').length >= 2);

@@ -89,7 +89,7 @@ export function requestsContract(world: () => ContractWorld, gaps: Gaps = NO_GAP
       expect((await client.ask(list('/plain'))).children).toEqual([]);
     });
 
-    it('after a sync reads see what others have been told', async () => {
+    it('reads see what others have been told, if they come after a sync', async () => {
       const [writer, reader] = await Promise.all([world().open(), world().open()]);
       await writer.whenUp();
       await reader.whenUp();

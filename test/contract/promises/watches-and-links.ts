@@ -118,7 +118,7 @@ export function watchesAndLinksContract(world: () => HarmableWorld, gaps: Gaps =
       expect([path, told]).toEqual(['/key/n-0000000000', ['changed /key']]);
     });
 
-    it('whose event was on its way when the link went down is told after it', async () => {
+    it('is told after the link went down what was on its way to it', async () => {
       const [client, other] = await twoClients();
       const watcher = client.watcher();
       await client.askAll([create('/node', 'ephemeral'), exists('/node', watcher)]);

@@ -76,7 +76,7 @@ export function watchesAtServersContract(world: () => HarmableWorld, gaps: Gaps 
       expect(leaving.told).toEqual([]);
     });
 
-    it('that were taken back while the link was down do not come back with it', async () => {
+    it('do not come back with the link if they were taken back while it was down', async () => {
       const client = await (await world().open()).whenUp();
       const [leaving, staying] = [client.watcher(), client.watcher()];
       await client.askAll([create('/one', 'persistent'), create('/other', 'persistent')]);

@@ -78,7 +78,7 @@ export function watchesContract(world: () => ContractWorld): void {
       expect(watcher.told).toEqual([]);
     });
 
-    it('that were taken back tell nothing, and the others on their path do', async () => {
+    it('tell nothing once they were taken back, and the others on their path do', async () => {
       const client = await (await world().open()).whenUp();
       await client.ask(create('/node', 'persistent'));
       const [leaving, staying] = [client.watcher(), client.watcher()];
@@ -96,7 +96,7 @@ export function watchesContract(world: () => ContractWorld): void {
       expect(staying.told).toEqual(['changed /node', 'children /node']);
     });
 
-    it('that were taken back before their answer came tell nothing', async () => {
+    it('tell nothing if they were taken back before their answer came', async () => {
       const client = await (await world().open()).whenUp();
       await client.ask(create('/node', 'persistent'));
       const watcher = client.watcher();
@@ -109,7 +109,7 @@ export function watchesContract(world: () => ContractWorld): void {
       expect(watcher.told).toEqual([]);
     });
 
-    it('that were taken back and set again tell', async () => {
+    it('tell again if they were taken back and set again', async () => {
       const client = await (await world().open()).whenUp();
       await client.ask(create('/node', 'persistent'));
       const watcher = client.watcher();

@@ -151,7 +151,7 @@ describe('locks in the tests of an application', () => {
     expect(await app.locks.withLock(KEY, ({ mode }) => mode)).toBe('exclusive');
   });
 
-  it('of one application are not those of another, nor of the same module booted again', async () => {
+  it('are of one application alone, not of another, nor of the same module booted again', async () => {
     const imports = [DistributedLockTestingModule.forRoot()];
     const boot = async () => start(await Test.createTestingModule({ imports, providers: [Orders] }).compile());
     await using one = await boot();
@@ -161,7 +161,7 @@ describe('locks in the tests of an application', () => {
     expect(await other.orders.ship('42')).toBeGreaterThan(0n);
   });
 
-  it('of several connections fail one by one', async () => {
+  it('fail one by one, where there are several connections', async () => {
     @Injectable()
     class Service {
       constructor(

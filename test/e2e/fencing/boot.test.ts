@@ -30,7 +30,7 @@ class Documents {
   }
 }
 
-describe('an application with @RequireFence starts', () => {
+describe('an application with @RequireFence', () => {
   it.each<[string, Imports]>([
     ['forRoot', [FencingModule.forRoot({ marks, keys, issuer: 'me', maxAgeMs: 1_000 })]],
     ['forRootAsync', [FencingModule.forRootAsync({ useFactory: () => Promise.resolve({ marks, keys }) })]],
@@ -44,11 +44,11 @@ describe('an application with @RequireFence starts', () => {
         }),
       ],
     ],
-  ])('with %s', async (_how, imports) => {
+  ])('starts with %s', async (_how, imports) => {
     await start([Documents], imports);
   });
 
-  it('once the marks have said that they can be kept', async () => {
+  it('starts once the marks have said that they can be kept', async () => {
     const asked: string[] = [];
     const check = async (): Promise<void> => void asked.push('check');
     await start([Documents], [FencingModule.forRoot({ marks: { claim, check } })]);
@@ -59,7 +59,7 @@ describe('an application with @RequireFence starts', () => {
     );
   });
 
-  it('only over a Redis that keeps what it acknowledges, unless its claims alone are handed over', async () => {
+  it('starts only over a Redis that keeps what it acknowledges, unless its claims alone are handed over', async () => {
     const settings: Record<string, string> = {
       appendonly: 'yes',
       appendfsync: 'always',
@@ -83,14 +83,14 @@ describe('an application with @RequireFence starts', () => {
   });
 });
 
-describe('an application with @RequireFence does not start', () => {
+describe('an application with @RequireFence', () => {
   const HELP = 'is FencingModule.forRoot({ marks }) imported in the root module?';
 
-  it('without the module', async () => {
+  it('does not start without the module', async () => {
     await expect(start([Documents], [])).rejects.toThrow(HELP);
   });
 
-  it('with two such modules: which controller has whose marks?', async () => {
+  it('does not start with two such modules: which controller has whose marks?', async () => {
     const two = [FencingModule.forRoot({ marks }), FencingModule.forRoot({ marks: new MemoryFencingMarks() })];
     await expect(start([Documents], two)).rejects.toThrow('FencingModule is imported 2 times. Call forRoot once');
   });
@@ -112,12 +112,12 @@ describe('an application with @RequireFence does not start', () => {
     ['an issuer without keys', { marks, issuer: 'me' }, 'issuer: only signed tokens have it'],
     ['an age of nothing', { marks, keys, maxAgeMs: 0 }, 'maxAgeMs: must be a number of milliseconds above 0, not 0'],
     ['an empty issuer', { marks, keys, issuer: '' }, 'issuer: must be a non-empty text'],
-  ])('with %s', async (_what, options, expected) => {
+  ])('does not start with %s', async (_what, options, expected) => {
     const useFactory = (): FencingModuleOptions => options as FencingModuleOptions;
     await expect(start([Documents], [FencingModule.forRootAsync({ useFactory })])).rejects.toThrow(expected);
   });
 
-  it('with a placeholder that is no parameter of the route', async () => {
+  it('does not start with a placeholder that is no parameter of the route', async () => {
     @Controller('tenants/:tenant/documents')
     class Misspelt {
       @Put([':id', 'by-name/:name'])
@@ -132,7 +132,7 @@ describe('an application with @RequireFence does not start', () => {
     );
   });
 
-  it('with a wildcard for a placeholder, unless what it stands for is made one value', async () => {
+  it('does not start with a wildcard for a placeholder, unless what it stands for is made one value', async () => {
     @Controller('files')
     class Wild {
       @Put('any/*rest')
@@ -155,7 +155,7 @@ describe('an application with @RequireFence does not start', () => {
     await start([Tamed]);
   });
 
-  it('with a class that requires a fence on a route without its placeholder, unless that is lifted', async () => {
+  it('does not start with a class that requires a fence on a route without its placeholder, unless that is lifted', async () => {
     @Controller('documents')
     @RequireFence('/locks/:id')
     class Listing {
@@ -177,7 +177,7 @@ describe('an application with @RequireFence does not start', () => {
     await start([Lifted]);
   });
 
-  it('on what is no route, or no controller', async () => {
+  it('does not start with a fence on what is no route, or no controller', async () => {
     @Controller('documents')
     class Helper {
       @RequireFence('/locks/a')
@@ -198,7 +198,7 @@ describe('an application with @RequireFence does not start', () => {
     );
   });
 
-  it('with @FenceToken() and no @RequireFence beside it', async () => {
+  it('does not start with @FenceToken() and no @RequireFence beside it', async () => {
     @Controller('documents')
     class Lonely {
       @Put()
@@ -210,7 +210,7 @@ describe('an application with @RequireFence does not start', () => {
   });
 });
 
-describe('a class is not even defined', () => {
+describe('a class with @RequireFence', () => {
   const decorate = (decorator: MethodDecorator): void => {
     class Orders {
       save(): void {}
@@ -218,12 +218,12 @@ describe('a class is not even defined', () => {
     decorator(Orders.prototype, 'save', Object.getOwnPropertyDescriptor(Orders.prototype, 'save')!);
   };
 
-  it.each(['locks/:id', '/locks//:id', '/locks/:a:b', '/'])('with the path %s', (path) => {
+  it.each(['locks/:id', '/locks//:id', '/locks/:a:b', '/'])('is not even defined with the path %s', (path) => {
     expect(() => decorate(RequireFence(path))).toThrow(LockConfigurationError);
     expect(() => decorate(RequireFence(path))).toThrow(`@RequireFence('${path}') on Orders.save: `);
   });
 
-  it('with options that make no sense, or on what is no method', () => {
+  it('is not even defined with options that make no sense, or on what is no method', () => {
     expect(() => decorate(RequireFence('/a', { keys: 'id' as never }))).toThrow('keys: must be a function');
     expect(() => decorate(RequireFence('/a', { key: 'id' } as never))).toThrow(
       'key: is not an option (the options are: keys)',

@@ -47,8 +47,8 @@ class Fenced {
 const boot = (controller: new () => object): Promise<void> =>
   start([controller], [FencingModule.forRoot({ marks: new MemoryFencingMarks() })]);
 
-describe('an application does not start where a fence was lost', () => {
-  it('under a decorator that puts another method in its place', async () => {
+describe('an application', () => {
+  it('does not start where its fence was lost under a decorator that puts another method in its place', async () => {
     @Controller('documents')
     class Documents {
       @Put(':id')
@@ -63,7 +63,7 @@ describe('an application does not start where a fence was lost', () => {
     );
   });
 
-  it('also where the class requires another', async () => {
+  it('does not start where its fence was lost, also if the class requires another', async () => {
     @Controller('documents/:tenant')
     @RequireFence('/locks/:tenant')
     class Documents {
@@ -77,7 +77,7 @@ describe('an application does not start where a fence was lost', () => {
     await expect(boot(Documents)).rejects.toThrow("@RequireFence('/locks/:tenant/:id') on Documents.save is lost");
   });
 
-  it('by an override, unless that is meant', async () => {
+  it('does not start where its fence was lost by an override, unless that is meant', async () => {
     @Controller('overridden')
     class Overridden extends Fenced {
       @Put(':id')
@@ -97,7 +97,7 @@ describe('an application does not start where a fence was lost', () => {
     await boot(Lifted);
   });
 
-  it('with its guard alone', async () => {
+  it('does not start where the guard of its fence stands alone', async () => {
     @Controller('documents')
     class Documents {
       @Put(':id')
@@ -113,8 +113,8 @@ describe('an application does not start where a fence was lost', () => {
   });
 });
 
-describe('an application starts where the fence stands', () => {
-  it('above the decorator that replaces the method, beside other guards, and in a class that extends another', async () => {
+describe('an application', () => {
+  it('starts with its fence above the decorator that replaces the method, beside other guards, and in a class that extends another', async () => {
     @Controller('documents')
     @UseGuards(Everybody)
     class Documents {

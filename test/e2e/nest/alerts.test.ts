@@ -6,7 +6,7 @@ import { startApplication, type TestApplication } from '../support/application.j
 
 const KEY = '/locks/report';
 
-describe('The log warns, once per incident,', () => {
+describe('The log, once per incident,', () => {
   const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
   let application: TestApplication;
 
@@ -22,7 +22,7 @@ describe('The log warns, once per incident,', () => {
     return application.locks;
   }
 
-  it('of a lock that is held for too long', async () => {
+  it('warns of a lock that is held for too long', async () => {
     const locks = await start({ heldMs: 20 });
     const text = `${KEY} has been held for`;
     for (const times of [1, 2]) {
@@ -36,7 +36,7 @@ describe('The log warns, once per incident,', () => {
     expect(told('(Reports.write)')).toHaveLength(2);
   });
 
-  it('of a queue that is too long', async () => {
+  it('warns of a queue that is too long', async () => {
     const locks = await start({ heldMs: 40, queueLength: 2 });
     const lock = await locks.acquire(KEY);
     const waits = [1, 2, 3].map(() => locks.acquire(KEY));
@@ -46,7 +46,7 @@ describe('The log warns, once per incident,', () => {
     expect(told('are ahead')).toHaveLength(1);
   });
 
-  it('of calls that fail one after the other, and anew once one has succeeded', async () => {
+  it('warns of calls that fail one after the other, and anew once one has succeeded', async () => {
     const locks = await start({ failures: 3 });
     const text = `3 calls for ${KEY} have failed one after the other`;
     for (const times of [1, 2]) {
@@ -58,7 +58,7 @@ describe('The log warns, once per incident,', () => {
     }
   });
 
-  it('of no call that its caller has ended itself', async () => {
+  it('warns of no call that its caller has ended itself', async () => {
     const locks = await start({ failures: 3 });
     const lock = await locks.acquire(KEY);
     for (let call = 0; call < 5; call += 1)
@@ -67,7 +67,7 @@ describe('The log warns, once per incident,', () => {
     await lock.release();
   });
 
-  it('of no call that only tries, and finds the lock busy', async () => {
+  it('warns of no call that only tries, and finds the lock busy', async () => {
     const locks = await start({ failures: 3 });
     const lock = await locks.acquire(KEY);
     const failed: boolean[] = [];
@@ -82,7 +82,7 @@ describe('The log warns, once per incident,', () => {
     await lock.release();
   });
 
-  it('of nothing where alerts are off', async () => {
+  it('warns of nothing where alerts are off', async () => {
     const locks = await start(false);
     await locks.acquire(KEY);
     for (let call = 0; call < 12; call += 1)

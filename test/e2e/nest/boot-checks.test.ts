@@ -11,12 +11,12 @@ import {
 } from '../../../lib/index.js';
 import { memory, startApplication } from '../support/application.js';
 
-describe('the application does not start', () => {
+describe('the application', () => {
   it.each([
     ['@Fence()', Fence()],
     ['@CurrentLock()', CurrentLock()],
     [`@LockKey('id')`, LockKey('id')],
-  ])('with %s where no @Locked is beside it', async (shown, decorator) => {
+  ])('does not start with %s where no @Locked is beside it', async (shown, decorator) => {
     @Injectable()
     class Service {
       async run(@decorator value: unknown): Promise<unknown> {
@@ -29,7 +29,7 @@ describe('the application does not start', () => {
     );
   });
 
-  it('with it on a controller, on a class that lives for one request, or inherited', async () => {
+  it('does not start with it on a controller, on a class that lives for one request, or inherited', async () => {
     @Controller()
     class Lonely {
       async run(@Fence() token: bigint = injected()): Promise<bigint> {
@@ -45,7 +45,7 @@ describe('the application does not start', () => {
     await expect(startApplication({ providers: [made] })).rejects.toThrow('@Fence() on Lonely.run');
   });
 
-  it('with a @LockKey that binds nothing', async () => {
+  it('does not start with a @LockKey that binds nothing', async () => {
     @Injectable()
     class Service {
       @Locked('/locks/:orderId')
@@ -59,7 +59,7 @@ describe('the application does not start', () => {
     );
   });
 
-  it('with a connection that is not there, also for an object that a factory made', async () => {
+  it('does not start with a connection that is not there, also for an object that a factory made', async () => {
     class Service {
       @Locked('/locks/a', { name: 'reprots' })
       async run(): Promise<void> {
@@ -79,7 +79,7 @@ describe('the application does not start', () => {
     await application.get<Service>('made').run();
   });
 
-  it("with @Fence where whenUnavailable is 'local': such a lock has no token", async () => {
+  it("does not start with @Fence where whenUnavailable is 'local': such a lock has no token", async () => {
     @Injectable()
     class Fenced {
       @Locked('/locks/a')

@@ -41,7 +41,7 @@ describe('an application that does not start', () => {
   });
 
   it.each([[['default', 'reports']], [['reports', 'default']]])(
-    'as one of its connections (%p: the second) finds no ZooKeeper leaves no other open',
+    'leaves no connection open when one of them (%p: the second) finds no ZooKeeper',
     async ([up, down]) => {
       const starting = start(
         [

@@ -144,21 +144,21 @@ describe('@Locked on message handlers', () => {
     await application.app.close();
   });
 
-  it('over TCP: binds the payload, fills in the token, and leaves the pipes alone', async () => {
+  it('binds the payload over TCP, fills in the token, and leaves the pipes alone', async () => {
     expect(await firstValueFrom(tcp.send('edit', { id: 'a' }))).toEqual({ id: 'a', key: '/locks/a', isToken: true });
     expect(piped).toEqual(['string']);
   });
 
-  it('over TCP: leaves the raw arguments of a handler as they are', async () => {
+  it('leaves the raw arguments of a handler over TCP as they are', async () => {
     const expected = { id: 'b', key: '/locks/b' };
     expect(await firstValueFrom(tcp.send('raw', { id: 'b' }))).toEqual(expected);
   });
 
-  it('over TCP: holds for a whole stream', async () => {
+  it('holds over TCP for a whole stream', async () => {
     expect(await lastValueFrom(tcp.send('stream', { id: 'c' }).pipe(toArray()))).toEqual(['c', '/locks/c']);
   });
 
-  it('over TCP: locks the handlers of events', async () => {
+  it('locks the handlers of events over TCP', async () => {
     eventHandled = new Gate();
     tcp.emit('edited', { id: 'd' });
     await eventHandled.reached;
@@ -166,7 +166,7 @@ describe('@Locked on message handlers', () => {
     expect(heldByEvent).toBe('d /locks/d');
   });
 
-  it('over TCP: lets the filter tell the client what it was', async () => {
+  it('lets the filter tell the client over TCP what it was', async () => {
     await using held = await application.locks.acquire('/locks/held');
 
     await expect(firstValueFrom(tcp.send('busy', {}))).rejects.toEqual({
@@ -188,7 +188,7 @@ describe('@Locked on message handlers', () => {
     ['aborted', 'CANCELLED', 1, 'LOCK_ABORTED: The wait for the lock was cancelled'],
     ['abandoned', 'FAILED_PRECONDITION', 9, 'LOCK_ABANDONED: The lock is closed'],
     ['configuration', 'INTERNAL', 13, 'LOCK_CONFIGURATION: Internal server error'],
-  ])('over gRPC: lets the filter of /grpc answer what is %s with %s', async (id, _name, code, details) => {
+  ])('lets the filter of /grpc answer what is %s with %s', async (id, _name, code, details) => {
     await using held = await application.locks.acquire('/locks/held');
     const documents = grpcClient.getService<{ fail(request: Edit): Observable<object> }>('Documents');
     const error: unknown = await firstValueFrom(documents.fail({ id })).catch((failure: unknown) => failure);
@@ -197,7 +197,7 @@ describe('@Locked on message handlers', () => {
     expect(error).toMatchObject({ code, details: expect.stringContaining(details) });
   });
 
-  it('over gRPC: locks unary and streaming calls', async () => {
+  it('locks unary and streaming calls over gRPC', async () => {
     const documents = grpcClient.getService<{
       edit(request: Edit): Observable<object>;
       watch(request: Edit): Observable<object>;

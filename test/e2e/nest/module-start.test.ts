@@ -17,7 +17,7 @@ import { boot } from '../support/boot.js';
 import { memory } from '../support/application.js';
 import { telling } from '../../support/telling.js';
 
-describe('the options are checked at the start, alike by forRoot and forRootAsync:', () => {
+describe('forRoot and forRootAsync, at the start,', () => {
   it.each<[string, unknown, string]>([
     ['no connect', {}, "connect: must be a string such as 'zk1:2181,zk2:2181,zk3:2181/chroot' or 'memory:'"],
     ['an unknown option', { connect: 'memory:', waitMS: 1 }, 'waitMS: is not an option'],
@@ -29,7 +29,7 @@ describe('the options are checked at the start, alike by forRoot and forRootAsyn
     ['an unknown word', { connect: 'memory:', startup: 'late' }, 'startup: must be one of eager, lazy, not "late"'],
     ['null', { connect: 'memory:', whenUnavailable: null }, 'whenUnavailable: must be one of reject, local, not null'],
     ['nothing', undefined, 'the options must be an object such as { connect:'],
-  ])('%s', async (_what, options, message) => {
+  ])('refuse %s', async (_what, options, message) => {
     const given = options as DistributedLockOptions;
     const byFactory = DistributedLockModule.forRootAsync({ name: 'orders', useFactory: () => given });
     const booting = boot([byFactory]);
@@ -41,7 +41,7 @@ describe('the options are checked at the start, alike by forRoot and forRootAsyn
     await expect(boot([byValue])).rejects.toThrow(`DistributedLockModule 'orders': ${message}`);
   });
 
-  it('a name that comes too late', async () => {
+  it('refuse a name that comes too late', async () => {
     const useFactory = (): DistributedLockOptions => ({ connect: 'memory:', name: 'orders' }) as DistributedLockOptions;
 
     await expect(boot([DistributedLockModule.forRootAsync({ useFactory })])).rejects.toThrow(
@@ -49,20 +49,20 @@ describe('the options are checked at the start, alike by forRoot and forRootAsyn
     );
   });
 
-  it('a name that is none', () => {
+  it('refuse a name that is none', () => {
     expect(() => DistributedLockModule.forRoot({ connect: 'memory:', name: '' })).toThrow(
       'name: must be a non-empty string',
     );
   });
 
-  it.each([undefined, null, 'zk:2181', 5])('forRoot(%p)', (options) => {
+  it.each([undefined, null, 'zk:2181', 5])('refuse forRoot(%p)', (options) => {
     const forRoot = (): unknown => DistributedLockModule.forRoot(options as unknown as DistributedLockOptions);
     expect(forRoot).toThrow(LockConfigurationError);
     expect(forRoot).toThrow('DistributedLockModule.forRoot: the options must be an object such as { connect:');
     expect(() => DistributedLockModule.forRootAsync(options as unknown as object)).toThrow(LockConfigurationError);
   });
 
-  it('isGlobal that is neither true nor false', () => {
+  it('refuse isGlobal that is neither true nor false', () => {
     const isGlobal = 'no' as unknown as boolean;
     expect(() => DistributedLockModule.forRoot({ connect: 'memory:', isGlobal })).toThrow(
       'isGlobal: must be true or false, not "no"',
@@ -75,13 +75,13 @@ describe('the options are checked at the start, alike by forRoot and forRootAsyn
     [{ useFactory: () => ({}), useClass: class {} }, 'not useFactory and useClass'],
     [{ useFactory: { connect: 'memory:' } }, 'useFactory: must be a function that returns the options, not [object'],
     [{ useClass: 'Settings' }, 'useClass: must be a class, not "Settings"'],
-  ])('forRootAsync(%p)', (options, message) => {
+  ])('refuse forRootAsync(%p)', (options, message) => {
     const forRootAsync = (): unknown => DistributedLockModule.forRootAsync(options);
     expect(forRootAsync).toThrow(LockConfigurationError);
     expect(forRootAsync).toThrow(message);
   });
 
-  it('options that depend on the request: nobody would close what each opens', async () => {
+  it('refuse options that depend on the request: nobody would close what each opens', async () => {
     const perRequest = DistributedLockModule.forRootAsync({
       inject: [REQUEST],
       useFactory: () => ({ connect: memory() }),
@@ -89,7 +89,7 @@ describe('the options are checked at the start, alike by forRoot and forRootAsyn
     await expect(boot([perRequest])).rejects.toThrow('the factory of the options depends on the request');
   });
 
-  it('the same global connection twice', async () => {
+  it('refuse the same global connection twice', async () => {
     const make = () => DistributedLockModule.forRoot({ connect: memory() });
     await expect(boot([make(), make()])).rejects.toThrow("DistributedLockModule 'default' is imported 2 times");
   });
@@ -121,7 +121,7 @@ describe('the start of the application', () => {
     silent.close();
   });
 
-  it("with startup 'lazy' does not ask for ZooKeeper: the first acquire does", async () => {
+  it("does not ask for ZooKeeper with startup 'lazy': the first acquire does", async () => {
     const connect = `127.0.0.1:${await freePort()}`;
     const module = await boot([DistributedLockModule.forRoot({ connect, connectTimeoutMs: 200, startup: 'lazy' })]);
     const locks = module.get(LockService);
@@ -135,7 +135,7 @@ describe('the start of the application', () => {
     await other.close();
   });
 
-  it("with whenUnavailable 'local' goes on without ZooKeeper", async () => {
+  it("goes on without ZooKeeper with whenUnavailable 'local'", async () => {
     const connect = `127.0.0.1:${await freePort()}`;
     const module = await boot([
       DistributedLockModule.forRoot({ connect, connectTimeoutMs: 200, waitMs: 200, whenUnavailable: 'local' }),

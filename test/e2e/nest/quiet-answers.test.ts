@@ -273,7 +273,7 @@ describe('what leaves the process when a lock is not available', () => {
     ['GraphQL with the filter', (kind) => overGraphQl('filtered', kind)],
   ];
 
-  it.each(TRANSPORTS)('over %s names no key, no holder, no server, no address, no errno', async (_transport, ask) => {
+  it.each(TRANSPORTS)('names over %s no key, no holder, no server, no address, no errno', async (_transport, ask) => {
     for (const kind of KINDS) {
       const answer = await ask(kind);
       expect(answer).toMatch(/error|"statusCode"/i);
@@ -283,7 +283,7 @@ describe('what leaves the process when a lock is not available', () => {
   });
 
   it.each(TRANSPORTS.filter(([name]) => name.includes('filter')))(
-    'over %s says by its code what it was, and leaves the rest to the log',
+    'says over %s by its code what it was, and leaves the rest to the log',
     async (transport, ask) => {
       const codes = transport.startsWith('GraphQL') ? /The lock service is not available/ : /"?LOCK_UNAVAILABLE/;
       expect(await ask('unavailable')).toMatch(codes);

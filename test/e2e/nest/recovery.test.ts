@@ -141,7 +141,7 @@ describe('after a holder that vanished inside, a method with @Locked', () => {
     expect(accounts.done).toEqual([...MENDED, 'paid 42']);
   });
 
-  it("that cannot recover is refused, also with onBusy: 'skip': nobody is at it, so no other run makes up for this one", async () => {
+  it("is refused if it cannot recover, also with onBusy: 'skip': nobody is at it, so no other run makes up for this one", async () => {
     await testing.abandon(KEY, { onAbandoned: 'recover', checkpoint: 'half' });
     refusals.take();
     await expect(accounts.cannotRecover('42')).rejects.toThrow(LockAbandonedError);
@@ -168,7 +168,7 @@ describe('after a holder that vanished inside, a method with @Locked', () => {
   });
 });
 
-describe('an application does not start', () => {
+describe('an application', () => {
   class Missing {
     @Locked(PATH, { onAbandoned: 'recover' })
     async pay(id: string): Promise<string> {
@@ -177,7 +177,7 @@ describe('an application does not start', () => {
   }
   const NO_RECOVERY = `Missing has no method with @Recover('${PATH}'). There are none`;
 
-  it("with 'recover' and no @Recover for it, also for an object that a factory made", async () => {
+  it("does not start with 'recover' and no @Recover for it, also for an object that a factory made", async () => {
     await expect(startApplication({ providers: [Missing] })).rejects.toThrow(NO_RECOVERY);
     const made = { provide: 'made', useFactory: () => new Missing() };
     await expect(startApplication({ providers: [made] })).rejects.toThrow(NO_RECOVERY);
@@ -188,7 +188,7 @@ describe('an application does not start', () => {
     await module.close();
   });
 
-  it("with a @Recover that no @Locked with 'recover' runs", async () => {
+  it("does not start with a @Recover that no @Locked with 'recover' runs", async () => {
     class Idle {
       @Recover(PATH)
       async mend(): Promise<void> {}

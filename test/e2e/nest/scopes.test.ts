@@ -58,8 +58,8 @@ class PerRequestController {
   }
 }
 
-describe('@Locked works on instances that Nest makes', () => {
-  it('once, for each place, and for each request', async () => {
+describe('@Locked on instances that Nest makes', () => {
+  it('locks methods of those that are made once, for each place, and for each request', async () => {
     await using application = await startApplication({
       providers: [Singleton, Transient, PerRequest],
       controllers: [PerRequestController],
@@ -71,7 +71,7 @@ describe('@Locked works on instances that Nest makes', () => {
     expect(await response.json()).toEqual(['/locks/controller/c', 'c /locks/c', 'c /locks/c']);
   });
 
-  it('when a method calls another of its own', async () => {
+  it('locks a method that another of the same instance calls', async () => {
     @Injectable()
     class Caller {
       call(): Promise<string | undefined> {
@@ -88,8 +88,8 @@ describe('@Locked works on instances that Nest makes', () => {
   });
 });
 
-describe('@Locked works on instances that Nest does not make', () => {
-  it('from useFactory and useValue, each in its own application', async () => {
+describe('@Locked on instances that Nest does not make', () => {
+  it('works on those from useFactory and useValue, each in its own application', async () => {
     const metadata = () => ({
       providers: [
         { provide: 'made', useFactory: () => new Base() },
@@ -109,7 +109,7 @@ describe('@Locked works on instances that Nest does not make', () => {
     }
   });
 
-  it('from an object that several applications are given, while one of them runs; of two, neither is it', async () => {
+  it('works on an object that several applications are given, while one of them runs; of two, neither is it', async () => {
     const shared = new Base();
     const metadata = { providers: [{ provide: 'shared', useValue: shared }] };
     const first = await startApplication(metadata);
@@ -130,7 +130,7 @@ describe('@Locked works on instances that Nest does not make', () => {
     await third.app.close();
   });
 
-  it('from the connection that their own module imports', async () => {
+  it('finds the connection that their own module imports', async () => {
     const made = { provide: 'made', useFactory: () => new Base() };
     const given = (label: string): DynamicModule => ({
       module: class {},
@@ -154,7 +154,7 @@ describe('@Locked works on instances that Nest does not make', () => {
     await module.close();
   });
 
-  it('from a connection that another module passes on, where modules import each other in a circle', async () => {
+  it('finds a connection that another module passes on, where modules import each other in a circle', async () => {
     const locks = DistributedLockModule.forRoot({ connect: memory(), isGlobal: false });
     @Module({ imports: [forwardRef(() => Right), locks], exports: [DistributedLockModule] })
     class Left {}
@@ -168,7 +168,7 @@ describe('@Locked works on instances that Nest does not make', () => {
     await module.close();
   });
 
-  it('with the one connection of the process; none or several are an error', async () => {
+  it('finds the one connection of the process; none or several are an error', async () => {
     const orphan = new Base();
     await expect(orphan.run('a')).rejects.toThrow(
       /^Base.run was called on an object that Nest did not build.*there is none/,
@@ -187,7 +187,7 @@ describe('@Locked works on instances that Nest does not make', () => {
     await expect(orphan.run('a')).rejects.toThrow('there is none');
   });
 
-  it('when a method is called without its object', async () => {
+  it('fails a method that is called without its object', async () => {
     await using application = await startApplication({ providers: [Singleton] });
     expect(application.get(Singleton)).toBeInstanceOf(Base);
     const run = Reflect.get(Singleton.prototype, 'run');
@@ -197,7 +197,7 @@ describe('@Locked works on instances that Nest does not make', () => {
 });
 
 describe('a subclass', () => {
-  it('that overrides without @Locked drops the lock, and keeps it where it calls super', async () => {
+  it('drops the lock where it overrides without @Locked, and keeps it where it calls super', async () => {
     @Injectable()
     class Dropping extends Base {
       override async run(name: string): Promise<string> {

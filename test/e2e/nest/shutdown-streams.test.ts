@@ -35,7 +35,7 @@ describe('an application with clients that stay', () => {
   const cases = ['express', 'fastify'].flatMap((platform) => ends.map((end) => [platform, ...end] as const));
 
   it.each(cases)(
-    'on %s ends by %s as soon as it has closed: streams and idle connections do not hold it',
+    'ends on %s by %s as soon as it has closed: streams and idle connections do not hold it',
     async (platform, _how, end, ending) => {
       await using child = await startNodeChild(new URL('./shutdown-streams-script.ts', import.meta.url), {
         args: [server.connect, platform],

@@ -143,7 +143,7 @@ describe('what the sample application changes', () => {
     ['/inventory/a', 'write', 'PUT', '{ "quantity": 1 }'],
     ['/inventory/a/deduct', 'update', 'POST', '{ "quantity": 1 }'],
   ])(
-    'at %s is fenced by the lock itself, so that it waits while the lock is in doubt',
+    'is fenced at %s by the lock itself, so that it waits while the lock is in doubt',
     async (path, by, method, body) => {
       await using sample = await startSampleApp();
       const changed = jest.spyOn(sample.get(FencedFileStore), by);

@@ -1,10 +1,11 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { CheckItem, EnsembleCheckFacts } from '../../../lib/extras/doctor/index.js';
 import { create } from '../../../lib/session/requests.js';
-import { type Finished, ZkLock } from '../../support/command-line/zk-lock-process.js';
+import { useZkLock } from '../../support/command-line/use-zk-lock.js';
+import type { Finished } from '../../support/command-line/zk-lock-process.js';
 import { TICK_MS } from '../../support/locks/times.js';
 import { replyTo } from '../../support/sessions/reply-to.js';
 import { openWire, untilUp } from '../../support/sessions/wire-session.js';
@@ -14,16 +15,14 @@ import { type StandaloneServer, startZooKeeper } from '../../support/zookeeper/s
 describe('zk-lock check', () => {
   let certificates: Certificates;
   let server: StandaloneServer;
-  let zkLock: ZkLock;
+  const { zkLock } = useZkLock(() => server.connect);
   let folder: string;
 
   beforeAll(async () => {
     certificates = await createCertificates();
     server = await startZooKeeper({ tickTimeMs: TICK_MS, tls: { certificates, clientAuth: 'need' } });
-    zkLock = await ZkLock.compile();
     folder = await mkdtemp(join(tmpdir(), 'zk-lock-check-'));
   }, 60_000);
-  afterEach(() => zkLock.killAll());
   afterAll(async () => {
     await server.stop();
     await certificates.remove();

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import type {
   LockExaminationJson,
   LockHistoryJson,
@@ -8,7 +8,8 @@ import type {
 } from '../../../lib/extras/doctor/index.js';
 import type { LockSnapshotJson } from '../../../lib/index.js';
 import { eventually } from '../../support/process/eventually.js';
-import { type Finished, ZkLock } from '../../support/command-line/zk-lock-process.js';
+import { useZkLock } from '../../support/command-line/use-zk-lock.js';
+import type { Finished } from '../../support/command-line/zk-lock-process.js';
 import type { LockClient } from '../../support/locks/lock-client.js';
 import { LockStage } from '../../support/locks/lock-stage.js';
 import { TICK_MS } from '../../support/locks/times.js';
@@ -17,17 +18,7 @@ const LONG_KEY = `/looks/long/${'a-part-of-a-name/'.repeat(6)}the-end`;
 
 describe('zk-lock', () => {
   const stage = new LockStage();
-  let zkLock: ZkLock;
-
-  beforeAll(async () => {
-    zkLock = await ZkLock.compile();
-  });
-  afterEach(() => zkLock.killAll());
-
-  const environment = (): Record<string, string> => ({
-    ZK_LOCK_CONNECT: stage.connect,
-    ZK_LOCK_SERVER_TICK: `${TICK_MS}ms`,
-  });
+  const { zkLock, environment } = useZkLock(() => stage.connect);
   const call = (...args: string[]): Promise<Finished> => zkLock.call(args, environment());
 
   /** One holds and two wait; each of a test's keys is below a prefix of its own. */
@@ -111,7 +102,7 @@ describe('zk-lock', () => {
     it('paints nothing with NO_COLOR, nor in a pipe; at a terminal it does', async () => {
       const plain = [
         await call('check'),
-        await zkLock.startAtTerminal(['check'], { ...environment(), NO_COLOR: '1' }).finished,
+        await zkLock.startAtTerminal(['check'], environment({ NO_COLOR: '1' })).finished,
       ];
       for (const { stdout } of plain) expect(stdout).not.toContain('\u001b[3');
       const painted = await zkLock.startAtTerminal(['check'], environment()).finished;

@@ -1,6 +1,7 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { isGroupRunning } from '../../../lib/extras/cli/run/process-group.js';
-import { AWHILE, ZkLock, type ZkLockProcess } from '../../support/command-line/zk-lock-process.js';
+import { useZkLock } from '../../support/command-line/use-zk-lock.js';
+import { AWHILE, type ZkLockProcess } from '../../support/command-line/zk-lock-process.js';
 import { SHORTEST_SESSION_MS, TICK_MS } from '../../support/locks/times.js';
 import { eventually } from '../../support/process/eventually.js';
 import { type StandaloneServer, startZooKeeper } from '../../support/zookeeper/start-zookeeper.js';
@@ -13,22 +14,16 @@ const IGNORES = `trap '' TERM; echo "began $$"; ${AWHILE}; echo "ended by itself
 
 describe('A lock of zk-lock run that is lost', () => {
   let server: StandaloneServer;
-  let zkLock: ZkLock;
+  const { zkLock, environment } = useZkLock(() => server.connect);
 
   beforeAll(async () => {
     server = await startZooKeeper({ tickTimeMs: TICK_MS });
-    zkLock = await ZkLock.compile();
   }, 60_000);
-  afterEach(() => zkLock.killAll());
   afterAll(() => server.stop());
 
-  const environment = (): Record<string, string> => ({
-    ZK_LOCK_CONNECT: server.connect,
-    ZK_LOCK_SERVER_TICK: `${TICK_MS}ms`,
-    ZK_LOCK_SESSION_TIMEOUT: `${2 * SHORTEST_SESSION_MS}ms`,
-  });
+  const sessions = { ZK_LOCK_SESSION_TIMEOUT: `${2 * SHORTEST_SESSION_MS}ms` };
   const start = (script: string, ...options: string[]): ZkLockProcess =>
-    zkLock.start(['run', ...options, KEY, '--', 'sh', '-c', script], environment());
+    zkLock.start(['run', ...options, KEY, '--', 'sh', '-c', script], environment(sessions));
   const groupOf = ({ stdout }: ZkLockProcess): number => Number(/began (\d+)/.exec(stdout)![1]);
 
   it('stops the command when the servers have been killed, and no later than S', async () => {
@@ -57,7 +52,7 @@ describe('A lock of zk-lock run that is lost', () => {
   it('ends it as well where zk-lock cannot say so', async () => {
     const running = zkLock.startSpeechless(
       ['run', '--verbose', '--grace', '100ms', KEY, '--', 'sh', '-c', IGNORES],
-      environment(),
+      environment(sessions),
     );
     await running.untilItSays('began');
     await server.kill();

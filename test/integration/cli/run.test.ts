@@ -1,12 +1,12 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { isGroupRunning } from '../../../lib/extras/cli/run/process-group.js';
 import { createLockDoctor } from '../../../lib/extras/doctor/index.js';
-import { AWHILE, UNTIL_GO, ZkLock } from '../../support/command-line/zk-lock-process.js';
+import { useZkLock } from '../../support/command-line/use-zk-lock.js';
+import { AWHILE, UNTIL_GO } from '../../support/command-line/zk-lock-process.js';
 import { LockStage } from '../../support/locks/lock-stage.js';
-import { TICK_MS } from '../../support/locks/times.js';
 
 /** Says what it was given, and waits until a file is there. */
 const WAITS = `echo "began $ZK_LOCK_KEY $ZK_LOCK_TOKEN $ZK_LOCK_NODE"; ${UNTIL_GO}; echo ended`;
@@ -15,22 +15,15 @@ const INNER = AWHILE.replaceAll('$', '\\$');
 
 describe('zk-lock run', () => {
   const stage = new LockStage();
-  let zkLock: ZkLock;
+  const { zkLock, environment } = useZkLock(() => stage.connect);
   let folder: string;
   let key: string;
 
   beforeAll(async () => {
-    zkLock = await ZkLock.compile();
     folder = await mkdtemp(join(tmpdir(), 'zk-lock-run-'));
   });
-  afterEach(() => zkLock.killAll());
   afterAll(() => rm(folder, { recursive: true }));
 
-  const environment = (more: Readonly<Record<string, string>> = {}): Record<string, string> => ({
-    ZK_LOCK_CONNECT: stage.connect,
-    ZK_LOCK_SERVER_TICK: `${TICK_MS}ms`,
-    ...more,
-  });
   const call = (...args: string[]) => zkLock.call(['run', ...args], environment());
   const start = (...args: string[]) => {
     key = stage.freshKey();

@@ -1,5 +1,6 @@
-import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Finished, ZkLock } from '../../support/command-line/zk-lock-process.js';
+import { describe, expect, it } from '@jest/globals';
+import { useZkLock } from '../../support/command-line/use-zk-lock.js';
+import type { Finished } from '../../support/command-line/zk-lock-process.js';
 import { LockStage } from '../../support/locks/lock-stage.js';
 import { TICK_MS } from '../../support/locks/times.js';
 import { outcomeOf } from '../../support/locks/witness.js';
@@ -9,17 +10,7 @@ const WHY = ['--reason', 'stuck since noon'];
 
 describe('zk-lock', () => {
   const stage = new LockStage();
-  let zkLock: ZkLock;
-
-  beforeAll(async () => {
-    zkLock = await ZkLock.compile();
-  });
-  afterEach(() => zkLock.killAll());
-
-  const environment = (): Record<string, string> => ({
-    ZK_LOCK_CONNECT: stage.connect,
-    ZK_LOCK_SERVER_TICK: `${TICK_MS}ms`,
-  });
+  const { zkLock, environment } = useZkLock(() => stage.connect);
   const call = (...args: string[]): Promise<Finished> => zkLock.call(args, environment());
   const atTerminal = (...args: string[]) => zkLock.startAtTerminal(args, environment());
 

@@ -48,7 +48,7 @@ describe('an inventory', () => {
       return [...ephemerals.values()].flat().filter((path) => path.startsWith('/inventory/')).length === count;
     });
 
-  it('without a lock is oversold: the last item goes to two', async () => {
+  it('is oversold without a lock: the last item goes to two', async () => {
     const [first, second] = sellers as [NodeChild, NodeChild];
     await fill(1);
     first.send('sell slowly without the lock');
@@ -61,7 +61,7 @@ describe('an inventory', () => {
     expect([await stock(), await sold()]).toEqual([0, 2]);
   });
 
-  it('under the lock is not: the second waits for the first, and finds it sold out', async () => {
+  it('is not oversold under the lock: the second waits for the first, and finds it sold out', async () => {
     const [first, second] = sellers as [NodeChild, NodeChild];
     await fill(1);
     first.send('sell slowly');
@@ -74,7 +74,7 @@ describe('an inventory', () => {
     expect([await stock(), await sold()]).toEqual([0, 1]);
   });
 
-  it('of 200 items is sold by four processes at once, to the last, and none twice', async () => {
+  it('has its 200 items sold by four processes at once, to the last, and none twice', async () => {
     await fill(200);
     for (const seller of sellers) seller.send('sell all');
     const reports = await Promise.all(sellers.map((seller) => seller.next('sold out', ofType('sold out'), 25_000)));

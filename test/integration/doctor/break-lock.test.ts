@@ -110,7 +110,7 @@ describe('A lock that is broken, on real servers,', () => {
     await child.ended;
   });
 
-  it('with a token that is not the holder’s any more stays as it is: nothing is written', async () => {
+  it('stays as it is where the token is not the holder’s any more: nothing is written', async () => {
     const client = await stage.open();
     const key = stage.freshKey();
     const first = await client.service.acquire(key);
@@ -169,7 +169,7 @@ describe('A lock that is broken, on real servers,', () => {
     expect(await within(10_000, 'the end of the break', broken)).toMatchObject({ ended: 'in order' });
   });
 
-  it('with two nodes, after an upgrade, goes with both', async () => {
+  it('goes with both of its nodes after an upgrade', async () => {
     const client = await stage.open();
     const lock = await client.service.acquire(stage.freshKey(), { mode: 'upgradeable' });
     await lock.upgrade();
@@ -180,7 +180,7 @@ describe('A lock that is broken, on real servers,', () => {
     await lock.release();
   });
 
-  it('of several that were acquired together keeps all closed until they are released', async () => {
+  it('keeps all closed that were acquired together with it, until they are released', async () => {
     const client = await stage.open();
     const [one, two] = [stage.freshKey(), stage.freshKey()];
     const multi = await client.service.acquireAll([one, two]);

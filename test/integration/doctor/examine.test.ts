@@ -48,7 +48,7 @@ describe('An examination, on real servers,', () => {
     return findings.filter((finding) => finding.kind === kind);
   }
 
-  it('of locks that come and go finds nothing', async () => {
+  it('finds nothing among locks that come and go', async () => {
     const client = await stage.open();
     const key = stage.freshKey();
     const lock = await client.service.acquire(key);

@@ -26,7 +26,7 @@ describe('PostgresFence', () => {
       await fence.guarded(R, 5n, settle);
     });
 
-    it('inside of itself is refused, where it would wait for itself for ever', async () => {
+    it('is refused inside of itself, where it would wait for itself for ever', async () => {
       const nested = fence.guarded(R, 5n, () => fence.claim(R, 5n));
       await expect(nested).rejects.toThrow(telling('is claimed by the guarded() around this call'));
       await fence.guarded(R, 5n, () => fence.guarded('another', 1n, settle));
@@ -134,7 +134,7 @@ describe('PostgresFence', () => {
       expect(await fence.highest(R)).toBe(6n);
     });
 
-    it('inside of another, without a connection left for it, ends when the server ends the outer one', async () => {
+    it('ends inside of another, without a connection left for it, when the server ends the outer one', async () => {
       const small = scene().newPool({ max: 1 });
       try {
         const impatient = new PostgresFence({ pool: small, idleTimeoutMs: 100 });

@@ -67,7 +67,7 @@ describe('PostgresFence', () => {
       expect(await scene().order()).toMatchObject({ state: 'new' });
     });
 
-    it('of a process that is paused in it is ended by the server, so that the next holder gets in', async () => {
+    it('is ended by the server where its process is paused in it, so that the next holder gets in', async () => {
       const impatient = new PostgresFence({ pool, idleTimeoutMs: 100 });
       let next: Promise<void> | undefined;
       const paused = impatient.guarded(R, 5n, async (client) => {

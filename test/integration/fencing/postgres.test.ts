@@ -107,7 +107,7 @@ describe('PostgresFence', () => {
       expect(await fence.update(R, 5n, { ...to('paid'), where: { id: 2 } })).toBe(0);
     });
 
-    it('with nothing to set is the claim of the row', async () => {
+    it('is the claim of the row where there is nothing to set', async () => {
       await fence.update(R, 5n, { table: 'orders', set: {}, where: { id: 1 } });
       expect(await scene().order()).toMatchObject({ state: 'new', fence: '5' });
       expect(await codeOf(fence.update(R, 4n, to('stale')))).toBe('STALE_FENCING_TOKEN');

@@ -95,7 +95,7 @@ describe('RedisFence', () => {
       expect(await textOf(fence, R)).toBe('30');
     });
 
-    it('behind more writes than are remembered, an update says that it cannot know, and is not done twice', async () => {
+    it('an update behind more writes than are remembered says that it cannot know, and is not done twice', async () => {
       const fenced = resending(async () => {
         for (let times = 0; times < 32; times += 1) await fence.update(R, 5n, plusOne);
       });
@@ -106,7 +106,7 @@ describe('RedisFence', () => {
     });
 
     it.each(['write', 'remove', 'update'] as const)(
-      'behind more than are remembered (%s), an update of a key that nobody had written says that it cannot know',
+      'an update of a key that nobody had written, behind more than are remembered (%s), says that it cannot know',
       async (by) => {
         await client.del(fence.keyOf(R));
         const appended = (current: Buffer | undefined): string => `${current?.toString() ?? ''}.`;

@@ -19,7 +19,7 @@ describe('zk-lock as a Kerberos principal', () => {
   /** Its principal has neither the usual name of the service nor that of the machine. */
   let renamed: StandaloneServer;
   let keytab: string;
-  let zkLock: ZkLock;
+  const zkLock = new ZkLock();
 
   beforeAll(async () => {
     realm = await startRealm();
@@ -30,7 +30,7 @@ describe('zk-lock as a Kerberos principal', () => {
     server = await start('zookeeper/localhost');
     renamed = await start('locks/cluster.test');
     keytab = await realm.keytab('orders');
-    zkLock = await ZkLock.compile({ packages: ['kerberos'], loads: [LOADS_KERBEROS] });
+    await zkLock.compile({ packages: ['kerberos'], loads: [LOADS_KERBEROS] });
   }, INSTALLS_WITHIN_MS);
   afterEach(() => zkLock.killAll());
   afterAll(async () => {

@@ -152,7 +152,7 @@ describe('A lock that is held as a Kerberos principal', () => {
     await locker.tell({ do: 'release' });
   });
 
-  it('that outlives a ticket which nobody renews waits for one after a cut, and says so', async () => {
+  it('waits after a cut for a ticket, if it outlives one that nobody renews, and says so', async () => {
     await realm.kinit('orders', keytab, 'late', '-l', SHORT_LIFE);
     await using locker = await holding(realm.withCache('late'));
     await outlived();

@@ -15,7 +15,7 @@ const TEN_MINUTES = 600;
 /** Debian's packages for a KDC may be missing. */
 const INSTALLS_WITHIN_MS = 300_000;
 
-describe('Kerberos says what is wrong, and what to do,', () => {
+describe('Kerberos tells what is wrong, and what to do: it', () => {
   let realm: Realm;
   let server: StandaloneServer;
   let serverKeytab: string;
@@ -59,7 +59,7 @@ describe('Kerberos says what is wrong, and what to do,', () => {
     expect(answer.tookMs).toBeLessThan(3_000);
   }
 
-  it('where there is no ticket', async () => {
+  it('says so where there is no ticket', async () => {
     const answer = await start(realm.env, optionsFor(server.port));
     expectMisconfigured(
       answer,
@@ -67,38 +67,38 @@ describe('Kerberos says what is wrong, and what to do,', () => {
     );
   });
 
-  it('where there is none for the principal that is asked for', async () => {
+  it('says so where there is no ticket for the principal that is asked for', async () => {
     const answer = await start(realm.withKeytab(keytab, 'a'), optionsFor(server.port, { principal: 'invoices' }));
     expectMisconfigured(answer, /as invoices: Can't find client principal invoices@LOCKS\.TEST/);
   });
 
-  it('where the KDC does not know the client', async () => {
+  it('says so where the KDC does not know the client', async () => {
     const gone = await realm.keytab('gone');
     await realm.administer('delprinc -force gone');
     const answer = await start(realm.withKeytab(gone, 'gone'), optionsFor(server.port));
     expectMisconfigured(answer, /Client 'gone@LOCKS\.TEST' not found in Kerberos database\. Check the name/);
   });
 
-  it('where the KDC does not know the service', async () => {
+  it('says so where the KDC does not know the service', async () => {
     const answer = await start(realm.withKeytab(keytab, 'b'), optionsFor(server.port, { host: 'elsewhere' }));
     expectMisconfigured(answer, /zookeeper\/elsewhere: Server zookeeper\/elsewhere@LOCKS\.TEST not found.*auth\.host/);
   });
 
-  it('where the keytab of the client is old', async () => {
+  it('says so where the keytab of the client is old', async () => {
     const old = await realm.keytab('rotated', { file: 'old' });
     await realm.keytab('rotated', { file: 'new' });
     const answer = await start(realm.withKeytab(old, 'old'), optionsFor(server.port));
     expectMisconfigured(answer, /The keytab has no key for this principal, or an old one/);
   });
 
-  it('where the clocks of the client and of the KDC differ', async () => {
+  it('says so where the clocks of the client and of the KDC differ', async () => {
     await realm.kinit('orders', keytab, 'skewed');
     await realm.skew('skewed', TEN_MINUTES);
     const answer = await start(realm.withCache('skewed'), optionsFor(server.port));
     expectMisconfigured(answer, /Clock skew too great\. The clocks of this machine and of the KDC differ/);
   });
 
-  it('where the clocks of the client and of the server differ', async () => {
+  it('says so where the clocks of the client and of the server differ', async () => {
     await realm.kinit('orders', keytab, 'skewed-later');
     await realm.ticketFor(SERVICE, 'skewed-later');
     await realm.skew('skewed-later', TEN_MINUTES);
@@ -107,7 +107,7 @@ describe('Kerberos says what is wrong, and what to do,', () => {
     expect(server.log()).toContain('Clock skew too great');
   });
 
-  it('where the server takes no part in SASL', async () => {
+  it('says so where the server takes no part in SASL', async () => {
     const plain = await startZooKeeper({ tickTimeMs: 500 });
     try {
       const answer = await start(realm.withKeytab(keytab, 'c'), optionsFor(plain.port));
@@ -117,7 +117,7 @@ describe('Kerberos says what is wrong, and what to do,', () => {
     }
   });
 
-  it('where the server has another key than the KDC; once up, the client goes on trying and hammers nobody', async () => {
+  it('says so where the server has another key than the KDC; once up, the client goes on trying and hammers nobody', async () => {
     const principal = 'zookeeper/rekeyed';
     const fitting = await realm.keytab(principal, { file: 'fitting' });
     const rekeyed = await startZooKeeper({
@@ -153,7 +153,7 @@ describe('Kerberos says what is wrong, and what to do,', () => {
     }
   });
 
-  it('where the KDC is silent, by the deadline of the start; the event loop goes on, and so do files', async () => {
+  it('says so where the KDC is silent, by the deadline of the start; the event loop goes on, and so do files', async () => {
     await using locker = await startLocker(realm.withKeytab(keytab, 'silent'));
     await realm.freezeKdc();
     try {
@@ -169,7 +169,7 @@ describe('Kerberos says what is wrong, and what to do,', () => {
     expect(await locker.start(optionsFor(server.port))).toMatchObject({ state: 'connected' });
   });
 
-  it('where the KDC is away', async () => {
+  it('says so where the KDC is away', async () => {
     await realm.stopKdc();
     try {
       const answer = await start(realm.withKeytab(keytab, 'away'), optionsFor(server.port));
@@ -181,7 +181,7 @@ describe('Kerberos says what is wrong, and what to do,', () => {
     }
   });
 
-  it('where the servers require it, and the client does not know', async () => {
+  it('says so where the servers require it, and the client does not know', async () => {
     await using locker = await startLocker(realm.env);
     await using proxy = await startProxy({ target: server.port });
     const started = await locker.start({ connect: proxy.connect, sessionTimeoutMs: 4_000, serverTickMs: 500 });

@@ -12,7 +12,7 @@ describe("The session of a client 'native'", () => {
   });
   afterAll(() => server.stop());
 
-  it('that is closed without an answer counts as open: the next connection closes it', async () => {
+  it('counts as open where it is closed without an answer: the next connection closes it', async () => {
     const proxy = await startProxy({ target: server.port });
     const options = { connect: proxy.connect, client: 'native', sessionTimeoutMs: 10_000, serverTickMs: 500 } as const;
     const { service, session } = openLockService(resolveOptions(options));

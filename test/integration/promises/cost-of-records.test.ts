@@ -33,7 +33,7 @@ describe('Cost of the record of a key:', () => {
     expect(await stage.keyNode(key)).toMatchObject({ dataLength: 0, version: 0, numChildren: 0 });
   });
 
-  it('nor does it cost who asks for nothing that others have used one, once they have released', async () => {
+  it('who asks for nothing pays nothing where others have used one, once they have released', async () => {
     const [client, other] = [await stage.open(), await stage.open()];
     const key = stage.freshKey();
     await cycle(other, key, ENTER);

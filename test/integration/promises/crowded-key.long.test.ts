@@ -63,7 +63,7 @@ describe('a key with 34 MB of keys below it', () => {
     await held.release();
   });
 
-  it('that many ask for at once is listed once', async () => {
+  it('is listed once where many ask for it at once', async () => {
     await using proxy = await startProxy({ target: server.port, raw: true });
     await using locks = await open(proxy.connect);
     const held = await locks.acquire('/locks/held');

@@ -51,7 +51,7 @@ describe('Every promise settles: before withLock or a decorated method resolves,
     ['@Locked', 'throw'],
     ['@Locked that fails', 'exit'],
   ])(
-    'so a process that ends right behind %s (%s) leaves no lock',
+    'a process that ends right behind %s (%s) leaves no lock',
     async (way, end) => {
       const key = freshKey();
       await endBehind(way, end, key);
@@ -63,7 +63,7 @@ describe('Every promise settles: before withLock or a decorated method resolves,
   );
 
   it.each(['withLock', 'withLock of many'])(
-    'so a process that ends right behind %s leaves no lock over TLS',
+    'a process that ends right behind %s leaves no lock over TLS',
     async (way) => {
       const key = freshKey();
       await endBehind(way, 'exit', key, true);
@@ -74,7 +74,7 @@ describe('Every promise settles: before withLock or a decorated method resolves,
     60_000,
   );
 
-  it('so the next one enters at once', async () => {
+  it('the next one enters at once', async () => {
     const key = freshKey();
     await endBehind('withLock', 'exit', key);
     await using locks = await createLockService({ connect: server.connect, sessionTimeoutMs: 10_000 });
@@ -82,7 +82,7 @@ describe('Every promise settles: before withLock or a decorated method resolves,
     expect(lock.isHeld()).toBe(true);
   }, 60_000);
 
-  it('and so is that of a place in the queue, when a wait was in vain', async () => {
+  it('a place in the queue is removed in the same way, when a wait was in vain', async () => {
     const key = freshKey();
     await using locks = await createLockService({ connect: server.connect, sessionTimeoutMs: 10_000 });
     await using lock = await locks.acquire(key);

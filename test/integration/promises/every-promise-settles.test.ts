@@ -27,7 +27,7 @@ const TROUBLES: readonly [string, (stage: LockStage, client: LockClient) => Prom
 describe('Every promise settles', () => {
   const stage = new LockStage();
 
-  it.each(TROUBLES)('by its deadline %s', async (_name, trouble) => {
+  it.each(TROUBLES)('each call ends by its deadline %s', async (_name, trouble) => {
     // A session that outlives the test: what ends the calls is their deadline and nothing else.
     const client = await stage.open({ waitMs: WAIT_MS });
     const { service } = client;
@@ -74,7 +74,7 @@ describe('Every promise settles', () => {
     }
   });
 
-  it('with one deadline for all parts of a call', async () => {
+  it('one deadline counts for all parts of a call', async () => {
     const [holder, client] = [await stage.open(), await stage.open()];
     const key = stage.freshKey();
     const first = await holder.service.acquire(`${key}/a`);
@@ -95,7 +95,7 @@ describe('Every promise settles', () => {
     await second.release();
   });
 
-  it('as release() does at once while the link is down, and the removal goes on', async () => {
+  it('release() does at once while the link is down, and the removal goes on', async () => {
     const client = await stage.open({ waitMs: LONG_MS, shutdownGraceMs: 0 });
     const key = stage.freshKey();
     const [lock, other] = [await client.service.acquire(key), await client.service.acquire(`${key}/other`)];
@@ -122,7 +122,7 @@ describe('Every promise settles', () => {
     }
   });
 
-  it('as release() does as soon as the link goes down while it waits for the answer', async () => {
+  it('release() does as soon as the link goes down while it waits for the answer', async () => {
     const client = await stage.open({ waitMs: LONG_MS });
     const key = stage.freshKey();
     const lock = await client.service.acquire(key);
@@ -136,7 +136,7 @@ describe('Every promise settles', () => {
     await stage.untilQueueHas(key, 0);
   });
 
-  it('as close() does, which waits within its grace for the link, so that what was given back is removed', async () => {
+  it('close() does, which waits within its grace for the link, so that what was given back is removed', async () => {
     const client = await stage.open({ waitMs: LONG_MS, shutdownGraceMs: LONG_MS });
     const key = stage.freshKey();
     const lock = await client.service.acquire(key);
@@ -156,7 +156,7 @@ describe('Every promise settles', () => {
     );
   });
 
-  it('as that of a try does, within the second that an answer may take', async () => {
+  it('a try does, within the second that an answer may take', async () => {
     const client = await stage.open({ waitMs: LONG_MS });
     const key = stage.freshKey();
     const reader = await client.service.acquire(`${key}/upgradeable`, { mode: 'read' });
@@ -183,7 +183,7 @@ describe('Every promise settles', () => {
     await reader.release();
   });
 
-  it('as the first one of a service that connects lazily does, within that second where it tries once', async () => {
+  it('the first try of a service that connects lazily does, within that second', async () => {
     const connect = `127.0.0.1:${await freePort()}`;
     await using locks = await createLockService({ connect, startup: 'lazy', waitMs: LONG_MS });
     for (const call of [locks.acquire('/a', { waitMs: 0 }), locks.tryAcquire('/a')]) {
@@ -192,7 +192,7 @@ describe('Every promise settles', () => {
     }
   });
 
-  it('as whenSure() does, which waits while the link is down, and rejects when the lock is lost', async () => {
+  it('whenSure() does, which waits while the link is down, and rejects when the lock is lost', async () => {
     const client = await stage.open({ sessionTimeoutMs: SESSION_MS });
     const lock = await client.service.acquire(stage.freshKey());
     await lock.whenSure();

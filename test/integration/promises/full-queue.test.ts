@@ -23,7 +23,7 @@ describe('A queue that is full', () => {
     await (await waiting).release();
   });
 
-  it('that has a place left costs one read batch more than a call without the bound, which costs what it did', async () => {
+  it('costs one read batch more, where it has a place left, than a call without the bound, which costs what it did', async () => {
     const [client, other] = [await stage.open(), await stage.open()];
     const key = stage.freshKey();
     const lock = await other.service.acquire(key);

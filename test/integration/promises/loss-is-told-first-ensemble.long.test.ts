@@ -12,7 +12,7 @@ describe('Loss is told first, with three servers,', () => {
     { role: 'follower', sessionMs: 3 * SESSION_MS },
     { role: 'leader', sessionMs: SESSION_MS },
   ])(
-    'when a $role is cut off together with the holder',
+    'a holder hears of it when a $role is cut off together with it',
     async ({ role, sessionMs }) => {
       const leader = await stage.ensemble.leader();
       const [follower] = await stage.ensemble.followers();

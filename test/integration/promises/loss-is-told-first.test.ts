@@ -13,19 +13,19 @@ const JUMPED_WAIT_MS = 2_000;
 describe('Loss is told first, with one server,', () => {
   const stage = new LockStage(1, { maxSessionTimeoutMs: SESSION_MS });
 
-  it('in a black hole, by the time-out that was granted and not the one that was asked for', async () => {
+  it('a holder in a black hole hears of it by the time-out that was granted and not the one that was asked for', async () => {
     const holder = await stage.open({ sessionTimeoutMs: 60_000 });
     const other = await stage.open();
     await lossIsToldBeforeHandOver(stage, holder, other, () => holder.blackHole(), HAND_OVER_MS);
     expect(holder.eventsOf('lost')).toMatchObject([{ reason: 'uncertain' }]);
   });
 
-  it('when nothing that it says arrives any more', async () => {
+  it('a holder hears of it when nothing that it says arrives any more', async () => {
     const [holder, other] = [await stage.open(), await stage.open()];
     await lossIsToldBeforeHandOver(stage, holder, other, () => holder.proxy.swallow('toServer'), HAND_OVER_MS);
   });
 
-  it('when it hears nothing any more, and no connection can be made', async () => {
+  it('a holder hears of it when it hears nothing any more, and no connection can be made', async () => {
     const [holder, other] = [await stage.open(), await stage.open()];
     const deafen = async (): Promise<void> => {
       holder.proxy.swallow('toClient');
@@ -35,7 +35,7 @@ describe('Loss is told first, with one server,', () => {
     await lossIsToldBeforeHandOver(stage, holder, other, deafen, 2 * HAND_OVER_MS);
   });
 
-  it('to the first line of code that runs in a process that stood still for longer than S', async () => {
+  it('the first line of code hears of it that runs in a process that stood still for longer than S', async () => {
     const other = await stage.open();
     const key = stage.freshKey();
     const script = new URL('../../support/locks/paused-holder-process.ts', import.meta.url);
@@ -66,7 +66,7 @@ describe('Loss is told first, with one server,', () => {
 describe('Loss is told first, with one server and a session that outlives any stall,', () => {
   const stage = new LockStage();
 
-  it('and not at all because the wall clock jumps an hour either way', async () => {
+  it('nobody hears of a loss because the wall clock jumps an hour either way', async () => {
     const [holder, other] = [await stage.open(), await stage.open()];
     for (const jumpMs of JUMPS_MS) {
       await whileWallClockJumped(jumpMs, async () => {

@@ -12,7 +12,7 @@ describe('A lock is not lost with the server that its holder is connected to', (
     ['in silence', HOLDERS / 20],
     ['with a reset', 0],
   ] as const)(
-    'which goes %s',
+    'it is kept where that goes %s',
     async (how, most) => {
       const outcomes = await playHolders(HOLDERS, (holders) =>
         loseTheirFollower(stage, Math.min(holders, AT_ONCE), how),

@@ -14,7 +14,7 @@ describe('A lock is not lost with the server that its holder is connected to', (
   const stage = new LockStage(3, { tickTimeMs: LOST_SERVER_TICK_MS });
 
   it.each(['in silence', 'with a reset'] as const)(
-    'which goes %s',
+    'it is kept where that goes %s',
     async (how) => {
       const outcomes = await playHolders(HOLDERS, (holders) => loseTheirFollower(stage, holders, how));
       expect(outcomes.filter(({ kept }) => !kept)).toEqual([]);
@@ -23,7 +23,7 @@ describe('A lock is not lost with the server that its holder is connected to', (
   );
 
   it.each(['pause', 'network'] as const)(
-    'and a server that is only slow is not left: %s',
+    'a server that is only slow is not left: %s',
     async (how) => {
       const outcomes = await playHolders(HOLDERS, (holders) => slowDownTheirFollower(stage, holders, how));
       expect(outcomes.filter(({ kept }) => !kept)).toEqual([]);

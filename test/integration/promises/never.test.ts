@@ -25,7 +25,7 @@ interface Scene {
 describe('Never process.exit, console, or an unhandled rejection,', () => {
   const stage = new LockStage();
 
-  it('when closed while connecting', async () => {
+  it('a service closes while connecting', async () => {
     await using silent = await startFakeServer((socket) => socket.resume());
     const script = new URL('../../support/locks/closing-process.ts', import.meta.url);
     const args = [`127.0.0.1:${silent.port}`, stage.freshKey(), 'connecting', `${SESSION_MS}`];
@@ -34,7 +34,7 @@ describe('Never process.exit, console, or an unhandled rejection,', () => {
     expect(await reportOf(child)).toMatchObject({ outcomes: { acquire: 'LOCK_CLOSED' } });
   });
 
-  it('when closed while acquiring', async () => {
+  it('a service closes while acquiring', async () => {
     await using scene = await start('acquiring', {
       prepare: (proxy, key) =>
         proxy.onRequest({ opcode: 'create2', path: new RegExp(`^${key}/`), action: 'holdReply' }),
@@ -46,7 +46,7 @@ describe('Never process.exit, console, or an unhandled rejection,', () => {
     await stage.untilQueueHas(scene.key, 0, EXPIRES_MS);
   });
 
-  it('when closed while waiting', async () => {
+  it('a service closes while waiting', async () => {
     const other = await stage.open();
     await using scene = await start('waiting');
     const lock = await other.service.acquire(scene.key);
@@ -58,7 +58,7 @@ describe('Never process.exit, console, or an unhandled rejection,', () => {
     await lock.release();
   });
 
-  it('when closed while holding, and the next one has the lock at once', async () => {
+  it('a service closes while holding, and the next one has the lock at once', async () => {
     const other = await stage.open();
     await using scene = await start('holding');
     await scene.child.next('ready', ofType('ready'));
@@ -70,7 +70,7 @@ describe('Never process.exit, console, or an unhandled rejection,', () => {
     await next.release();
   });
 
-  it('when closed while suspended, and the nodes go with the session', async () => {
+  it('a service closes while suspended, and the nodes go with the session', async () => {
     await using scene = await start('suspended', { sessionMs: SHORTEST_SESSION_MS });
     await scene.child.next('ready', ofType('ready'));
     await scene.proxy.refuse();
@@ -81,7 +81,7 @@ describe('Never process.exit, console, or an unhandled rejection,', () => {
     await stage.untilQueueHas(`${scene.key}/held`, 0, EXPIRES_MS);
   });
 
-  it.each(['refused', 'in a black hole'])('when closed after a loss, the link still %s', async (how) => {
+  it.each(['refused', 'in a black hole'])('a service closes after a loss, the link still %s', async (how) => {
     await using scene = await start('lost', { sessionMs: SHORTEST_SESSION_MS });
     await scene.child.next('ready', ofType('ready'));
     if (how === 'refused') {
@@ -94,7 +94,7 @@ describe('Never process.exit, console, or an unhandled rejection,', () => {
     await stage.untilQueueHas(`${scene.key}/held`, 0, EXPIRES_MS);
   });
 
-  it.each(['up', 'cut', 'in a black hole'])('when closed with everything under way, the link %s', async (how) => {
+  it.each(['up', 'cut', 'in a black hole'])('a service closes with everything under way, the link %s', async (how) => {
     const other = await stage.open();
     await using scene = await start('busy', {
       sessionMs: how === 'up' ? LONG_SESSION_MS : SESSION_MS,

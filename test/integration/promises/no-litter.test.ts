@@ -30,7 +30,7 @@ describe('No litter', () => {
   }
 
   it.each(LIVES.flatMap((life) => LOSSES.map((loss) => ({ ...loss, life, name: life.name }))))(
-    'after the loss of $what of $name',
+    'nothing is left after the loss of $what of $name',
     async ({ life, action }) => {
       const { client, other } = await scene();
       await forEachRequest(async (nth) => {
@@ -67,7 +67,7 @@ describe('No litter', () => {
   );
 
   it.each(LIVES)(
-    'after an abort at each reply of $name',
+    'nothing is left after an abort at each reply of $name',
     async (life) => {
       const { client, other } = await scene();
       await forEachRequest(async (nth) => {
@@ -81,7 +81,7 @@ describe('No litter', () => {
   );
 
   it.each(LIVES)(
-    'after a time-out at each reply of $name',
+    'nothing is left after a time-out at each reply of $name',
     async (life) => {
       const { client, other } = await scene();
       await forEachRequest(async (nth) => {
@@ -98,7 +98,7 @@ describe('No litter', () => {
     LIFE_MS,
   );
 
-  it('after an abort, and after a time-out, while the notification of a hand-over is on its way', async () => {
+  it('nothing is left after an abort or a time-out while the notification of a hand-over is on its way', async () => {
     const { client, other } = await scene();
     for (const ending of ['abort', 'time-out'] as const) {
       const key = stage.freshKey();

@@ -12,7 +12,7 @@ const S_MS = 2 * SESSION_MS;
 describe('No resurrection, with three servers,', () => {
   const stage = new LockStage(3);
 
-  it('when the quorum is away for three times S and the session survives', async () => {
+  it('a holder stays lost whose session survives a quorum that is away for three times S', async () => {
     const holder = await stage.open({ sessionTimeoutMs: S_MS });
     const waiter = await stage.open({ sessionTimeoutMs: S_MS, waitMs: 60_000 });
     const { key, lock, waiting, place } = await stage.contend(holder, waiter);
@@ -42,7 +42,7 @@ describe('No resurrection, with three servers,', () => {
     await next.release();
   }, 90_000);
 
-  it('while a leader is killed and another elected within S, nothing is lost', async () => {
+  it('nothing is lost while a leader is killed and another elected within S', async () => {
     const client = await stage.open();
     const key = stage.freshKey();
     const lock = await client.service.acquire(key);

@@ -6,7 +6,7 @@ import { eventually, within } from '../../support/process/eventually.js';
 describe('No resurrection, with one server,', () => {
   const stage = new LockStage();
 
-  it('of a holder whose session expired: its handle stays lost, and the next one of its own is a new one', async () => {
+  it('a holder whose session expired keeps a lost handle, and the next one of its own is a new one', async () => {
     const [client, other] = [await stage.open({ sessionTimeoutMs: SESSION_MS }), await stage.open()];
     const { key, lock, waiting } = await stage.contend(client, other);
 
@@ -26,7 +26,7 @@ describe('No resurrection, with one server,', () => {
     await again.release();
   });
 
-  it('of a contender whose session expired: it queues again in the new one, and an event says so', async () => {
+  it('a contender whose session expired queues again in the new one, and an event says so', async () => {
     const [client, other] = [await stage.open({ sessionTimeoutMs: SESSION_MS }), await stage.open()];
     const key = stage.freshKey();
     const lock = await other.service.acquire(key);
@@ -46,7 +46,7 @@ describe('No resurrection, with one server,', () => {
     await next.release();
   });
 
-  it('of a holder that is told of an expiry that never was: its leftover goes with the old session, at once', async () => {
+  it('a holder that is told of an expiry that never was leaves what goes with the old session, at once', async () => {
     const client = await stage.open();
     const key = stage.freshKey();
     const lock = await client.service.acquire(key);
@@ -64,7 +64,7 @@ describe('No resurrection, with one server,', () => {
     await next.release();
   });
 
-  it('of a contender that is told of an expiry that never was: it does not wait behind its own old node', async () => {
+  it('a contender that is told of an expiry that never was does not wait behind its own old node', async () => {
     const [client, other] = [await stage.open(), await stage.open()];
     const key = stage.freshKey();
     const lock = await other.service.acquire(key);

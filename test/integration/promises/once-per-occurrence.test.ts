@@ -29,7 +29,7 @@ describe('For atLeastMs after a run began the key is busy to all,', () => {
     expect(await outcomeOf(client.service.acquire(key, { waitMs: 0 }))).toMatchObject({ code: 'LOCK_TIMEOUT' });
   }
 
-  it('to those that use the option, to those that do not, and to readers', async () => {
+  it('it is busy to those that use the option, to those that do not, and to readers', async () => {
     const [one, other] = [await stage.open(), await stage.open()];
     const key = stage.freshKey();
     await run(one, key);
@@ -39,7 +39,7 @@ describe('For atLeastMs after a run began the key is busy to all,', () => {
     }
   });
 
-  it('and free when the time is over, which the begin counts for and not the end', async () => {
+  it('it is free when the time is over, which the begin counts for and not the end', async () => {
     const [one, other] = [await stage.open(), await stage.open()];
     const key = stage.freshKey();
     const startedAt = performance.now();
@@ -57,7 +57,7 @@ describe('For atLeastMs after a run began the key is busy to all,', () => {
     await last?.release();
   });
 
-  it('also when the one that runs is killed', async () => {
+  it('it is busy also when the one that runs is killed', async () => {
     const client = await stage.open();
     const key = stage.freshKey();
     await killHolder(stage.connect, key, { atLeastMs: BUSY_MS });
@@ -65,7 +65,7 @@ describe('For atLeastMs after a run began the key is busy to all,', () => {
     await expectBusy(client, key);
   });
 
-  it('also when the containers that stand empty were reaped', async () => {
+  it('it is busy also when the containers that stand empty were reaped', async () => {
     const [one, other] = [await stage.open(), await stage.open()];
     const key = stage.freshKey();
     await run(one, key);
@@ -78,7 +78,7 @@ describe('For atLeastMs after a run began the key is busy to all,', () => {
     await expectBusy(other, key);
   });
 
-  it('also to itself with another session, and from another process that was not there', async () => {
+  it('it is busy also to itself with another session, and to another process that was not there', async () => {
     const one = await stage.open({ sessionTimeoutMs: SHORTEST_SESSION_MS });
     const key = stage.freshKey();
     const lock = await one.service.acquire(key, { atLeastMs: BUSY_MS });
@@ -89,7 +89,7 @@ describe('For atLeastMs after a run began the key is busy to all,', () => {
     await expectBusy(await stage.open(), key);
   });
 
-  it('also when the server was restarted', async () => {
+  it('it is busy also when the server was restarted', async () => {
     const one = await stage.open();
     const key = stage.freshKey();
     await run(one, key);

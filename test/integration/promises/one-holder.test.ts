@@ -24,7 +24,7 @@ describe('One holder, with one server,', () => {
 
   flakyLink(stage, 7_000);
 
-  it('when the one in front is deleted between the list and the watch', async () => {
+  it('a waiter holds alone when the one in front is deleted between the list and the watch', async () => {
     const [holder, waiter] = [await stage.open(), await stage.open()];
     const key = stage.freshKey();
     const lock = await holder.service.acquire(key);
@@ -97,7 +97,7 @@ describe('One holder, with one server,', () => {
     },
   );
 
-  it('when a waiter in the middle is deleted: the one behind it looks again and waits on', async () => {
+  it('the one behind a waiter in the middle that is deleted looks again and waits on', async () => {
     const [holder, middle, last] = [await stage.open(), await stage.open(), await stage.open()];
     const key = stage.freshKey();
     const lock = await holder.service.acquire(key);

@@ -9,7 +9,7 @@ const TICK_MS = 2_000;
 describe('A quorum that is away', () => {
   const stage = new LockStage(3, { tickTimeMs: TICK_MS });
 
-  it('for longer than is certain of a session that was offered in vain costs no lock: nobody is offered it', async () => {
+  it('costs no lock where it lasts longer than is certain of a session that was offered in vain: nobody is offered it', async () => {
     const client = await stage.open({ sessionTimeoutMs: SESSION_MS, serverTickMs: TICK_MS });
     const lock = await client.service.acquire(stage.freshKey());
     const followers = await stage.ensemble.followers();

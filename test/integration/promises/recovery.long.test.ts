@@ -11,7 +11,7 @@ describe('Of a holder that vanished inside the next one is told, with three serv
   const open = (): ReturnType<LockStage['open']> => stage.open({ sessionTimeoutMs: LONG_MS, serverTickMs: TICK_MS });
 
   it.each(['while the quorum was away', 'when it was back'])(
-    'and of nobody where a quorum was away for less than S under a hold that was released %s',
+    'nobody is told where a quorum was away for less than S under a hold that was released %s',
     async (when) => {
       const [client, next] = [await open(), await open()];
       const key = stage.freshKey();
@@ -34,7 +34,7 @@ describe('Of a holder that vanished inside the next one is told, with three serv
     120_000,
   );
 
-  it('over the death of the leader that knew of it, and of the whole ensemble', async () => {
+  it('the next one is told over the death of the leader that knew of it, and of the whole ensemble', async () => {
     const next = await open();
     const key = stage.freshKey();
     const token = await killHolder(stage.connect, key, { onAbandoned: 'hold' }, TICK_MS);

@@ -30,7 +30,7 @@ describe('Of a holder that vanished inside the next one is told,', () => {
     expect(await recorded(key)).toBe('');
   }
 
-  it('of its token, where its process was killed', async () => {
+  it('the next one hears its token, where its process was killed', async () => {
     const next = await stage.open();
     const key = stage.freshKey();
     const token = await killHolder(stage.connect, key, { ...ENTER, label: 'the first' });
@@ -40,7 +40,7 @@ describe('Of a holder that vanished inside the next one is told,', () => {
     await expectNobodyIsToldOf(key, next);
   });
 
-  it('also where the answer to its entry was lost, so that it never knew of it', async () => {
+  it('the next one is told also where the answer to its entry was lost, so that it never knew of it', async () => {
     const [vanishing, next] = [await stage.open(BRIEF), await stage.open()];
     const key = stage.freshKey();
     const abort = new AbortController();
@@ -62,7 +62,7 @@ describe('Of a holder that vanished inside the next one is told,', () => {
     MULTIS.flatMap((multi) =>
       (['loseReply', 'tearReply', 'dropRequest'] as const).map((action) => [action, multi] as const),
     ),
-  )('and of nobody after %s of the %s, in a session that goes on', async (action, multi) => {
+  )('nobody is told after %s of the %s, in a session that goes on', async (action, multi) => {
     const [client, next] = [await stage.open(), await stage.open()];
     const key = stage.freshKey();
     const nth = MULTIS.indexOf(multi) + 1;
@@ -77,7 +77,7 @@ describe('Of a holder that vanished inside the next one is told,', () => {
   });
 
   it.each(['before its entry', 'after its entry'] as const)(
-    'and of nobody where a call was aborted %s was answered',
+    'nobody is told where a call was aborted %s was answered',
     async (when) => {
       const [client, next] = [await stage.open(), await stage.open()];
       const key = stage.freshKey();
@@ -94,7 +94,7 @@ describe('Of a holder that vanished inside the next one is told,', () => {
     },
   );
 
-  it('and of nobody where the link was cut, or the server restarted, between an entry and its release', async () => {
+  it('nobody is told where the link was cut, or the server restarted, between an entry and its release', async () => {
     const [client, next] = [await stage.open(), await stage.open()];
     const key = stage.freshKey();
     const lock = await client.service.acquire(key, ENTER);
@@ -111,7 +111,7 @@ describe('Of a holder that vanished inside the next one is told,', () => {
     await granted.release();
   });
 
-  it('and of nobody where it released while the link was down, and its session ended meanwhile', async () => {
+  it('nobody is told where it released while the link was down, and its session ended meanwhile', async () => {
     const [client, next] = [await stage.open(BRIEF), await stage.open()];
     const key = stage.freshKey();
     const lock = await client.service.acquire(key, ENTER);
@@ -126,7 +126,7 @@ describe('Of a holder that vanished inside the next one is told,', () => {
     await expectNobodyIsToldOf(key, next);
   });
 
-  it('and of nobody where empty containers are reaped, as that of the key stays, and others go', async () => {
+  it('nobody is told where empty containers are reaped, as that of the key stays, and others go', async () => {
     const [client, next] = [await stage.open(), await stage.open()];
     const [key, beside] = [stage.freshKey(), stage.freshKey()];
     await (await client.service.acquire(key, ENTER)).release();
@@ -137,7 +137,7 @@ describe('Of a holder that vanished inside the next one is told,', () => {
     await expectNobodyIsToldOf(beside, next);
   });
 
-  it("with 'hold' the key is closed to all, over a restart of the server, until somebody clears its record", async () => {
+  it("all are kept out of a key with 'hold', over a restart of the server, until somebody clears its record", async () => {
     const key = stage.freshKey();
     const token = await killHolder(stage.connect, key, { onAbandoned: 'hold', label: 'the first' });
     await stage.untilQueueHas(key, 0);

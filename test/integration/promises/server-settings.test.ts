@@ -6,8 +6,8 @@ import { startEnsemble } from '../../support/zookeeper/ensemble.js';
 import { startZooKeeper } from '../../support/zookeeper/start-zookeeper.js';
 
 /** Honest errors: servers with which there can be no lock say so in a way that an operator can act on. */
-describe('Servers that are set up so that there can be no lock are told of', () => {
-  it('by an acquire that names the setting, where local sessions may not be upgraded', async () => {
+describe('Servers that are set up so that there can be no lock are told of:', () => {
+  it('an acquire names the setting where local sessions may not be upgraded', async () => {
     await using ensemble = await startEnsemble({
       servers: 3,
       tickTimeMs: 500,
@@ -22,7 +22,7 @@ describe('Servers that are set up so that there can be no lock are told of', () 
     expect((refused as Error).cause).toMatchObject({ code: 'LOCAL_SESSION' });
   });
 
-  it('by a start that says what to set, where a session has two short ticks', async () => {
+  it('a start says what to set where a session has two short ticks', async () => {
     await using server = await startZooKeeper({ tickTimeMs: 150 });
     const connect = { connect: server.connect, serverTickMs: 150 };
 

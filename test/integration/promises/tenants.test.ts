@@ -377,7 +377,7 @@ describe('What no ACL stops:', () => {
     for (const client of [one, next]) client.destroy();
   });
 
-  it('with a wrong password it only costs a reconnect', async () => {
+  it('a wrong password only costs a reconnect', async () => {
     const owner = await open(`${server.connect}/passwords`, { auth: BLUE });
     const lock = await owner.acquire('/locks/kept');
     const sessionId = BigInt(owner.sessionId ?? 0);

@@ -9,7 +9,7 @@ import { replyTo } from '../../support/sessions/reply-to.js';
 describe('Tokens rise, with one server,', () => {
   const stage = new LockStage(1, { containerCheckIntervalMs: 50 });
 
-  it('across parents that are made again, sessions, and restarts of the server', async () => {
+  it('they rise across parents that are made again, sessions, and restarts of the server', async () => {
     const [client, other] = [await stage.open({ sessionTimeoutMs: SESSION_MS }), await stage.open()];
     const key = stage.freshKey();
     const witness = new Witness();
@@ -44,7 +44,7 @@ describe('Tokens rise, with one server,', () => {
     expect(witness.grants).toHaveLength(6);
   }, 60_000);
 
-  it('as each is the transaction that made the node, whatever mode and upgrade', async () => {
+  it('each is the transaction that made the node, whatever mode and upgrade', async () => {
     const client = await stage.open();
     const key = stage.freshKey();
     const tokens: bigint[] = [];
@@ -71,7 +71,7 @@ describe('Tokens rise, with one server,', () => {
 describe('Tokens rise, with three servers,', () => {
   const stage = new LockStage(3);
 
-  it('across leaders, and a restart of every server', async () => {
+  it('they rise across leaders, and a restart of every server', async () => {
     const client = await stage.open({ waitMs: 30_000 });
     const key = stage.freshKey();
     const witness = new Witness();

@@ -2,7 +2,7 @@ import { expect, it } from '@jest/globals';
 import { createLockService } from '../../../lib/open.js';
 import { startZooKeeper } from '../../support/zookeeper/start-zookeeper.js';
 
-it('Where waitMs is 0 for all, the service starts, locks and upgrades: the time is for the locks of others', async () => {
+it('a service whose waitMs is 0 starts, locks and upgrades: the time is for the locks of others', async () => {
   await using server = await startZooKeeper();
   await using locks = await createLockService({
     connect: server.connect,

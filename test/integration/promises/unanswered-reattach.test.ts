@@ -7,7 +7,7 @@ import { within } from '../../support/process/eventually.js';
 describe('Loss is told first', () => {
   const stage = new LockStage();
 
-  it('when a server comes back with narrower bounds, shortens the session, and its answer is lost', async () => {
+  it('a holder hears of it when a server comes back with narrower bounds, shortens the session, and its answer is lost', async () => {
     const [holder, other] = [await stage.open(), await stage.open({ waitMs: 60_000 })];
     const { lock, waiting } = await stage.contend(holder, other);
     const abort = noteAbort(lock);

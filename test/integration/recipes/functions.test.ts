@@ -44,7 +44,7 @@ describe('Of the recipes that are functions', () => {
   beforeAll(async () => void (folder = await RecipeFolder.make()));
   afterAll(() => folder.remove());
 
-  it('and of the others, all stand in the page, and a test runs each', () => {
+  it('each one stands in the page, as all others do, and a test runs each', () => {
     const here = ['whenFree', 'importRows', 'settleAll'];
     // In `applications.test.ts` and `leader.test.ts`.
     const elsewhere = ['MigrateAtBoot', 'campaign', 'Leader', 'NightlyInvoices'];

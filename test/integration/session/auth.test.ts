@@ -69,7 +69,7 @@ describe('digest authentication', () => {
     await owner.close();
   });
 
-  it('with a scheme the server does not know ends the session, and the error says that it is about auth', async () => {
+  it('ends the session where the server does not know the scheme, and the error says that it is about auth', async () => {
     const auth = [{ scheme: 'no-such-scheme', credential: Buffer.from('hush-hush') }];
     const session = openWire([server.port], { auth });
     const states: string[] = [];

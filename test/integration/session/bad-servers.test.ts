@@ -135,7 +135,7 @@ describe('a name with several addresses', () => {
 });
 
 describe('name servers that are away after the first connection', () => {
-  it.each(['fail', 'are silent'])('and %s: the addresses that the name had last are tried', async (how) => {
+  it.each(['fail', 'are silent'])('are asked for the addresses that they had last, where they %s', async (how) => {
     const server = await startZooKeeper({ tickTimeMs: 500 });
     const held = new HeldResolver();
     const failing: NameResolver = { resolve: () => Promise.reject(new Error('EAI_AGAIN')) };

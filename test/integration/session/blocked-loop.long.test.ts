@@ -23,7 +23,7 @@ describe('an event loop that is blocked', () => {
   afterEach(closeOpenSessions);
   afterAll(() => server.stop());
 
-  it.each([0.7, 0.9])('until %d S after the last request was sent does not cost the session', async (part) => {
+  it.each([0.7, 0.9])('does not cost the session until %d S after the last request was sent', async (part) => {
     for (let rounds = 0; rounds < 3;) {
       const session = openWire([server.port], { sessionTimeoutMs: TIMEOUT_MS });
       const log = new StateLog(session);
@@ -45,7 +45,7 @@ describe('an event loop that is blocked', () => {
     }
   });
 
-  it('for longer than S: the first line of code finds certainty gone, before any state has changed', async () => {
+  it('finds certainty gone in its first line of code after more than S, before any state has changed', async () => {
     const session = openWire([server.port], { sessionTimeoutMs: TIMEOUT_MS });
     await untilUp(session);
     const { stat } = await replyTo(session, create('/blocked', 'ephemeral'));

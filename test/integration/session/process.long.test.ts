@@ -13,7 +13,7 @@ describe('a process', () => {
   });
   afterAll(() => server.stop());
 
-  it('that stood still for longer than S finds certainty gone in its first line of code, the node gone too', async () => {
+  it('finds certainty gone in its first line of code after it stood still for longer than S, the node gone too', async () => {
     const script = new URL('./holder-script.ts', import.meta.url);
     await using child = await startNodeChild(script, {
       args: [`${server.port}`, `${TIMEOUT_MS}`, `${0.75 * TIMEOUT_MS}`],
@@ -35,7 +35,7 @@ describe('a process', () => {
     expect(report['sessionId']).not.toBe(ready['sessionId']);
   });
 
-  it('that stood still for half of S keeps its session', async () => {
+  it('keeps its session after it stood still for half of S', async () => {
     const script = new URL('./holder-script.ts', import.meta.url);
     await using child = await startNodeChild(script, { args: [`${server.port}`, '8000', '3000'] });
     const ready = await child.next('ready', ofType('ready'));

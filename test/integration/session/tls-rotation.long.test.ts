@@ -143,7 +143,7 @@ describe('A function that tells the settings of TLS', () => {
     ],
     ['never answers', never, 'the function of the option tls did not answer within'],
     ['returns the settings of other servers', () => showing(after.client, after), 'certificate'],
-  ])('and %s for a while takes no lock from a session that lives', async (_, bad, text) => {
+  ])('takes no lock from a session that lives, where it %s for a while', async (_, bad, text) => {
     let isBad = false;
     let asked = 0;
     const tls = (): TlsSettings => {
@@ -169,7 +169,7 @@ describe('A function that tells the settings of TLS', () => {
     await lock.release();
   });
 
-  it('and returns no settings fails the start at once, with an error that names the option', async () => {
+  it('fails the start at once where it returns no settings, with an error that names the option', async () => {
     const startedAt = performance.now();
     for (const startup of ['eager', 'lazy'] as const) {
       const started = open(proxy.connect, (() => undefined) as unknown as TlsOption, { startup });
@@ -184,7 +184,7 @@ describe('A function that tells the settings of TLS', () => {
     ['fails', fails, 'tls: the function failed: no such file'],
     ['never answers', never, 'the function of the option tls did not answer within'],
     ['returns a path', () => ({ ca: '/tls/ca.pem' }), 'tls: what the function returned cannot be used: ca is not PEM'],
-  ])('and %s is asked again until the start has no more time', async (_, bad, text) => {
+  ])('is asked again where it %s, until the start has no more time', async (_, bad, text) => {
     const refused = await outcomeOf(open(proxy.connect, bad as TlsOption, { connectTimeoutMs: 600 }));
     expect(refused).toBeInstanceOf(LockUnavailableError);
     expect((refused as LockUnavailableError).details).toContain(text);

@@ -98,7 +98,7 @@ describe('TLS', () => {
     await session.close();
   });
 
-  it('of both sides makes the certificate the identity that an ACL may name', async () => {
+  it('makes the certificate the identity that an ACL may name, where both sides have one', async () => {
     const connect = `127.0.0.1:${mutual.securePort}`;
     const { ca, client, otherClient } = certificates;
     const acl = [{ permissions: 31, scheme: 'x509', id: client.x509Id }];

@@ -22,7 +22,7 @@ describe('a link', () => {
     expect(bytesToClient).toBe(client.socket.bytesRead);
   });
 
-  it('by cut() ends the connections there are, and the server keeps the session', async () => {
+  it('cut() ends the connections there are, and the server keeps the session', async () => {
     const client = await stage.session();
     stage.proxy.cut();
     await client.closed;
@@ -30,14 +30,14 @@ describe('a link', () => {
     expect(back.sessionId).toBe(client.sessionId);
   });
 
-  it('by reset() gives the client ECONNRESET', async () => {
+  it('reset() gives the client ECONNRESET', async () => {
     const client = await stage.session();
     const error = once(client.socket, 'error');
     stage.proxy.reset();
     expect(await error).toMatchObject([{ code: 'ECONNRESET' }]);
   });
 
-  it('by refuse() takes no new connection, and those there are go on', async () => {
+  it('refuse() takes no new connection, and those there are go on', async () => {
     const client = await stage.session();
     await stage.proxy.refuse();
     const refused = connect(stage.proxy.port, '127.0.0.1');
@@ -52,7 +52,7 @@ describe('a link', () => {
     await stage.session();
   });
 
-  it('by swallow() loses requests in silence, new connections too, until it passes again', async () => {
+  it('swallow() loses requests in silence, new connections too, until it passes again', async () => {
     const client = await stage.session();
     const path = stage.freshPath();
     stage.proxy.swallow('both');
@@ -70,7 +70,7 @@ describe('a link', () => {
     expect((await stage.session()).timeoutMs).toBe(5_000);
   });
 
-  it('by swallow() to the client lets the server do what it is asked, and the client does not hear of it', async () => {
+  it('swallow() to the client lets the server do what it is asked, and the client does not hear of it', async () => {
     const client = await stage.session();
     const path = stage.freshPath();
     stage.proxy.swallow('toClient');
@@ -79,7 +79,7 @@ describe('a link', () => {
     await staysSilent(unheard);
   });
 
-  it('by swallow() to the server lets arrive what the server says', async () => {
+  it('swallow() to the server lets arrive what the server says', async () => {
     const client = await stage.session();
     const path = stage.freshPath();
     await client.exists(path, true);
@@ -90,7 +90,7 @@ describe('a link', () => {
     await staysSilent(unheard);
   });
 
-  it('by swallow() hides the end of a connection: the server does not learn that the client has gone', async () => {
+  it('swallow() hides the end of a connection: the server does not learn that the client has gone', async () => {
     const client = await stage.session();
     stage.proxy.swallow('both');
     client.destroy();
@@ -101,7 +101,7 @@ describe('a link', () => {
     await eventually('the server has noticed', gone);
   });
 
-  it('by stall() keeps everything and delivers it in order once it passes again', async () => {
+  it('stall() keeps everything and delivers it in order once it passes again', async () => {
     const client = await stage.session();
     const path = stage.freshPath();
     stage.proxy.stall();
@@ -112,7 +112,7 @@ describe('a link', () => {
     expect((await both).map((reply) => reply.errorCode)).toEqual([0, 0]);
   });
 
-  it('by stall() keeps from the server a connection that came and went meanwhile', async () => {
+  it('stall() keeps from the server a connection that came and went meanwhile', async () => {
     stage.proxy.stall();
     const hasty = stage.connection();
     const welcome = hasty.handshake(5_000);
@@ -124,7 +124,7 @@ describe('a link', () => {
     expect(stage.proxy.counts()).toMatchObject({ connections: 1, bytesToServer: 0 });
   });
 
-  it('by delay() makes each way longer by that much, in order', async () => {
+  it('delay() makes each way longer by that much, in order', async () => {
     const client = await stage.session();
     stage.proxy.delay({ toServerMs: 60, toClientMs: 90 });
     const sentAt = performance.now();
@@ -135,7 +135,7 @@ describe('a link', () => {
     expect(tookMs).toBeGreaterThanOrEqual(150);
   });
 
-  it('by pass() ends a delay for what is under way, too', async () => {
+  it('pass() ends a delay for what is under way, too', async () => {
     const client = await stage.session();
     stage.proxy.delay({ toServerMs: 3_600_000 });
     const pinged = client.ping();
@@ -144,7 +144,7 @@ describe('a link', () => {
     await pinged;
   });
 
-  it('by dribble() delivers byte by byte', async () => {
+  it('dribble() delivers byte by byte', async () => {
     const client = await stage.session();
     stage.proxy.dribble('both');
     client.chunkSizes.length = 0;
@@ -153,7 +153,7 @@ describe('a link', () => {
     expect(client.chunkSizes).toHaveLength(bytes);
   });
 
-  it('by coalesce() delivers many replies in one piece', async () => {
+  it('coalesce() delivers many replies in one piece', async () => {
     const client = await stage.session();
     stage.proxy.coalesce(80, 'toClient');
     client.chunkSizes.length = 0;
@@ -161,7 +161,7 @@ describe('a link', () => {
     expect(client.chunkSizes).toHaveLength(1);
   });
 
-  it('by retarget() sends new connections to a server that has moved', async () => {
+  it('retarget() sends new connections to a server that has moved', async () => {
     await using moved = await startZooKeeper();
     stage.proxy.retarget(moved.port);
     const client = await stage.session();
@@ -170,7 +170,7 @@ describe('a link', () => {
     expect(ephemerals.size).toBe(0);
   });
 
-  it('by inject() gives the client bytes that no server sent', async () => {
+  it('inject() gives the client bytes that no server sent', async () => {
     const client = await stage.session();
     const received = once(client.socket, 'data');
     stage.proxy.inject('toClient', Buffer.from([0, 0, 0, 1]));
@@ -183,7 +183,7 @@ describe('a link', () => {
     await expect(client.handshake(5_000)).rejects.toThrow('Connection closed');
   });
 
-  it('that is raw passes what has no frames, and says so when frames are asked for', async () => {
+  it('passes what has no frames if it is raw, and says so when frames are asked for', async () => {
     await using blind = await startProxy({ target: stage.server.port, raw: true });
     const client = await rawSession(blind.port);
     expect(blind.counts().bytesToClient).toBe(client.socket.bytesRead);
@@ -211,7 +211,7 @@ describe('a port', () => {
     await listening.stop();
   });
 
-  it('that was asked for and is taken is an error', async () => {
+  it('is refused if it was asked for and is taken', async () => {
     const { port } = stage.proxy;
     await expect(startProxy({ target: stage.server.port, port })).rejects.toMatchObject({ code: 'EADDRINUSE' });
   });

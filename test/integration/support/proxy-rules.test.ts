@@ -8,7 +8,7 @@ const DELETED = 2;
 const stage = new ProxyStage();
 
 describe('a rule for requests', () => {
-  it('with holdReply lets the server do it, and the client wait until the release', async () => {
+  it('holdReply lets the server do it, and the client wait until the release', async () => {
     const client = await stage.session();
     const path = stage.freshPath();
     const rule = stage.proxy.onRequest({ opcode: 'create', path, action: 'holdReply' });
@@ -27,7 +27,7 @@ describe('a rule for requests', () => {
     expect((await behind).errorCode).toBe(0);
   });
 
-  it('with loseReply lets the server do it, and cuts the client off without an answer', async () => {
+  it('loseReply lets the server do it, and cuts the client off without an answer', async () => {
     const client = await stage.session();
     const [first, second] = [stage.freshPath(), stage.freshPath()];
     const rule = stage.proxy.onRequest({ opcode: 'create', path: /^\/fresh-/, nth: 2, action: 'loseReply' });
@@ -41,7 +41,7 @@ describe('a rule for requests', () => {
     expect((await back.create(stage.freshPath())).errorCode).toBe(0);
   });
 
-  it('with loseReply gives what was answered before', async () => {
+  it('loseReply gives what was answered before', async () => {
     const client = await stage.session();
     const path = stage.freshPath();
     stage.proxy.onRequest({ opcode: 'create', path, action: 'loseReply' });
@@ -51,7 +51,7 @@ describe('a rule for requests', () => {
     await expect(lost).rejects.toThrow('Connection closed');
   });
 
-  it('with dropRequest keeps it from the server, and nothing before it', async () => {
+  it('dropRequest keeps it from the server, and nothing before it', async () => {
     const client = await stage.session();
     const [before, dropped] = [stage.freshPath(), stage.freshPath()];
     const rule = stage.proxy.onRequest({ opcode: ['create', 'create2'], path: dropped, action: 'dropRequest' });
@@ -62,7 +62,7 @@ describe('a rule for requests', () => {
     expect(await stage.existsOnServer(dropped)).toBe(false);
   });
 
-  it('with holdRequest lets it wait before the server, and what is behind it, too', async () => {
+  it('holdRequest lets it wait before the server, and what is behind it, too', async () => {
     const client = await stage.session();
     const path = stage.freshPath();
     const rule = stage.proxy.onRequest({ path, action: 'holdRequest' });
@@ -74,7 +74,7 @@ describe('a rule for requests', () => {
     expect((await both)[0].errorCode).toBe(0);
   });
 
-  it('with tearReply ends the connection in the middle of a frame', async () => {
+  it('tearReply ends the connection in the middle of a frame', async () => {
     const client = await stage.session();
     client.chunkSizes.length = 0;
     stage.proxy.onRequest({ opcode: 'getData', action: 'tearReply' });
@@ -84,7 +84,7 @@ describe('a rule for requests', () => {
     expect(stage.proxy.requests({ opcode: 'getData' })[0]?.reply?.errorCode).toBe(0);
   });
 
-  it('with changeReply gives the client another answer', async () => {
+  it('changeReply gives the client another answer', async () => {
     const client = await stage.session();
     const changeReply = (body: Buffer): Buffer => {
       body.writeInt32BE(NO_NODE, 12);
@@ -134,7 +134,7 @@ describe('a rule for requests', () => {
 });
 
 describe('a client connection behind the proxy', () => {
-  it('with expireNextHandshake() hears that its session expired, and the server keeps it', async () => {
+  it('hears that its session expired with expireNextHandshake(), and the server keeps it', async () => {
     const client = await stage.session();
     const path = stage.freshPath();
     await client.create(path, { ephemeral: true });
@@ -153,7 +153,7 @@ describe('a client connection behind the proxy', () => {
     expect(back.sessionId).toBe(client.sessionId);
   });
 
-  it('with expireNextHandshake() reaches the server with nothing, however long the answer takes', async () => {
+  it('reaches the server with nothing with expireNextHandshake(), however long the answer takes', async () => {
     const client = await stage.session();
     stage.proxy.cut();
     await client.closed;

@@ -74,23 +74,22 @@ export class ZkLockProcess {
   }
 }
 
-/** The tool as it is in the working tree, for one ensemble. */
+/** The tool as it is in the working tree. */
 export class ZkLock {
   readonly #started: ZkLockProcess[] = [];
+  #path: string | undefined;
 
-  private constructor(private readonly path: string) {}
-
-  static async compile({ packages = [], loads = [] }: ScriptNeeds = {}): Promise<ZkLock> {
-    return new ZkLock((await compileScript(SCRIPT, { packages: ['rxjs', ...packages], loads })).path);
+  async compile({ packages = [], loads = [] }: ScriptNeeds = {}): Promise<void> {
+    this.#path = (await compileScript(SCRIPT, { packages: ['rxjs', ...packages], loads })).path;
   }
 
   start(args: readonly string[], environment: Readonly<Record<string, string>> = {}): ZkLockProcess {
-    return this.#keep(spawn(process.execPath, [this.path, ...args], { env: cleaned(environment) }));
+    return this.#keep(spawn(process.execPath, [this.#script, ...args], { env: cleaned(environment) }));
   }
 
   /** At a terminal of 80 columns, on which all of its streams are. */
   startAtTerminal(args: readonly string[], environment: Readonly<Record<string, string>> = {}): ZkLockProcess {
-    const words = [process.execPath, this.path, ...args].map((word) => `'${word.replaceAll("'", `'\\''`)}'`);
+    const words = [process.execPath, this.#script, ...args].map((word) => `'${word.replaceAll("'", `'\\''`)}'`);
     const command = `stty cols ${TERMINAL_COLUMNS}; exec ${words.join(' ')}`;
     const env = cleaned({ TERM: 'xterm', ...environment });
     return this.#keep(spawn('script', ['--quiet', '--return', '--command', command, '/dev/null'], { env }));
@@ -101,7 +100,7 @@ export class ZkLock {
     const full = openSync('/dev/full', 'w');
     try {
       const stdio: StdioOptions = ['ignore', 'pipe', full];
-      return this.#keep(spawn(process.execPath, [this.path, ...args], { env: cleaned(environment), stdio }));
+      return this.#keep(spawn(process.execPath, [this.#script, ...args], { env: cleaned(environment), stdio }));
     } finally {
       closeSync(full);
     }
@@ -115,6 +114,11 @@ export class ZkLock {
   /** Ends what a failed test has left. */
   async killAll(): Promise<void> {
     await Promise.all(this.#started.splice(0).map((one) => one.kill()));
+  }
+
+  get #script(): string {
+    if (this.#path === undefined) throw new Error('The tool is only being compiled: use it in hooks and tests.');
+    return this.#path;
   }
 
   #keep(child: ChildProcess): ZkLockProcess {

@@ -10,7 +10,7 @@ const PAIRS = 25;
 /** Registers the test: a link that never lasts for longer than a third of S. */
 export function flakyLink(stage: LockStage, forMs: number): void {
   it(
-    `while the link is cut every third of S for ${forMs / 1_000} s, with 50 holders and waiters`,
+    `50 holders and waiters keep what they have while the link is cut every third of S for ${forMs / 1_000} s`,
     async () => {
       const options = { sessionTimeoutMs: SESSION_MS, waitMs: forMs + 30_000 };
       const [holder, waiter] = [await stage.open(options), await stage.open(options)];

@@ -9,7 +9,7 @@ export const SOON_ELECTED: ServerOptions = { initLimit: 6 };
 /** Registers the test: leaders die under load, and come back. */
 export function killedLeaders(stage: LockStage, times: number): void {
   it(
-    `while the leader is killed ${times} times under load`,
+    `nobody else holds while the leader is killed ${times} times under load`,
     async () => {
       const clients = await Promise.all([1, 2, 3].map(() => stage.open({ waitMs: 60_000 })));
       const keys = [stage.freshKey(), stage.freshKey(), stage.freshKey()];

@@ -30,7 +30,7 @@ export function oneHolderWhenTheLeaderStalls(trials: number): void {
   const stage = new LockStage(3);
 
   it.each(Array.from({ length: trials }, (_, index) => index + 1))(
-    'when the way from the leader recovers from a stall and the way back is cut (trial %d)',
+    'nobody else holds when the way from the leader recovers from a stall and the way back is cut (trial %d)',
     async () => {
       const { besideMs, stalledMs } = await stallTheLeader(stage);
       expect(besideMs).toBeLessThanOrEqual(stalledMs);

@@ -11,6 +11,7 @@ import { folderRemoved, killWithUs } from '../process/reaper.js';
 import { hasEnded, killProcess } from '../process/signals.js';
 import { freePort } from '../proxy/ports.js';
 import { makeWorkspace } from '../zookeeper/workspace.js';
+import { started } from '../process/started.js';
 
 const ADVICE = 'The tests of fencing need a MariaDB. Install it (Debian: apt-get install mariadb-server).';
 const LOG_TAIL_LINES = 20;
@@ -120,12 +121,8 @@ async function greets(port: number): Promise<boolean> {
 export async function startMariaDb(): Promise<MariaDbServer> {
   await needMariaDb();
   const server = new MariaDbServer(await makeWorkspace(), await freePort());
-  try {
+  return started(server, async () => {
     await server.initialize();
     await server.start();
-    return server;
-  } catch (error) {
-    await server.stop();
-    throw error;
-  }
+  });
 }

@@ -10,6 +10,7 @@ import { hasEnded, killProcess } from '../process/signals.js';
 import { freePort } from '../proxy/ports.js';
 import { makeWorkspace } from '../zookeeper/workspace.js';
 import { postgresFolder, postgresUser } from './find-postgres.js';
+import { started } from '../process/started.js';
 
 export interface PostgresOptions {
   /** Write through to the disk, as in production; off, so that tests are quick. @default false */
@@ -144,12 +145,8 @@ export async function startPostgres({ durable = false }: PostgresOptions = {}): 
     port: await freePort(),
     durable,
   });
-  try {
+  return started(server, async () => {
     await server.initialize();
     await server.start();
-    return server;
-  } catch (error) {
-    await server.stop();
-    throw error;
-  }
+  });
 }

@@ -8,7 +8,7 @@ const WITHIN_MS = 900_000;
 /** Declares the test, for as many processes as are to be killed. */
 export function moneyIsConserved(stage: LockStage, play: Play): void {
   it(
-    `that are killed at ${play.rounds * play.recovering} random points lose no money where the next one recovers, and do where it does not`,
+    `lose no money, killed at ${play.rounds * play.recovering} random points, where the next one recovers, and do where it does not`,
     async () => {
       const { recovering, careless } = await playKillRounds(stage, play);
 

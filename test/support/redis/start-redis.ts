@@ -11,6 +11,7 @@ import { folderRemoved, killWithUs } from '../process/reaper.js';
 import { hasEnded, killProcess } from '../process/signals.js';
 import { freePort } from '../proxy/ports.js';
 import { makeWorkspace } from '../zookeeper/workspace.js';
+import { started } from '../process/started.js';
 
 export interface RedisOptions {
   /** Write every command to the disk before it is answered. @default false */
@@ -114,11 +115,5 @@ async function answersPing(port: number): Promise<boolean> {
 /** Starts a Redis; resolves when it answers. Installs it where it is missing. */
 export async function startRedis(options: RedisOptions = {}): Promise<RedisServer> {
   const server = new RedisServer(await redisProgram(), await makeWorkspace(), await freePort(), options);
-  try {
-    await server.start();
-    return server;
-  } catch (error) {
-    await server.stop();
-    throw error;
-  }
+  return started(server, () => server.start());
 }

@@ -3,7 +3,7 @@ import { clientUnderTest } from './client-under-test.js';
 import { runMutant } from './mutants/run-mutant.js';
 import { RARE_STATES, type RareState } from './rare-states.js';
 
-const CHUNK = 500;
+const CHUNK = 250;
 const CHUNK_WITHIN_MS = 180_000;
 
 /**

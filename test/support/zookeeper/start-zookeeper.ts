@@ -4,6 +4,7 @@ import { freePort } from '../proxy/ports.js';
 import type { ServerOptions } from './options.js';
 import { ZooKeeperServer, type ServerSettings } from './server.js';
 import { clearWorkspace, makeWorkspace, withOtherPortsWhenTaken } from './workspace.js';
+import { started } from '../process/started.js';
 
 /** A single server in a folder of its own. */
 export class StandaloneServer extends ZooKeeperServer {
@@ -37,12 +38,6 @@ export async function startZooKeeper(options: ServerOptions = {}): Promise<Stand
       options,
       java,
     });
-    try {
-      await server.start();
-      return server;
-    } catch (error) {
-      await server.stop();
-      throw error;
-    }
+    return started(server, () => server.start());
   });
 }

@@ -79,7 +79,7 @@ describe('a key with too many keys below it', () => {
     await engine.settle((await engine.settle(one.locks.acquire(KEY))).release());
   });
 
-  it('whose create has lost its answer is looked at rarely, until what may be left of it can be found', async () => {
+  it('is looked at rarely where its create has lost its answer, until what may be left of it can be found', async () => {
     await crowd();
     engine.faults.loseReplyOfNext(one.process, 'create');
     expect(await engine.failure(one.locks.acquire(KEY))).toBeInstanceOf(LockConfigurationError);

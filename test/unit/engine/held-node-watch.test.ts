@@ -40,7 +40,7 @@ describe('The watch on a held node', () => {
   it.each([
     ['answer', 'loseReplyOfNext'],
     ['request', 'loseNextRequest'],
-  ] as const)('whose %s was lost with the link is set again with the next one', async (_what, lose) => {
+  ] as const)('is set again with the next link where its %s was lost with the one before', async (_what, lose) => {
     const lock = await hold();
     const loss = engine.faults[lose](one.process, 'get');
     await engine.runFor(WATCHED_AFTER_MS);
@@ -51,14 +51,14 @@ describe('The watch on a held node', () => {
     await expectLossSoon(lock);
   });
 
-  it('that was due while there was no link is set with the next one', async () => {
+  it('is set with the next link where it was due while there was none', async () => {
     const lock = await hold();
     await reconnect(() => engine.runFor(WATCHED_AFTER_MS));
     await removeNode(lock.nodePath);
     await expectLossSoon(lock);
   });
 
-  it('that comes with the next link tells at once of a removal in between', async () => {
+  it('tells at once of a removal in between when it comes with the next link', async () => {
     const lock = await hold();
     engine.faults.loseReplyOfNext(one.process, 'get');
     engine.faults.refuse(one.process);
@@ -70,7 +70,7 @@ describe('The watch on a held node', () => {
     await expectLossSoon(lock);
   });
 
-  it('that stood before the link went stands after it, and tells of what happened in between', async () => {
+  it('stands after the link if it stood before it went, and tells of what happened in between', async () => {
     const lock = await hold();
     await engine.runFor(WATCHED_AFTER_MS);
     await reconnect();

@@ -18,12 +18,12 @@ describe('a key', () => {
     ['/locks/lock-0000000001', 'a segment like a queue node'],
     [`/locks/${ours('read', 3)}/a`, 'one of our own nodes'],
     ['/locks/lock--000000001', 'a queue node past the ceiling'],
-  ])('that is %j is refused: %s', (key) => {
+  ])('is refused as %j: %s', (key) => {
     expect(() => checkKey(key)).toThrow(InvalidLockKeyError);
     expect(() => checkKey(key)).toThrow(expect.objectContaining({ key }));
   });
 
-  it.each([[undefined], [null], [42], [{}]])('that is %p is refused as no string', (key) => {
+  it.each([[undefined], [null], [42], [{}]])('is refused as %p, which is no string', (key) => {
     expect(() => checkKey(key as string)).toThrow(InvalidLockKeyError);
   });
 
@@ -47,7 +47,7 @@ describe('a key', () => {
     expect(() => checkKey(key)).not.toThrow();
   });
 
-  it('that is very long is cut in the message, and whole on the error', () => {
+  it('is cut in the message where it is very long, and whole on the error', () => {
     const key = `locks/${'x'.repeat(5_000)}`;
     expect(() => checkKey(key)).toThrow(expect.objectContaining({ key }));
     expect(() => checkKey(key)).toThrow(/^.{0,500}$/s);

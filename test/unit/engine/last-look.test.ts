@@ -63,7 +63,7 @@ class BlockedLoop {
 }
 
 describe('a lock that was lost behind a blocked event loop, before any timer could tell, is not passed off as held', () => {
-  it('by whenSure(), whose proof of life began a new stretch of certainty', async () => {
+  it('whenSure() sees it, though its proof of life began a new stretch of certainty', async () => {
     const loop = new BlockedLoop();
     const lock = await loop.service.acquire('/l/a');
     loop.session.state$.next('suspended');
@@ -74,7 +74,7 @@ describe('a lock that was lost behind a blocked event loop, before any timer cou
     expect(lock.isHeld()).toBe(false);
   });
 
-  it('by whenSure() of several locks', async () => {
+  it('whenSure() of several locks sees it', async () => {
     const loop = new BlockedLoop();
     const locks = await loop.service.acquireAll(['/l/a', '/l/b']);
     loop.session.state$.next('suspended');
@@ -84,13 +84,13 @@ describe('a lock that was lost behind a blocked event loop, before any timer cou
     expect(await sure).toBeInstanceOf(LockLostError);
   });
 
-  it('by acquireAll(), while it waited for the answer to the next one', async () => {
+  it('acquireAll() sees it, though it waited for the answer to the next one', async () => {
     const loop = new BlockedLoop();
     loop.blockBeforeAnswerTo((request) => request.op === 'list' && request.path === '/l/b');
     expect(await rejection(loop.service.acquireAll(['/l/a', '/l/b']))).toBeInstanceOf(LockLostError);
   });
 
-  it('by a call inside the lock, which shares it', async () => {
+  it('a call inside the lock, which shares it, sees it', async () => {
     const loop = new BlockedLoop();
     const inside = rejection(
       loop.service.withLock('/l/a', async () => {
@@ -104,7 +104,7 @@ describe('a lock that was lost behind a blocked event loop, before any timer cou
     expect(await inside).toBeInstanceOf(LockLostError);
   });
 
-  it('by upgrade(), while it waited for its intent', async () => {
+  it('upgrade() sees it, though it waited for its intent', async () => {
     const loop = new BlockedLoop();
     const lock = await loop.service.acquire('/l/a', { mode: 'upgradeable' });
     loop.blockBeforeAnswerTo((request) => request.op === 'create' && request.path.includes('WRIT'));
@@ -112,7 +112,7 @@ describe('a lock that was lost behind a blocked event loop, before any timer cou
     expect(lock.mode).toBe('upgradeable');
   });
 
-  it('by upgrade(), when another has done it and its caller blocked the loop', async () => {
+  it('upgrade() sees it when another has done it and its caller blocked the loop', async () => {
     const loop = new BlockedLoop();
     const lock = await loop.service.acquire('/l/a', { mode: 'upgradeable' });
     const first = lock.upgrade().then(() => loop.block());
@@ -121,7 +121,7 @@ describe('a lock that was lost behind a blocked event loop, before any timer cou
     expect(await second).toBeInstanceOf(LockLostError);
   });
 
-  it('by lock() of a transaction, which has that lock already', async () => {
+  it('lock() of a transaction, which has that lock already, sees it', async () => {
     const loop = new BlockedLoop();
     const told: Error[] = [];
     const work = rejection(
@@ -139,7 +139,7 @@ describe('a lock that was lost behind a blocked event loop, before any timer cou
   it.each<[string, (service: ZookeeperLockService) => Promise<unknown>]>([
     ['acquire()', (service) => service.acquire('/l/b', { mode: 'read' })],
     ['acquireAll()', (service) => service.acquireAll(['/l/b'], { mode: 'read' })],
-  ])('by %s, on whose way from the hold to its caller another one blocks the loop', async (_name, take) => {
+  ])('%s sees it, though another one blocks the loop on the way from the hold to its caller', async (_name, take) => {
     const loop = new BlockedLoop();
     // With somebody else in the queue the way is longer than that of a lock that nobody else wants.
     await loop.service.acquire('/l/b', { mode: 'read' });
@@ -152,7 +152,7 @@ describe('a lock that was lost behind a blocked event loop, before any timer cou
   it.each<[string, (service: ZookeeperLockService, work: () => void) => Promise<unknown>]>([
     ['withLock()', (service, work) => service.withLock('/l/b', work)],
     ['transaction()', (service, work) => service.transaction((tx) => tx.lock('/l/b').then(work))],
-  ])('to the work of %s, which is not begun', async (_name, take) => {
+  ])('the work of %s is not begun', async (_name, take) => {
     const loop = new BlockedLoop();
     const first = loop.service.withLock('/l/a', () => loop.block());
     const work = jest.fn();
@@ -162,7 +162,7 @@ describe('a lock that was lost behind a blocked event loop, before any timer cou
     expect(work).not.toHaveBeenCalled();
   });
 
-  it.each(['extend', 'assertHeld'] as const)('by %s()', async (question) => {
+  it.each(['extend', 'assertHeld'] as const)('%s() sees it', async (question) => {
     const loop = new BlockedLoop();
     const lock = await loop.service.acquire('/l/a', { leaseMs: 60_000 });
     loop.block();

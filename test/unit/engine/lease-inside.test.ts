@@ -63,7 +63,7 @@ describe('leaseMs of a call inside its own lock', () => {
     expect(engine.world.now() - before).toBeLessThan(500);
   });
 
-  it('with which the lock was acquired counts for as long as the lock is held, be the call that acquired it done', async () => {
+  it('counts, if the lock was acquired with it, for as long as the lock is held, be the call that acquired it done', async () => {
     let inside: Promise<unknown> | undefined;
     const outer = one.locks.withLock(
       KEY,
@@ -81,7 +81,7 @@ describe('leaseMs of a call inside its own lock', () => {
     expect(one.events.find(({ type }) => type === 'lost')).toMatchObject({ reason: 'lease-ended' });
   });
 
-  it('of several beside each other ends the lock at the first of their ends, and each goes alone', async () => {
+  it('ends the lock at the first of their ends where several are beside each other, and each goes alone', async () => {
     await engine.settle(
       one.locks.withLock(KEY, async (outer) => {
         const [short, long] = await Promise.all([
@@ -129,7 +129,7 @@ describe('leaseMs of a call inside its own lock', () => {
     }
   });
 
-  it('that it has not is not made up: extend() puts off that of the lock, where that has one', async () => {
+  it('is not made up where it has none: extend() puts off that of the lock, where that has one', async () => {
     await engine.settle(
       one.locks.withLock(
         KEY,

@@ -29,7 +29,7 @@ describe('where the node of the heartbeats belongs to somebody with other creden
     expect(one.events.at(-1)).toMatchObject({ type: 'lost', reason: 'uncertain', error: reason });
   });
 
-  it('who cannot prove that the session lives is told at once, and not that others hold the lock', async () => {
+  it('whoever cannot prove that the session lives is told at once, and not that others hold the lock', async () => {
     const two = await engine.client('two');
     await engine.settle(two.locks.acquire(KEY));
     // It is lost for the same reason; then the one who waited is alone in the queue.

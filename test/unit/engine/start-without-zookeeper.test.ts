@@ -137,7 +137,7 @@ describe('the first connection', () => {
     ['acquireAll', 1, () => one.locks.acquireAll([KEY, `${KEY}/other`])],
     ['transaction', 1, () => one.locks.transaction((tx) => tx.lock(KEY))],
     ['inspect', 0, () => one.locks.inspect(KEY)],
-  ])('that does not come is an event only of a call that would acquire a lock: %s', async (_name, count, call) => {
+  ])('is an event, if it does not come, only of a call that would acquire a lock: %s', async (_name, count, call) => {
     expect(await engine.failure(call())).toMatchObject({ code: 'LOCK_UNAVAILABLE' });
     expect(one.events).toHaveLength(count);
     expect(one.events).toEqual(one.events.map(() => expect.objectContaining({ type: 'failed', waitedMs: 10_000 })));
@@ -153,7 +153,7 @@ describe('the first connection', () => {
     },
   );
 
-  it('that comes within that wait leaves it whole, which begins then', async () => {
+  it('leaves that wait whole, which begins then, if it comes within it', async () => {
     const patient = engine.start('patient', { connectTimeoutMs: 10_000, waitMs: 3_000 });
     engine.faults.refuse(patient.process);
     const other = await engine.client('other');

@@ -4,7 +4,7 @@ import { promisesSettled } from '../support/manual-clock.js';
 import { useEngine } from './support/use-engine.js';
 
 /** Whoever is told of a lock must not find around it the locks of the one by whom it came to be known. */
-describe('the locks of whoever finds out are not around', () => {
+describe('the locks of whoever finds out', () => {
   const { engine, one } = useEngine('one');
   let seen: (string | undefined)[];
   const note = (): void => void seen.push(currentLock()?.key);
@@ -12,7 +12,7 @@ describe('the locks of whoever finds out are not around', () => {
     seen = [];
   });
 
-  it('the listener of a signal, although the timer was set by another call inside its own lock', async () => {
+  it('are not around the listener of a signal, although the timer was set by another call inside its own lock', async () => {
     const lock = await engine.settle(one.locks.acquire('/b', { leaseMs: 2_000 }));
     lock.signal.addEventListener('abort', note);
     await engine.settle(
@@ -26,7 +26,7 @@ describe('the locks of whoever finds out are not around', () => {
     expect(seen).toEqual([undefined]);
   });
 
-  it('the listener of a signal whose lock another call finds to be lost', async () => {
+  it('are not around the listener of a signal whose lock another call finds to be lost', async () => {
     const lock = await engine.settle(one.locks.acquire('/b', { leaseMs: 500 }));
     lock.signal.addEventListener('abort', note);
     let open!: () => void;
@@ -45,7 +45,7 @@ describe('the locks of whoever finds out are not around', () => {
     expect(await engine.settle(finding)).toBe(false);
   });
 
-  it('the subscriber of events', async () => {
+  it('are not around the subscriber of events', async () => {
     one.locks.events$.subscribe(note);
     await engine.settle(
       one.locks.withLock('/a', async () => {
@@ -56,7 +56,7 @@ describe('the locks of whoever finds out are not around', () => {
     expect(seen).toEqual([undefined, undefined, undefined, undefined]);
   });
 
-  it('the subscriber of snapshots', async () => {
+  it('are not around the subscriber of snapshots', async () => {
     await engine.settle(
       one.locks.withLock('/a', async () => {
         const watching = one.locks.watch('/b').subscribe(note);

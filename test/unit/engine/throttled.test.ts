@@ -110,7 +110,7 @@ describe('a server that is too busy for many requests at once', () => {
 
 describe('a server that is too busy for the heartbeats of a holder', () => {
   it.each(['set', 'sync'] as const)(
-    'by %s for a part of S costs no lock: it is asked again in time',
+    'costs no lock by %s for a part of S: it is asked again in time',
     async (operation) => {
       for (let phaseMs = 0; phaseMs < 1_000; phaseMs += 100) {
         const { engine, one, dialer } = await given();

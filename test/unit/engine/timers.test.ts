@@ -39,7 +39,7 @@ describe('timers', () => {
     expect(clock.timers).toBe(0);
   });
 
-  it('of short locks share a timer with those before them, and leave none behind the last', () => {
+  it('are shared by short locks with those before them, and leave none behind the last', () => {
     const clock = new CountingClock(0);
     const timers = new Timers(clock);
     for (let lock = 0; lock < 1_000; lock += 1) {
@@ -64,7 +64,7 @@ describe('timers', () => {
     expect(fired).toEqual([300]);
   });
 
-  it('that were cancelled stay silent; cancelling twice, or after it went off, does nothing', () => {
+  it('stay silent once they were cancelled; cancelling twice, or after it went off, does nothing', () => {
     const clock = new ManualClock(0);
     const timers = new Timers(clock);
     const fired: string[] = [];
@@ -120,7 +120,7 @@ describe('timers', () => {
     expect([fired.at(-1), clock.timers]).toEqual([500, 0]);
   });
 
-  it('that fell due while the event loop was blocked go off together, in order', () => {
+  it('go off together, in order, if they fell due while the event loop was blocked', () => {
     const clock = new ManualClock(0);
     const timers = new Timers(clock);
     const fired: number[] = [];
@@ -167,7 +167,7 @@ describe('timers', () => {
     );
   });
 
-  it('of 100 000 waits that end early cost few timers, and go off in order when they do not', () => {
+  it('cost little where 100 000 waits end early, and go off in order when they do not', () => {
     const clock = new CountingClock(0);
     const timers = new Timers(clock);
     let last = 0;

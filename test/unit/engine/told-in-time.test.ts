@@ -27,7 +27,7 @@ describe('Loss is told first', () => {
     return { holder, lostAt: () => lostAt, grantedAt: () => grantedAt };
   }
 
-  it('where a server grants the session less than two ticks, before the session is ended and the next one enters', async () => {
+  it('a holder hears of it where a server grants less than two ticks, before the session is ended and the next one enters', async () => {
     const { holder, lostAt, grantedAt } = await contended(4 * TICK_MS);
     for (const id of [1, 2, 3]) engine.faults.limitSessions(id, 2 * TICK_MS);
     engine.faults.suspend(holder.process);
@@ -36,7 +36,7 @@ describe('Loss is told first', () => {
     expect(holder.events.at(-1)).toMatchObject({ type: 'lost' });
   });
 
-  it('where a server grants the session less, at once, not when the old end of certainty comes', async () => {
+  it('a holder hears of it where a server grants the session less, at once, not when the old end of certainty comes', async () => {
     const { holder, lostAt, grantedAt } = await contended(TICK_MS);
     for (const id of [1, 2, 3]) engine.faults.limitSessions(id, 2 * TICK_MS);
     engine.faults.suspend(holder.process);
@@ -46,7 +46,7 @@ describe('Loss is told first', () => {
     expect(lostAt()).toBeLessThan(grantedAt());
   });
 
-  it('where the answer to a re-attach never comes', async () => {
+  it('a holder hears of it where the answer to a re-attach never comes', async () => {
     const { holder, lostAt, grantedAt } = await contended(TICK_MS);
     for (const id of [1, 2, 3]) engine.faults.limitSessions(id, 2 * TICK_MS);
     const lost = engine.faults.loseReplyOfNext(holder.process, 'reattach');

@@ -29,7 +29,7 @@ describe('a wait', () => {
     expect(await rejection(wait.guard(Promise.reject(failure)))).toBe(failure);
   });
 
-  it('that is ended rejects what it guards, and whatever it is given later', async () => {
+  it('rejects what it guards once it is ended, and whatever it is given later', async () => {
     const wait = new Wait();
     const waiting = rejection(wait.guard(never()));
     const reason = new LockTimeoutError('too late');

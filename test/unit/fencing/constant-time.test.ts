@@ -19,7 +19,7 @@ const changed = (signature: Buffer, at: number): Buffer => {
 describe('A signature is compared in constant time', () => {
   beforeEach(() => void jest.clearAllMocks());
 
-  it('by timingSafeEqual over all bytes for HS256, whatever differs; the length is no secret', () => {
+  it('timingSafeEqual compares all bytes for HS256, whatever differs; the length is no secret', () => {
     const secret = crypto.randomBytes(32);
     const keys = new SigningKeys({ issuer: 'me', current: { id: 'h', algorithm: 'HS256', secret } });
     const key = keys.find('h')!;
@@ -31,7 +31,7 @@ describe('A signature is compared in constant time', () => {
     expect(timingSafeEqual).toHaveBeenCalledTimes(4);
   });
 
-  it('by verify of node:crypto for Ed25519, which compares nothing that is secret', () => {
+  it('verify of node:crypto compares for Ed25519, and compares nothing that is secret', () => {
     const { privateKey } = crypto.generateKeyPairSync('ed25519');
     const keys = new SigningKeys({ issuer: 'me', current: { id: 'e', algorithm: 'Ed25519', privateKey } });
     const key = keys.find('e')!;

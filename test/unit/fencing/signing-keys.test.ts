@@ -36,13 +36,13 @@ describe('a key', () => {
     ['bytes without Buffer', new Uint8Array(SECRET)],
     ['a KeyObject', createSecretKey(SECRET)],
     ['a JWK', { kty: 'oct', k: SECRET.toString('base64url'), alg: 'HS256', kid: 'h' }],
-  ])('of HS256 may be %s', (_what, secret) => {
+  ])('may be for HS256 %s', (_what, secret) => {
     const current = { id: 'h', algorithm: 'HS256', secret } as SigningKeysOptions['current'];
     const text = signToken(LOCK, new SigningKeys({ issuer: 'me', current }));
     expect(verifyToken(text, new VerificationKeys([{ id: 'h', algorithm: 'HS256', secret: SECRET }])).token).toBe(5n);
   });
 
-  it('of HS256 may be a text, which stands for its UTF-8 bytes', () => {
+  it('may be for HS256 a text, which stands for its UTF-8 bytes', () => {
     const keys = new SigningKeys({ issuer: 'me', current: { id: 'h', algorithm: 'HS256', secret: TEXT } });
     const bytes = new VerificationKeys([{ id: 'h', algorithm: 'HS256', secret: Buffer.from(TEXT) }]);
     expect(verifyToken(signToken(LOCK, keys), bytes).token).toBe(5n);
@@ -53,7 +53,7 @@ describe('a key', () => {
     ['a KeyObject', privateKey, publicKey],
     ['a JWK', privateJwk, publicJwk],
     ['a JWK that names its algorithm', { ...privateJwk, alg: 'EdDSA' }, { ...publicJwk, alg: 'Ed25519' }],
-  ])('of Ed25519 may be %s', (_what, secretHalf, publicHalf) => {
+  ])('may be for Ed25519 %s', (_what, secretHalf, publicHalf) => {
     const current = { id: 'e', algorithm: 'Ed25519', privateKey: secretHalf } as SigningKeysOptions['current'];
     const signing = new SigningKeys({ issuer: 'me', current });
     const verifying = new VerificationKeys([
@@ -109,7 +109,7 @@ describe('a key', () => {
     ['a public JWK', publicJwk, 'privateKey is a JWK without "d"'],
     ['an RSA key', rsa.privateKey, 'privateKey is a key for rsa'],
     ['nothing', undefined, 'privateKey must be a PEM text, a KeyObject or a JWK'],
-  ])('to sign with is refused: %s', (_what, key, expected) => {
+  ])('is refused, where it is to sign with: %s', (_what, key, expected) => {
     const current = { id: 'k1', algorithm: 'Ed25519', privateKey: key } as SigningKeysOptions['current'];
     const { message } = refusalOf(() => new SigningKeys({ issuer: 'me', current }));
     expect(message).toMatch(/^SigningKeys: key "k1": /);

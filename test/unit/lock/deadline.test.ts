@@ -16,7 +16,7 @@ describe('a deadline', () => {
     expect([deadline.remainingMs(), deadline.elapsedMs()]).toEqual([0, 1_100]);
   });
 
-  it('of 0 ms has passed', () => {
+  it('has passed if it is of 0 ms', () => {
     expect(Deadline.after(new ManualClock(), 0).hasPassed()).toBe(true);
   });
 });

@@ -65,7 +65,7 @@ const EVENTS: [LockEventFacts, object][] = [
 
 describe('JSON', () => {
   it.each(EVENTS)(
-    'of the event %# has its facts, the token in digits, and of an error what anybody may read',
+    'has the facts of the event %#, the token in digits, and of an error what anybody may read',
     (facts, rest) => {
       const text = JSON.stringify(published({ ...facts }));
       const { error, ...all } = JSON.parse(text) as Record<string, unknown>;
@@ -92,7 +92,7 @@ describe('JSON', () => {
   const facts = { key: KEY, state: 'HELD', queueLength: 1, waitEstimateMs: undefined, abandoned: undefined } as const;
   const snapshot = lockSnapshot({ ...facts, holders: [contender], queue: [contender] });
 
-  it('of a snapshot is all of it, the tokens in digits, the dates as ISO text', () => {
+  it('has all of a snapshot, the tokens in digits, the dates as ISO text', () => {
     const shown = {
       nodePath: `${KEY}/lock-1`,
       mode: 'read',
@@ -119,12 +119,12 @@ describe('JSON', () => {
     expect(snapshot).toEqual({ ...facts, holders: [{ ...contender }], queue: [{ ...contender }] });
   });
 
-  it('of a contender with a date that is none does not throw', () => {
+  it('can be made of a contender with a date that is none', () => {
     const odd = contenderSnapshot({ ...contender, since: new Date(NaN) });
     expect(JSON.parse(JSON.stringify(odd))).toMatchObject({ since: null });
   });
 
-  it('of a contender of another make says nothing of its client', () => {
+  it('says nothing of the client of a contender of another make', () => {
     const foreign = contenderSnapshot({ ...contender, client: undefined });
     expect(JSON.parse(JSON.stringify(foreign))).not.toHaveProperty('client');
   });

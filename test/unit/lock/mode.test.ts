@@ -7,7 +7,7 @@ describe('Of the modes,', () => {
     ['write', ['exclusive', 'read', 'write', 'upgradeable']],
     ['upgradeable', ['read', 'upgradeable']],
     ['read', ['read']],
-  ])('who holds %s has the rights of %p', (held, asked) => {
+  ])('whoever holds %s has the rights of %p', (held, asked) => {
     expect(LOCK_MODES.filter((mode) => covers(held, mode)).sort()).toEqual(asked.sort());
   });
 

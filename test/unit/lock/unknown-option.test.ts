@@ -40,19 +40,19 @@ describe('the option that there is not,', () => {
 });
 
 describe('options that the compiler knows nothing of are told the nearest name', () => {
-  it('by the module', () => {
+  it('the module tells it', () => {
     expect(() => resolveOptions(untyped('{"connect":"memory:","sessionTimeout":1000}'))).toThrow(
       /^sessionTimeout: is not an option \(the options are: .*\)\. Did you mean sessionTimeoutMs\?$/,
     );
   });
 
-  it('by a call', () => {
+  it('a call tells it', () => {
     expect(() => checkAcquireOptions(untyped('{"waitMS":5}'))).toThrow(
       /^waitMS: is not an option .*\. Did you mean waitMs\?$/,
     );
   });
 
-  it('by @Locked', () => {
+  it('@Locked tells it', () => {
     const define = (): unknown => {
       class Orders {
         @Locked('/a', untyped<LockedOptions>('{"onbusy":"skip"}'))

@@ -16,7 +16,7 @@ describe("an upgrade's intent", () => {
   });
 
   it.each(['', '{}', '{"readers":"_c_"}', 'null'])(
-    'that was not written yet, or by somebody else, names nobody: %j',
+    'names nobody if it was not written yet, or by somebody else: %j',
     (text) => {
       expect(namesReader(Buffer.from(text), ours('read', 1))).toBe(false);
     },

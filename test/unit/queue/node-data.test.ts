@@ -60,7 +60,7 @@ describe('what others wrote into a node', () => {
     expect(client(`"label":"${'x'.repeat(5_000)}"`)).toEqual({ ...nothing, label: `${'x'.repeat(255)}…` });
   });
 
-  it('in the record of a lock-delay does not stop those who read it', async () => {
+  it('does not stop those who read the record of a lock-delay', async () => {
     const careful = await engine.client('careful', { lockDelayMs: 500, waitMs: 3_000 });
     const records = ['{"nodeName":{"toString":1},"lockDelayMs":5}', '{"nodeName":"x","lockDelayMs":1e999}'];
     for (const text of [...STRANGE.map(([, strange]) => strange), ...records]) {

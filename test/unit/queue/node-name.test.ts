@@ -24,7 +24,7 @@ describe('Among the names in a queue,', () => {
     ['kazoo ReadLock', `${KAZOO_ID}__rlock__0000000004`, 'read', 4, undefined],
     ['zkCli, create -e -s /locks/x/lock-', 'lock-0000000000', 'exclusive', 0, undefined],
     ['a recipe with a name of its own', 'my-lock-2147483646', 'exclusive', 2_147_483_646, undefined],
-  ] as const)('that of %s is understood: %s', (_client, name, mode, sequence, id) => {
+  ] as const)('the name of %s is understood: %s', (_client, name, mode, sequence, id) => {
     expect(parseNodeName(name)).toEqual({ name, mode, sequence, id, ours: false, usesRecord: false });
   });
 
@@ -34,7 +34,7 @@ describe('Among the names in a queue,', () => {
     expect(parseNodeName(name)).toEqual({ name, mode, sequence: 12, id, ours: true, usesRecord: false });
   });
 
-  it('that of an upgradeable contender is a reader for Curator, which looks at the end of the name', () => {
+  it('an upgradeable contender is a reader for Curator, which looks at the end of the name', () => {
     expect(ours('upgradeable', 1)).toMatch(/__READ__\d{10}$/);
     expect(parseNodeName(`${KAZOO_ID}upgr-__READ__0000000001`)?.mode).toBe('read');
   });
@@ -76,7 +76,7 @@ describe('Among the names in a queue,', () => {
     expect(parseNodeName(name)?.sequence).toBe(sequence);
   });
 
-  it('that of an own node is taken for what it was made of, with the number that a server gave it, also past the ceiling', () => {
+  it('an own node is taken for what it was made of, with the number that a server gave it, also past the ceiling', () => {
     const numbers = fc.oneof(
       fc.integer({ min: 0 }),
       fc.integer({ max: -1 }),

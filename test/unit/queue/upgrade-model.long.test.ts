@@ -162,7 +162,7 @@ describe('the model of an upgrade, in every order in which the steps can happen,
     expect(explore(cast, flaw).unsafe).toBeDefined();
   });
 
-  it('without the names, no violation is possible unless a queued writer gives up', () => {
+  it('no violation is possible without the names unless a queued writer gives up', () => {
     expect(
       explore({ readers: 2, writers: 0, upgraders: 1, attempts: 1 }, 'readers do not ask for their names').unsafe,
     ).toBeUndefined();

@@ -45,7 +45,7 @@ describe('A path', () => {
     ['U+FFFF', '/a\uffff'],
     ['an emoji, as all beyond the BMP', '/a🔒'],
     ['half a surrogate pair', '/a\ud83d'],
-  ])('that servers refuse is refused here, before any I/O: %s', (_, path) => {
+  ])('is refused here, before any I/O, if servers refuse it: %s', (_, path) => {
     expect(checkPath(path)).toMatchObject({ code: 'BAD_ARGUMENTS', path });
   });
 
@@ -65,7 +65,7 @@ describe('A path', () => {
     '/\uf900',
     '/\uffef',
     `/${'x'.repeat(10_000)}`,
-  ])('that is %j is accepted', (path) => {
+  ])('is accepted as %j', (path) => {
     expect(checkPath(path)).toBeUndefined();
   });
 
@@ -83,7 +83,7 @@ describe('A path', () => {
     );
   });
 
-  it('of a sequential node may end in a slash, where the server puts the number', () => {
+  it('may end in a slash for a sequential node, where the server puts the number', () => {
     expect(checkPath('/queue/', true)).toBeUndefined();
     expect(checkPath('/', true)).toBeUndefined();
     expect(checkPath('/queue//', true)?.code).toBe('BAD_ARGUMENTS');

@@ -16,7 +16,7 @@ function newKey(passphrase?: string): string {
   return privateKey;
 }
 
-describe('TLS settings are taken that can work:', () => {
+describe('TLS settings that can work', () => {
   const key = newKey();
   const locked = newKey(SECRET);
 
@@ -31,7 +31,7 @@ describe('TLS settings are taken that can work:', () => {
     ['checks of its own', { rejectUnauthorized: false, checkServerIdentity: () => undefined }],
     ['a function, which is asked later', () => ({ ca: '/not/asked/yet' })],
     ['what the environment does not have', { ca: undefined, passphrase: undefined }],
-  ])('%s', (_, settings) => {
+  ])('are taken: %s', (_, settings) => {
     expect(mistakeInTls(settings)).toBeUndefined();
   });
 });

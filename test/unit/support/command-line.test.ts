@@ -28,11 +28,11 @@ describe('the command line', () => {
     ['--seed abc', /--seed takes a whole number from 1 on, not 'abc'/],
     ['--seeds=-5', /--seeds takes a whole number from 1 on, not '-5'/],
     ['--sed 1', /Unknown option '--sed'/],
-  ])('of simulate refuses %s in a line', async (args, pattern) => {
+  ])('refuses for simulate %s in a line', async (args, pattern) => {
     expect(await run('simulate', ...args.split(' '))).toEqual(refusal(pattern));
   });
 
-  it('of simulate: what is right is done', async () => {
+  it('does for simulate what is right', async () => {
     expect(await run('simulate', '--seeds', '2', '--from', '7')).toEqual({
       output: expect.stringMatching(/^2 seeds, \d+ holds, 0 failed/),
       errors: '',
@@ -40,7 +40,7 @@ describe('the command line', () => {
     });
   });
 
-  it('of bench: no benchmark but those there are', async () => {
+  it('knows for bench no benchmark but those there are', async () => {
     const [wrong, help] = await Promise.all([run('bench', 'nosuch'), run('bench', '--help')]);
     expect(wrong).toEqual(refusal(/There is no benchmark 'nosuch'. There are: session, lock/));
     expect(help).toMatchObject({ output: expect.stringContaining('[session|lock|observed]'), code: 0 });
@@ -51,7 +51,7 @@ describe('the command line', () => {
     ['lock --stage three --scenario delayed', /There is no scenario 'delayed'. There are: 200-keys, uncontended, /],
     ['lock --rounds 0', /--rounds takes a whole number from 1 on, not '0'/],
     ['session --rounds 2', /--stage, --scenario and --rounds are for 'lock' alone/],
-  ])('of bench refuses %s in a line', async (args, pattern) => {
+  ])('refuses for bench %s in a line', async (args, pattern) => {
     expect(await run('bench', ...args.split(' '))).toEqual(refusal(pattern));
   });
 });

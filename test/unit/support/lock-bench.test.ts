@@ -62,14 +62,14 @@ describe('the bars of the benchmark of locks', () => {
     ['three-follower', '200-keys', 'cycles_s', 1_200, { curator: 1_000 }],
     ['three-leader', '50-contenders', 'handovers_s', 3_000, { curator: 1_000 }],
     ['three-follower', '50-contenders', 'handovers_s', 3_000, { curator: 1_000 }],
-  ])('at %s, %s, are passed by so many %s, and not by fewer', (stage, scenario, figure, least, others) => {
+  ])('are passed at %s, %s, by so many %s, and not by fewer', (stage, scenario, figure, least, others) => {
     const verdicts = (ours: number) => played(stage, scenario, figure, { ours, ...others }).map(([, said]) => said);
     expect(new Set(verdicts(least))).toEqual(new Set(['met']));
     expect(new Set(verdicts(least - 1))).toEqual(new Set(['not met']));
   });
 
   it.each<StageName>(['three-leader', 'three-follower'])(
-    'at %s are passed by 0.85 of the time of Curator, and not by more',
+    'are passed at %s by 0.85 of the time of Curator, and not by more',
     (stage) => {
       const verdict = (ours: number) => played(stage, 'uncontended', 'acquire_p50_ms', { ours, curator: 100 });
       const bar = `${stage}, uncontended: acquire_p50_ms to curator`;

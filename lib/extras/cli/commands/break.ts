@@ -3,8 +3,8 @@ import { visible } from '../../../lock/visible.js';
 import type { BreakOutcome } from '../../doctor/break-lock.js';
 import type { Call, Command } from '../command.js';
 import { holderLines } from '../contenders.js';
-import { EXIT, STEP_EXIT_TEXTS } from '../exit-codes.js';
-import { askingText, confirmed, notFound, STEP_FLAGS, whyOf, withDoctor } from '../step.js';
+import { STEP_EXIT_TEXTS } from '../exit-codes.js';
+import { askingText, notFound, STEP_FLAGS, stepIn, whyOf } from '../step.js';
 import { spanText } from '../words.js';
 
 const GRACE_MS = 10_000;
@@ -36,19 +36,19 @@ export const breakCommand: Command = {
   run: runBreak,
 };
 
-async function runBreak(call: Call): Promise<number> {
-  const { operands, flags, terminal } = call;
+function runBreak(call: Call): Promise<number> {
+  const { operands, flags } = call;
   const key = operands[0]!;
   const token = flags.token();
   const why = whyOf(call);
   const graceMs = flags.span('grace') ?? GRACE_MS;
-  const isMeant = await confirmed(call, 'Break this lock?', (locks) => holderWith(locks, key, token));
-  if (!isMeant) return EXIT.no;
-  terminal.progress(`waiting up to ${spanText(graceMs)} for the holder to end its work...`);
-  const result = await withDoctor(call, (doctor) => doctor.break(key, { token, ...why, graceMs }));
-  if (terminal.isJson) terminal.printJson(result);
-  else terminal.print(`${visible(key)} is broken: ${OUTCOMES[result.ended]} (${spanText(result.tookMs)})`);
-  return EXIT.done;
+  return stepIn(call, {
+    question: 'Break this lock?',
+    shown: (locks) => holderWith(locks, key, token),
+    meanwhile: `waiting up to ${spanText(graceMs)} for the holder to end its work...`,
+    carryOut: (doctor) => doctor.break(key, { token, ...why, graceMs }),
+    outcome: ({ ended, tookMs }) => `${visible(key)} is broken: ${OUTCOMES[ended]} (${spanText(tookMs)})`,
+  });
 }
 
 /** What the one who is asked must see. Whether the token is still the holder's is for the step itself to say. */

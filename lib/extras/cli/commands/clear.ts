@@ -1,8 +1,8 @@
 import { visible } from '../../../lock/visible.js';
 import type { Call, Command } from '../command.js';
 import { abandonedLines, nameText } from '../contenders.js';
-import { EXIT, STEP_EXIT_TEXTS } from '../exit-codes.js';
-import { askingText, confirmed, notFound, STEP_FLAGS, whyOf, withDoctor } from '../step.js';
+import { STEP_EXIT_TEXTS } from '../exit-codes.js';
+import { askingText, notFound, STEP_FLAGS, stepIn, whyOf } from '../step.js';
 
 export const clear: Command = {
   name: 'clear',
@@ -21,19 +21,19 @@ export const clear: Command = {
   run: runClear,
 };
 
-async function runClear(call: Call): Promise<number> {
-  const { operands, flags, terminal } = call;
+function runClear(call: Call): Promise<number> {
+  const { operands, flags } = call;
   const key = operands[0]!;
   const token = flags.token();
   const why = whyOf(call);
-  const isMeant = await confirmed(call, 'Is what it left repaired, and may the key be opened?', async (locks) => {
-    const { abandoned } = await locks.inspect(key);
-    if (abandoned === undefined) throw notFound(key, 'no holder that vanished is known');
-    return [`This would forget who vanished inside ${visible(key)}`, ...abandonedLines(abandoned)];
+  return stepIn(call, {
+    question: 'Is what it left repaired, and may the key be opened?',
+    shown: async (locks) => {
+      const { abandoned } = await locks.inspect(key);
+      if (abandoned === undefined) throw notFound(key, 'no holder that vanished is known');
+      return [`This would forget who vanished inside ${visible(key)}`, ...abandonedLines(abandoned)];
+    },
+    carryOut: (doctor) => doctor.clear(key, { token, ...why }),
+    outcome: ({ abandoned }) => `${visible(key)} is open: ${nameText(abandoned) ?? 'its holder'} is forgotten`,
   });
-  if (!isMeant) return EXIT.no;
-  const result = await withDoctor(call, (doctor) => doctor.clear(key, { token, ...why }));
-  if (terminal.isJson) terminal.printJson(result);
-  else terminal.print(`${visible(key)} is open: ${nameText(result.abandoned) ?? 'its holder'} is forgotten`);
-  return EXIT.done;
 }

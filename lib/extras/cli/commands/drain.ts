@@ -1,7 +1,7 @@
 import { visible } from '../../../lock/visible.js';
 import type { Call, Command } from '../command.js';
-import { EXIT, STEP_EXIT_TEXTS } from '../exit-codes.js';
-import { askingText, confirmed, STEP_FLAGS, whyOf, withDoctor } from '../step.js';
+import { STEP_EXIT_TEXTS } from '../exit-codes.js';
+import { askingText, STEP_FLAGS, stepIn, whyOf } from '../step.js';
 import { countText } from '../words.js';
 import { snapshotLines } from './show.js';
 
@@ -26,18 +26,16 @@ export const drain: Command = {
   run: runDrain,
 };
 
-async function runDrain(call: Call): Promise<number> {
+function runDrain(call: Call): Promise<number> {
   const { operands, flags, terminal } = call;
   const key = operands[0]!;
   const why = whyOf(call);
   const graceMs = flags.span('grace') ?? GRACE_MS;
-  const isMeant = await confirmed(call, 'End all these waits?', async (locks) => {
-    return snapshotLines(await locks.inspect(key), terminal.width, MAX_SHOWN);
+  return stepIn(call, {
+    question: 'End all these waits?',
+    shown: async (locks) => snapshotLines(await locks.inspect(key), terminal.width, MAX_SHOWN),
+    meanwhile: `telling those that wait for ${visible(key)}...`,
+    carryOut: (doctor) => doctor.drain(key, { ...why, graceMs }),
+    outcome: ({ removed }) => `${visible(key)} is drained: ${countText(removed, 'wait')} ended`,
   });
-  if (!isMeant) return EXIT.no;
-  terminal.progress(`telling those that wait for ${visible(key)}...`);
-  const result = await withDoctor(call, (doctor) => doctor.drain(key, { ...why, graceMs }));
-  if (terminal.isJson) terminal.printJson(result);
-  else terminal.print(`${visible(key)} is drained: ${countText(result.removed, 'wait')} ended`);
-  return EXIT.done;
 }

@@ -1,32 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import { claimWith } from '../../../../lib/fencing/sql/claim-with.js';
 import { claimPromises } from '../../../support/fencing/sql/claim-promises.js';
-import { addEntry, entriesOf, markOf, RESOURCE } from '../../../support/fencing/sql/writer.js';
+import { addEntry, entriesOf, markOf } from '../../../support/fencing/sql/writer.js';
 import { codeOf } from '../../../support/fencing/tokens.js';
 import { telling } from '../../../support/telling.js';
 
 describe('claimWith in MariaDB', () => {
   const stage = claimPromises('mysql');
-
-  it('says so when it is run outside of a transaction: the row would be locked no longer than the claim', async () => {
-    const connection = await stage().connect();
-    const outside = claimWith((sql, params) => connection.run(sql, params), RESOURCE, 5n, { dialect: 'mysql' });
-    await expect(outside).rejects.toEqual(telling('ran outside of a transaction'));
-  });
-
-  it('keeps the mark of a commit over a crash of the server, and takes back that of a claim without one', async () => {
-    const { world, connect } = stage();
-    const first = await connect();
-    expect(await addEntry(first, 5n, 'first')).toBe('accepted');
-    await first.begin();
-    await claimWith((sql, params) => first.run(sql, params), RESOURCE, 7n, { dialect: 'mysql' });
-    await world.crash?.();
-    const after = await connect();
-    expect(await markOf(after)).toBe('5');
-    expect(await addEntry(after, 4n, 'stale')).toBe('STALE_FENCING_TOKEN');
-    expect(await addEntry(after, 6n, 'second')).toBe('accepted');
-    expect(await entriesOf(after)).toEqual(['first', 'second']);
-  });
 
   it('refuses a name that its index would cut off or take for another', async () => {
     const connection = await stage().connect();

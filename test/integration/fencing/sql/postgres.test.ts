@@ -4,39 +4,18 @@ import { PostgresFence } from '../../../../lib/fencing/postgres/postgres-fence.j
 import { claimWith } from '../../../../lib/fencing/sql/claim-with.js';
 import { fenceStatement } from '../../../../lib/fencing/sql/fence-statement.js';
 import { claimPromises } from '../../../support/fencing/sql/claim-promises.js';
-import { addEntry, entriesOf, markOf, RESOURCE } from '../../../support/fencing/sql/writer.js';
+import { addEntry, markOf, RESOURCE } from '../../../support/fencing/sql/writer.js';
 import { codeOf } from '../../../support/fencing/tokens.js';
-import { telling } from '../../../support/telling.js';
 import pg from 'pg';
 
 describe('claimWith in PostgreSQL', () => {
   const stage = claimPromises('postgres');
-
-  it('says so when it is run outside of a transaction: the row would be locked no longer than the claim', async () => {
-    const connection = await stage().connect();
-    const outside = claimWith((sql, params) => connection.run(sql, params), RESOURCE, 5n);
-    await expect(outside).rejects.toEqual(telling('ran outside of a transaction'));
-  });
 
   it('works behind a savepoint, and inside of one', async () => {
     const connection = await stage().connect();
     const withSavepoint = { beforeClaim: () => connection.run('SAVEPOINT mine') };
     expect(await addEntry(connection, 5n, 'first', withSavepoint)).toBe('accepted');
     expect(await addEntry(connection, 4n, 'stale', withSavepoint)).toBe('STALE_FENCING_TOKEN');
-  });
-
-  it('keeps the mark of a commit over a crash of the server, and takes back that of a claim without one', async () => {
-    const { world, connect } = stage();
-    const first = await connect();
-    expect(await addEntry(first, 5n, 'first')).toBe('accepted');
-    await first.begin();
-    await claimWith((sql, params) => first.run(sql, params), RESOURCE, 7n);
-    await world.crash?.();
-    const after = await connect();
-    expect(await markOf(after)).toBe('5');
-    expect(await addEntry(after, 4n, 'stale')).toBe('STALE_FENCING_TOKEN');
-    expect(await addEntry(after, 6n, 'second')).toBe('accepted');
-    expect(await entriesOf(after)).toEqual(['first', 'second']);
   });
 
   it('finds a mark by its bytes, in an order that no newer library of the system changes', async () => {

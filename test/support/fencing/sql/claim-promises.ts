@@ -153,6 +153,28 @@ export function claimPromises(dialect: SqlPlace['dialect'], sqliteJournal?: stri
     });
   });
 
+  // SQLite is no server.
+  if (dialect !== 'sqlite')
+    describe('claims at a server', () => {
+      it('says so when it is run outside of a transaction: the row would be locked no longer than the claim', async () => {
+        const outside = claimWith((sql, params) => one.run(sql, params), RESOURCE, 5n, { dialect });
+        await expect(outside).rejects.toEqual(telling('ran outside of a transaction'));
+      });
+
+      it('keeps the mark of a commit over a crash, and takes back that of a claim without one', async () => {
+        if (world.crash === undefined) throw new Error('This server cannot crash.');
+        expect(await addEntry(one, 5n, 'first')).toBe('accepted');
+        await one.begin();
+        await claimWith((sql, params) => one.run(sql, params), RESOURCE, 7n, { dialect });
+        await world.crash();
+        const after = await connect();
+        expect(await markOf(after)).toBe('5');
+        expect(await addEntry(after, 4n, 'stale')).toBe(STALE);
+        expect(await addEntry(after, 6n, 'second')).toBe('accepted');
+        expect(await entriesOf(after)).toEqual(['first', 'second']);
+      });
+    });
+
   describe.each(LEVELS[dialect])('of two writers under %s,', (level) => {
     it('refuses the one that was paused before its claim, though its transaction had begun and read', async () => {
       const [older, newer] = [await connect(), await connect()];

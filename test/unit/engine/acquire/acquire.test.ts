@@ -69,7 +69,7 @@ async function waitingBehindOne() {
 }
 
 describe('an acquire whose heartbeat is refused', () => {
-  it('for a while, for no fault of the caller, goes on', async () => {
+  it('goes on where that is for a while, for no fault of the caller', async () => {
     const { session, engine } = given();
     let asked = 0;
     session.proveLife = async () => {
@@ -85,7 +85,7 @@ describe('an acquire whose heartbeat is refused', () => {
 });
 
 describe('an acquire never resolves with a lock that is not held', () => {
-  it('when the proof of life is as good as used up by the time it is looked at', async () => {
+  it('looks again when the proof of life is as good as used up by the time it is looked at', async () => {
     const { session, engine } = given();
     let proofs = 0;
     session.proveLife = async () => {
@@ -98,7 +98,7 @@ describe('an acquire never resolves with a lock that is not held', () => {
     expect(handle.remainingMs()).toBeGreaterThan(2_000);
   });
 
-  it('when its node is removed between its turn and the proof of life: it queues again', async () => {
+  it('queues again when its node is removed between its turn and the proof of life', async () => {
     const { session, engine, waiting, own, obstacle } = await waitingBehindOne();
     session.proveLife = async () => {
       session.certainUntilMs = session.clock.now() + 3_000;
@@ -111,7 +111,7 @@ describe('an acquire never resolves with a lock that is not held', () => {
     expect([hold.isHeld(), events]).toEqual([true, ['requeued', 'acquired']]);
   });
 
-  it('when it is lost in the turn of the event loop in which it began, of which nobody has heard: it queues again', async () => {
+  it('queues again when it is lost in the turn of the event loop in which it began, of which nobody has heard', async () => {
     const { session, engine, waiting, own, obstacle } = await waitingBehindOne();
     session.certainUntilMs = Number.MAX_SAFE_INTEGER;
     const events: string[] = [];
@@ -123,7 +123,7 @@ describe('an acquire never resolves with a lock that is not held', () => {
     expect(events).toEqual(['acquired', 'lost: removed', 'requeued: lost', 'acquired']);
   });
 
-  it('when its time ends in such a turn: it is told so', async () => {
+  it('is told that its time has ended, when it ends in such a turn', async () => {
     const { session, waiting, own, obstacle } = await waitingBehindOne();
     session.certainUntilMs = Number.MAX_SAFE_INTEGER;
     obstacle.onWatchEvent({ type: 'deleted', path: 'ahead' });
@@ -257,7 +257,7 @@ describe('certainty that a server with narrower bounds has cut short', () => {
 });
 
 describe('whenSure()', () => {
-  it('of a lock that was released meanwhile ends, whatever the session does', async () => {
+  it('ends where the lock was released meanwhile, whatever the session does', async () => {
     const { session, engine } = given();
     session.certainUntilMs = Number.MAX_SAFE_INTEGER;
     const { handle: lock } = await acquireLock(engine, KEY);

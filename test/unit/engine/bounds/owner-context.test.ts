@@ -197,13 +197,13 @@ describe('a call inside its own lock', () => {
     },
   );
 
-  it('that forbids to share is refused rather than hang', async () => {
+  it('is refused rather than hang where it forbids to share', async () => {
     const error = await inside('exclusive', () => rejection(one.locks.acquire(KEY, { reentrant: false })));
     expect(error).toBeInstanceOf(LockConfigurationError);
     expect(error.details).toContain('reentrant: false');
   });
 
-  it('after an upgrade may write', async () => {
+  it('may write after an upgrade', async () => {
     await inside('upgradeable', async () => {
       const lock = await one.locks.acquire(KEY, { mode: 'read' });
       await lock.upgrade();
@@ -243,7 +243,7 @@ describe('a call inside its own lock', () => {
     expect(engine.queue(KEY)).toEqual([]);
   });
 
-  it('while the link is down waits for proof, and for no longer than it would for the lock', async () => {
+  it('waits for proof while the link is down, and for no longer than it would for the lock', async () => {
     await inside('exclusive', async () => {
       engine.faults.refuse(one.process);
       await one.sleep(50);

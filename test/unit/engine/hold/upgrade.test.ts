@@ -66,7 +66,7 @@ describe('upgrade()', () => {
     },
   );
 
-  it('that times out leaves the upgradeable hold, and no intent', async () => {
+  it('leaves the upgradeable hold, and no intent, when it times out', async () => {
     const upgrader = await engine.settle(one.locks.acquire(KEY, { mode: 'upgradeable' }));
     await engine.settle(other.locks.acquire(KEY, { mode: 'read' }));
     expect(await engine.failure(upgrader.upgrade({ waitMs: 50 }))).toBeInstanceOf(LockTimeoutError);
@@ -74,7 +74,7 @@ describe('upgrade()', () => {
     expect([upgrader.isHeld(), upgrader.mode, engine.queue(KEY).length]).toEqual([true, 'upgradeable', 2]);
   });
 
-  it('that times out without a link leaves no intent for longer than its lock, which is lost meanwhile', async () => {
+  it('leaves no intent for longer than its lock, which is lost meanwhile, when it times out without a link', async () => {
     const upgrader = await engine.settle(one.locks.acquire(KEY, { mode: 'upgradeable', leaseMs: 1_000 }));
     const reader = await engine.settle(other.locks.acquire(KEY, { mode: 'read' }));
     const failed = rejection(upgrader.upgrade({ waitMs: 500 }));
@@ -91,7 +91,7 @@ describe('upgrade()', () => {
     await engine.settle(reader.release());
   });
 
-  it('that is aborted leaves the upgradeable hold, and no intent', async () => {
+  it('leaves the upgradeable hold, and no intent, when it is aborted', async () => {
     const upgrader = await engine.settle(one.locks.acquire(KEY, { mode: 'upgradeable' }));
     await engine.settle(other.locks.acquire(KEY, { mode: 'read' }));
     const abort = new AbortController();
@@ -125,7 +125,7 @@ describe('upgrade()', () => {
     expect(engine.queue(KEY)).toEqual([]);
   });
 
-  it('whose upgradeable node an operator removes is lost, and its intent does not block the key', async () => {
+  it('is lost when an operator removes its upgradeable node, and its intent does not block the key', async () => {
     const upgrader = await engine.settle(one.locks.acquire(KEY, { mode: 'upgradeable' }));
     await engine.settle(upgrader.upgrade());
     await engine.runFor(1_000);
@@ -135,7 +135,7 @@ describe('upgrade()', () => {
     await engine.settle(other.locks.acquire(KEY, { waitMs: 100 }));
   });
 
-  it('whose intent an operator removes before the readers are named in it places another one', async () => {
+  it('places another intent when an operator removes it before the readers are named in it', async () => {
     const upgrader = await engine.settle(one.locks.acquire(KEY, { mode: 'upgradeable' }));
     const reader = await engine.settle(other.locks.acquire(KEY, { mode: 'read' }));
     const batch = one.session.batch.bind(one.session);
@@ -194,13 +194,13 @@ describe('upgrade()', () => {
     expect([loss.hasHappened, upgrader.mode, engine.queue(KEY).length]).toEqual([true, 'write', 2]);
   });
 
-  it.each(['exclusive', 'write'] as const)('of %s does nothing', async (mode) => {
+  it.each(['exclusive', 'write'] as const)('does nothing for %s', async (mode) => {
     const lock = await engine.settle(one.locks.acquire(KEY, { mode }));
     await engine.settle(lock.upgrade());
     expect([lock.mode, engine.queue(KEY).length]).toEqual([mode, 1]);
   });
 
-  it('of read is refused, with what to do instead', async () => {
+  it('is refused for read, with what to do instead', async () => {
     const lock = await engine.settle(one.locks.acquire(KEY, { mode: 'read' }));
     const error = await engine.failure(lock.upgrade());
     expect(error).toBeInstanceOf(LockConfigurationError);

@@ -116,7 +116,7 @@ describe('watch()', () => {
     expect(log.ended).toBe('completed');
   });
 
-  it('that was asked for before the close completes for whoever subscribes during it, or after it', async () => {
+  it('completes for whoever subscribes during the close or after it, if it was asked for before', async () => {
     const stream = watching.locks.watch(KEY);
     const ends: string[] = [];
     await engine.settle(watching.locks.acquire(KEY));

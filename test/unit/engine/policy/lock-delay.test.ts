@@ -49,7 +49,7 @@ describe('a lock-delay', () => {
     },
   );
 
-  it.each<LockMode>(['read', 'upgradeable'])('also holds back the next one when it asks for %s', async (mode) => {
+  it.each<LockMode>(['read', 'upgradeable'])('holds back the next one when it asks for %s, too', async (mode) => {
     await vanish('exclusive');
     expect(await waitOf(mode)).toBeGreaterThanOrEqual(DELAY_MS);
     expect(await waitOf(mode)).toBeLessThan(100);
@@ -259,7 +259,7 @@ describe('a lock-delay', () => {
   });
 
   it.each<LockMode>(['exclusive', 'read'])(
-    'that a holder in mode %s cannot write down is an error that says so',
+    'is an error that says so where a holder in mode %s cannot write it down',
     async (mode) => {
       const readCreateDelete = 1 | 4 | 8;
       const acl = [{ permissions: readCreateDelete, scheme: 'world', id: 'anyone' }];

@@ -80,14 +80,14 @@ describe('After a holder that vanished inside,', () => {
     expect((await acquire(other, { onAbandoned: 'enter' })).abandoned).toBeUndefined();
   });
 
-  it('nor where a stranger wrote to the node of the key meanwhile', async () => {
+  it('nobody is told where a stranger wrote to the node of the key meanwhile', async () => {
     const lock = await acquire(one, { onAbandoned: 'hold' });
     await engine.settle(replyTo(other.session, set(KEY, Buffer.from(await recorded()))));
     await engine.settle(lock.release());
     expect(await recorded()).toBe('');
   });
 
-  it('nor where its release was cut off, and its session ended before the link was back', async () => {
+  it('nobody is told where its release was cut off, and its session ended before the link was back', async () => {
     const lock = await acquire(one, { onAbandoned: 'hold' });
     engine.faults.refuse(one.process);
     await engine.runFor(50);
@@ -101,7 +101,7 @@ describe('After a holder that vanished inside,', () => {
     expect(await recorded()).toBe('');
   });
 
-  it("with 'hold' the key is closed to all, also to those that only try or ask for nothing, and nothing is written", async () => {
+  it("all are kept out with 'hold', also those that only try or ask for nothing, and nothing is written", async () => {
     await vanish({ onAbandoned: 'hold', label: 'the first' }, 'half way');
     for (const options of [{}, { mode: 'read' }, { onAbandoned: 'enter' }, { waitMs: 0 }] as const) {
       const error = await engine.failure(other.locks.acquire(KEY, options));
@@ -120,14 +120,14 @@ describe('After a holder that vanished inside,', () => {
     expect(engine.queue(KEY)).toEqual([]);
   });
 
-  it("with 'hold' of its own a call is refused whatever the holder asked for", async () => {
+  it("a call with 'hold' of its own is refused whatever the holder asked for", async () => {
     await vanish({ onAbandoned: 'enter' });
     expect(await engine.failure(other.locks.acquire(KEY, { onAbandoned: 'hold' }))).toBeInstanceOf(LockAbandonedError);
     expect((await acquire(other, { onAbandoned: 'enter' })).abandoned).toBeDefined();
   });
 
   it.each<AbandonedPolicy>(['recover', 'enter'])(
-    "with 'recover' the next one repairs first, once, where the holder asked for '%s'",
+    "the next one with 'recover' repairs first, once, where the holder asked for '%s'",
     async (policy) => {
       await vanish({ onAbandoned: policy, ...(policy === 'recover' ? { recover: () => undefined } : {}) }, 7);
       const order: string[] = [];
@@ -145,7 +145,7 @@ describe('After a holder that vanished inside,', () => {
     },
   );
 
-  it("with 'recover' a call that cannot recover is refused, whatever it asks for", async () => {
+  it("a call that asks for 'recover' and cannot recover is refused, whatever the holder asks for", async () => {
     await vanish({ onAbandoned: 'recover', recover: () => undefined });
     for (const options of [{}, { onAbandoned: 'enter' }, { mode: 'read' }] as const) {
       const error = await engine.failure(other.locks.acquire(KEY, options));
@@ -248,7 +248,7 @@ describe('After a holder that vanished inside,', () => {
     expect(await recorded()).toContain('the next');
   });
 
-  it('and after another one that vanished before it had recovered, the next is told of both, though the answer to its entry is lost', async () => {
+  it('the next is told of both, if another one vanished before it had recovered, though the answer to its entry is lost', async () => {
     const first = await vanish({ onAbandoned: 'enter' });
     const second = await vanish({ onAbandoned: 'enter' });
     engine.faults.loseReplyOfNext(other.process, 'multi');

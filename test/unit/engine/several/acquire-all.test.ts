@@ -174,7 +174,7 @@ describe('acquireAll()', () => {
     expect(kept).toEqual([false, true, false]);
   });
 
-  it('from both sides, in opposite orders, does not wait in a circle', async () => {
+  it('does not wait in a circle when called from both sides, in opposite orders', async () => {
     const rounds = async (client: Client, keys: string[]): Promise<number> => {
       for (let round = 0; round < 20; round += 1) {
         const all = await client.locks.acquireAll(keys, { waitMs: 5_000 });

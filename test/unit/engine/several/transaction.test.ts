@@ -50,7 +50,7 @@ describe('transaction()', () => {
     expect(new Set(handles).size).toBe(1);
   });
 
-  it('that asks for several at the same time gives way to another that does so in the other order', async () => {
+  it('gives way, where it asks for several at the same time, to another that does so in the other order', async () => {
     const both = (client: Client, keys: readonly string[]): Promise<number> =>
       client.locks.transaction(async (tx) => {
         const locks = await Promise.all(keys.map((key) => tx.lock(key)));
@@ -102,7 +102,7 @@ describe('transaction()', () => {
     expect(engine.queue('/l/a')).toEqual([]);
   });
 
-  it('that has ended acquires no more locks, nor keeps one that came too late', async () => {
+  it('acquires no more locks once it has ended, nor keeps one that came too late', async () => {
     const busy = await engine.settle(other.locks.acquire('/l/b'));
     let kept!: LockTransaction;
     let late!: Promise<Error>;
@@ -142,7 +142,7 @@ describe('transaction()', () => {
     }
   });
 
-  it('whose lock is lost waits for no other one', async () => {
+  it('waits for no other lock once one is lost', async () => {
     await engine.settle(other.locks.acquire('/l/busy'));
     const work = rejection(
       one.locks.transaction(async (tx) => {
@@ -160,7 +160,7 @@ describe('transaction()', () => {
     expect(engine.queue('/l/busy').length).toBe(1);
   });
 
-  it('whose lock is lost tells so on its signal, acquires no more, and does not succeed', async () => {
+  it('tells of a lost lock on its signal, acquires no more, and does not succeed', async () => {
     const told: unknown[] = [];
     const work = rejection(
       one.locks.transaction(async (tx) => {

@@ -17,7 +17,7 @@ describe('parents', () => {
     ]);
   });
 
-  it('of a key with a record stay, as one below them is made to stay, once', () => {
+  it('stay where the key has a record, as one below them is made to stay, once', () => {
     const parents = new Parents();
     parents.seen('/locks/a', false);
     expect(made(parents, '/locks/a', true)).toEqual(['persistent /locks/a/~record']);
@@ -31,14 +31,14 @@ describe('parents', () => {
     ]);
   });
 
-  it('that were seen are not made again, for this key and its neighbours', () => {
+  it('are not made again once they were seen, for this key and its neighbours', () => {
     const parents = new Parents();
     parents.seen('/locks/orders/42', false);
     expect(made(parents, '/locks/orders/42')).toEqual([]);
     expect(made(parents, '/locks/orders/43')).toEqual(['container /locks/orders/43']);
   });
 
-  it('that vanished are made again, all of the way', () => {
+  it('are made again if they vanished, all of the way', () => {
     const parents = new Parents();
     parents.seen('/locks/orders/42', false);
     parents.vanished('/locks/orders/42');

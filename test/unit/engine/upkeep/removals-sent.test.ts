@@ -7,7 +7,7 @@ import { useEngine } from '../support/use-engine.js';
 
 const KEY = '/locks/a';
 
-describe('what is sent leaves before', () => {
+describe('what is sent', () => {
   const { engine, one } = useEngine('one');
   /** What was released by the time the session was last told to let all of it leave. */
   let left: number;
@@ -21,14 +21,14 @@ describe('what is sent leaves before', () => {
     };
   });
 
-  it('withLock resolves, or rejects with the error of its work', async () => {
+  it('leaves before withLock resolves, or rejects with the error of its work', async () => {
     const done = one.locks.withLock(KEY, () => 'done').then(() => left);
     expect(await engine.settle(done)).toBe(1);
     const failed = rejection(one.locks.withLock(KEY, () => Promise.reject(new Error('own')))).then(() => left);
     expect(await engine.settle(failed)).toBe(2);
   });
 
-  it('withLock resolves, also behind a wait where the session has no transactions to leave a mark in', async () => {
+  it('leaves before withLock resolves, also behind a wait where the session has no transactions to leave a mark in', async () => {
     const held = await engine.settle(one.locks.acquire(KEY));
     const plain = await engine.client('plain', {}, { isPlain: true });
     const { session } = plain;
@@ -55,7 +55,7 @@ describe('what is sent leaves before', () => {
     ['was aborted', (abort: AbortController) => abort.abort()],
     ['timed out', () => undefined],
     ['the closing ends', () => one.locks.refuseNewRequests()],
-  ])('acquireAll that %s is told of, for what it had', async (_why, end) => {
+  ])('leaves before acquireAll that %s is told of, for what it had', async (_why, end) => {
     const other = await engine.client('other');
     await engine.settle(other.locks.acquire('/locks/z'));
     const abort = new AbortController();
@@ -66,7 +66,7 @@ describe('what is sent leaves before', () => {
     expect(await engine.settle(ended)).toEqual([1, 1]);
   });
 
-  it('a wait in vain is told of', async () => {
+  it('leaves before a wait in vain is told of', async () => {
     await engine.settle(one.locks.acquire(KEY));
     const other = await engine.client('other');
     let queueAtFlush: number | undefined;

@@ -43,7 +43,7 @@ describe('A command under a lock', () => {
   it.each([
     ['is over by the clock, though no timer has told of it yet', false, 121],
     ['is held to the end', true, 0],
-  ])('whose lock %s', async (_what, isHeld, expected) => {
+  ])('ends where its lock %s', async (_what, isHeld, expected) => {
     expect(await codeOf(['true'], isHeld)).toBe(expected);
   });
 
@@ -59,7 +59,7 @@ describe('A command under a lock', () => {
     ['there is none', 127, 'there is no such program', ['no-such-program'], 'no-such-program'],
     ['it is not executable', 126, 'it is not executable', ['/etc/passwd'], '/etc/passwd'],
   ])(
-    'that cannot be started, because %s, ends as in a shell, and says why',
+    'ends as in a shell where it cannot be started, because %s, and says why',
     async (_why, code, text, words, script) => {
       expect(await codeOf(words)).toBe(code);
       expect(codesOfShells(script)).toEqual([code, code]);

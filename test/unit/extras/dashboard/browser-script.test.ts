@@ -52,7 +52,7 @@ describe('The script of the dashboard', () => {
     expect(typeErrors(`document.querySelectr('a');`)).toEqual([expect.stringContaining('querySelectr')]);
   }, 60_000);
 
-  it('and its style sheet ask no other server for anything, and make no code of texts', () => {
+  it('asks no other server for anything, as its style sheet does not, and makes no code of texts', () => {
     expect(SCRIPT + STYLE).not.toMatch(/https?:|\/\/\w|@import|url\(|innerHTML|eval|document\.write/);
   });
 });

@@ -80,7 +80,7 @@ describe('The search', () => {
     ['free', 'c'],
     ['zebra gone', ''],
     ['  ', 'bca'],
-  ])('for %j finds %j', (text, found) => {
+  ])('finds for %j: %j', (text, found) => {
     expect(keys(new URLSearchParams({ q: text }).toString())).toBe(found);
   });
 

@@ -20,20 +20,20 @@ describe('What people read', () => {
     [3_599_999, '59 min 59 s'],
     [3_660_000, '1 h 01 min'],
     [90_000_000, '1 d 01 h'],
-  ])('of %d milliseconds is %s', (ms, text) => {
+  ])('shows %d milliseconds as %s', (ms, text) => {
     expect(shownDuration(ms)).toBe(text);
   });
 
-  it('of counts has groups of three, and the right noun', () => {
+  it('shows counts in groups of three, and with the right noun', () => {
     expect([0, 999, 1_000, 1_234_567].map(shownCount)).toEqual(['0', '999', '1\u00a0000', '1\u00a0234\u00a0567']);
     expect([plural(1, 'lock', 'locks'), plural(2, 'lock', 'locks')]).toEqual(['1 lock', '2 locks']);
   });
 
-  it('of dates is in the time zone of logs', () => {
+  it('shows dates in the time zone of logs', () => {
     expect(shownDate(new Date('2027-01-02T03:04:05.678Z'))).toBe('2027-01-02 03:04:05 UTC');
   });
 
-  it('of contenders that say nothing of themselves is that', () => {
+  it('shows contenders that say nothing of themselves as that', () => {
     expect([labelOf(undefined), placeOf(undefined)]).toEqual(['without a label', 'unknown process']);
     expect(placeOf({ host: 'a' })).toBe('a');
     expect(placeOf({ host: 'a', pid: 7 })).toBe('a:7');

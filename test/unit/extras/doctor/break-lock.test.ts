@@ -118,9 +118,9 @@ describe('break', () => {
   });
 
   it.each([
-    ['that fails while it puts right what is half done, tells of that', 500, new Error('cannot undo'), 'in order'],
-    ['that goes on behind the grace, tells that it was late', GRACE_MS + 500, undefined, 'removed by force'],
-  ])('of work %s', async (_what, goesOnMs, failure, ended) => {
+    ['fails while it puts right what is half done', 500, new Error('cannot undo'), 'in order'],
+    ['goes on behind the grace', GRACE_MS + 500, undefined, 'removed by force'],
+  ])('tells of work that %s', async (_what, goesOnMs, failure, ended) => {
     const work = one.locks.withLock(KEY, async (lock) => {
       await new Promise((resolve) => lock.signal.addEventListener('abort', resolve));
       await one.sleep(goesOnMs);
@@ -134,7 +134,7 @@ describe('break', () => {
     expect(one.events.filter(({ type }) => type === 'late-result')).toMatchObject([{ error: failure }]);
   });
 
-  it('of the first 250 ms of a hold is told when these are over', async () => {
+  it('is told, in the first 250 ms of a hold, when these are over', async () => {
     const lock = await hold();
     const broken = breakIt(lock);
     await engine.runUntil(() => !lock.isHeld(), WATCHED_AFTER_MS + 50);
@@ -143,7 +143,7 @@ describe('break', () => {
     expect(await engine.settle(broken)).toMatchObject({ ended: 'in order' });
   });
 
-  it('while the link of the holder is down is told when it is back', async () => {
+  it('is told, while the link of the holder is down, when it is back', async () => {
     const lock = await hold();
     await engine.runFor(WATCHED_AFTER_MS);
     engine.faults.refuse(one.process);
@@ -159,7 +159,7 @@ describe('break', () => {
     expect(await engine.settle(broken)).toMatchObject({ ended: 'in order' });
   });
 
-  it('whose link goes right after it was told removes the node by force, and leaves no leftover', async () => {
+  it('removes the node by force where the link goes right after it was told, and leaves no leftover', async () => {
     const lock = await hold();
     await engine.runFor(WATCHED_AFTER_MS);
     const broken = breakIt(lock);
@@ -173,7 +173,7 @@ describe('break', () => {
     await engine.settle(lock.release());
   });
 
-  it('of an upgraded lock takes both of its nodes, in order and by force', async () => {
+  it('takes both nodes of an upgraded lock, in order and by force', async () => {
     for (const [ends, ended] of [
       [true, 'in order'],
       [false, 'removed by force'],
@@ -191,7 +191,7 @@ describe('break', () => {
     }
   });
 
-  it('of a reader leaves the other readers alone', async () => {
+  it('leaves the other readers alone where it breaks one', async () => {
     const reader = await hold('read');
     const beside = await engine.settle(other.locks.acquire(KEY, { mode: 'read' }));
     await engine.runFor(WATCHED_AFTER_MS);
@@ -203,7 +203,7 @@ describe('break', () => {
     await engine.settle(beside.release());
   });
 
-  it('of a lock that was re-entered waits for the outermost call', async () => {
+  it('waits for the outermost call where a lock was re-entered', async () => {
     const steps: string[] = [];
     let token = 0n;
     const outer = one.locks.withLock(KEY, async (lock) => {
@@ -239,7 +239,7 @@ describe('break', () => {
     expect(inside).toBeInstanceOf(LockBrokenError);
   });
 
-  it('of one of several locks tells all, and keeps all closed until they are released', async () => {
+  it('tells all where it breaks one of several locks, and keeps all closed until they are released', async () => {
     const multi = await engine.settle(one.locks.acquireAll(['/locks/b', KEY]));
     await engine.runFor(WATCHED_AFTER_MS);
     const beside = other.locks.acquire('/locks/b');
@@ -255,7 +255,7 @@ describe('break', () => {
     await leave(beside);
   });
 
-  it('of a lock of a transaction keeps all of its locks until its work has ended', async () => {
+  it('keeps all locks of a transaction until its work has ended', async () => {
     let token = 0n;
     const steps: string[] = [];
     const transaction = one.locks.transaction(async (tx) => {
@@ -277,7 +277,7 @@ describe('break', () => {
     expect(steps).toEqual(['work ends', 'beside enters']);
   });
 
-  it('with the token of another holder is refused, names the one there is, and writes nothing', async () => {
+  it('is refused with the token of another holder, names the one there is, and writes nothing', async () => {
     const before = await hold();
     await engine.settle(before.release());
     const lock = await hold();
@@ -320,7 +320,7 @@ describe('break', () => {
     },
   );
 
-  it('whose answers are lost is carried out once', async () => {
+  it('is carried out once where its answers are lost', async () => {
     const lock = await hold();
     await engine.runFor(WATCHED_AFTER_MS);
     engine.faults.loseReplyOfNext(operator.process, 'set');

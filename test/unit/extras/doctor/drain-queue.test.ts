@@ -124,7 +124,7 @@ describe('drain', () => {
   });
 
   it.each(['create', 'multi', 'set', 'delete'] as const)(
-    'whose answer to a %s is lost is carried out once, with the same end',
+    'is carried out once where its answer to a %s is lost, with the same end',
     async (kind) => {
       const lock = await hold();
       const waiting = await wait([other, 'exclusive'], [third, 'exclusive'], [one, 'read']);

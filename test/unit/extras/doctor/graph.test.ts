@@ -101,7 +101,7 @@ describe('The graph of who waits for whom', () => {
     expect(graph.nodes.filter(({ kind }) => kind === 'owner')).toHaveLength(3);
   });
 
-  it('of a queue of 20 000 in a knot is no matter of minutes, nor of a deep stack', () => {
+  it('takes no minutes for a queue of 20 000 in a knot, nor a deep stack', () => {
     const many = Array.from({ length: 20_000 }, (_, index) => ({ owner: `o${index}`, mode: 'read' as const }));
     const graph = graphOf([
       seenWith('/a', [...many, { owner: 'writer', mode: 'write' }]),
@@ -137,7 +137,7 @@ describe('Cycles', () => {
     expect(wayAround(given, ['a', 'b', 'c', 'd'])).toEqual(['a', 'b', 'c']);
   });
 
-  it('of a way of 100 000 places are found', () => {
+  it('are found on a way of 100 000 places', () => {
     const long = new Map(Array.from({ length: 100_000 }, (_, at) => [`${at}`, [`${(at + 1) % 100_000}`]]));
     expect(knots(long)).toHaveLength(1);
   });

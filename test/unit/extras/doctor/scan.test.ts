@@ -21,7 +21,7 @@ describe('scan', () => {
   const make = (path: string, data = ''): Promise<unknown> =>
     engine.settle(replyTo(operator.session, create(path, 'persistent', Buffer.from(data))));
 
-  it('of an empty tree finds nothing, and creates nothing', async () => {
+  it('finds nothing in an empty tree, and creates nothing', async () => {
     expect(await scan()).toEqual({ at: expect.any(Date), locks: [], unreadable: 0 });
     expect(await keysOf({ prefix: '/locks' })).toEqual([]);
     expect(engine.world.stat('/locks')).toBeUndefined();
@@ -56,7 +56,7 @@ describe('scan', () => {
     expect(await keysOf()).toEqual(['/locks/a', '/locks/a/b', '/locks/ab', '/other']);
   });
 
-  it('of a doctor with a namespace sees the keys of that namespace, by their own names', async () => {
+  it('sees the keys of the namespace of a doctor that has one, by their own names', async () => {
     const inside = await engine.client('inside', { namespace: '/app' }, { namespace: '/app' });
     await engine.settle(inside.locks.acquire('/locks/a'));
     await hold('/locks/b');

@@ -21,7 +21,7 @@ function mistakeOf(act: () => unknown): string {
   return 'no mistake was told';
 }
 
-describe('the options of a simulator say what is wrong with', () => {
+describe('the options of a simulator', () => {
   it.each<[string, unknown, string]>([
     ['an option that there is not', { server: 3 }, 'server: is not an option (the options are: clock, seed, servers'],
     ['a clock that there is not', { clock: 'fake' }, `clock: must be 'virtual' or 'real', not "fake"`],
@@ -33,7 +33,7 @@ describe('the options of a simulator say what is wrong with', () => {
     ['a latency of text', { diskMs: 'slow' }, 'diskMs: must be a number of milliseconds, or two of them'],
     ['a trace that cannot be called', { trace: true }, 'trace: must be a function, not true'],
     ['no object', 3, 'must be given an object such as { seed: 42, servers: 3 }, not 3'],
-  ])('%s', (_what, options, expected) => {
+  ])('say what is wrong with %s', (_what, options, expected) => {
     expect(mistakeOf(() => new LockSimulator(options as LockSimulatorOptions))).toContain(`LockSimulator: ${expected}`);
   });
 
@@ -45,11 +45,11 @@ describe('the options of a simulator say what is wrong with', () => {
       { connect: 'zk:2181' },
       'connect: is not an option here, as the simulator itself',
     ],
-  ])('%s of a client', (_what, options, expected) => {
+  ])('say what is wrong with %s of a client', (_what, options, expected) => {
     expect(mistakeOf(() => simulator.client('b', options as object))).toContain(expected);
   });
 
-  it('a client that is given options for the second time, and one without a name', () => {
+  it('say what is wrong with a client that is given options for the second time, and one without a name', () => {
     expect(mistakeOf(() => simulator.client('a', { waitMs: 1 }))).toContain("client 'a' has its options already");
     expect(mistakeOf(() => simulator.client(''))).toContain('client: must be given a name, not ""');
     expect(simulator.client('a')).toBe(a);
@@ -61,7 +61,7 @@ it('there is no count of what is no request', () => {
   expect(mistakeOf(() => untyped['requestCount']!('reattach'))).toContain('requestCount: a handshake is no request');
 });
 
-describe('a fault says, before anything happens, that there is no', () => {
+describe('a fault, before anything happens,', () => {
   it.each<[string, unknown[], string]>([
     ['killServer', [4], 'killServer: there is no server 4: they are 1 to 3'],
     ['killServer', [], 'killServer: there is no server undefined'],
@@ -82,7 +82,7 @@ describe('a fault says, before anything happens, that there is no', () => {
     ['setNextSequence', ['/locks', '1'], 'setNextSequence: must be given a whole number, not "1"'],
     ['limitSessions', [1, 'short'], 'limitSessions: must be given a number of milliseconds, not "short"'],
     ['expireSession', ['a'], "expireSession: client 'a' has no session now: wait until it is connected"],
-  ])('%s(%j)', (fault, given, expected) => {
+  ])('says that there is no %s(%j)', (fault, given, expected) => {
     expect(mistakeOf(() => faults[fault]!(...given))).toContain(expected);
     if (fault !== 'expireSession') {
       const plan = [
@@ -105,7 +105,7 @@ describe('a fault says, before anything happens, that there is no', () => {
     ['no time', [{ fault: 'killServer', with: [1] }], 'fault 1 of 1: must be an object such as { atMs: 2_000'],
     ['an argument outside a list', [{ atMs: 1, fault: 'killServer', with: 1 }], 'with: must be a list, not 1'],
     ['no list', { atMs: 1 }, 'plan: must be given a list of faults'],
-  ])('sense in a plan with %s', (_what, plan, expected) => {
+  ])('says that there is no sense in a plan with %s', (_what, plan, expected) => {
     expect(mistakeOf(() => simulator.plan(plan as PlannedFault[]))).toContain(expected);
   });
 });
@@ -148,7 +148,7 @@ describe('while the virtual clock stands still,', () => {
 });
 
 describe('a run', () => {
-  it('that does not settle says what it may wait for, and the next one works', async () => {
+  it('says what it may wait for where it does not settle, and the next one works', async () => {
     const seeded = new LockSimulator({ seed: 7 });
     const never = seeded.run(() => new Promise(() => undefined), 60_000);
     await expect(never).rejects.toThrow(/has not settled within 60000 ms of simulated time \(seed 7\).*clock: 'real'/);
@@ -177,7 +177,7 @@ describe('a run', () => {
     expect(mistakeOf(() => untyped['run']!(() => undefined, 'soon'))).toContain('run: must be given a number of milli');
   });
 
-  it('with a client that was killed is told so', async () => {
+  it('is told so where its client was killed', async () => {
     const { locks } = simulator.client('gone');
     simulator.faults.killClient('gone');
     await expect(simulator.run(() => locks.acquire('/locks/x'))).rejects.toThrow("acquire: client 'gone' was killed");
@@ -203,7 +203,7 @@ describe('a run', () => {
     await expect(other.run(() => last.release())).rejects.toThrow("release: client 'b' was killed");
   });
 
-  it('of a simulator that is closed is refused', async () => {
+  it('is refused where its simulator is closed', async () => {
     const closed = new LockSimulator();
     const client = closed.client('a');
     await closed.close();

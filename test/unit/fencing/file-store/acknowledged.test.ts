@@ -102,11 +102,14 @@ describe('what another process has written, and not synced yet,', () => {
     ['remove', (of) => of.remove('a', 6n)],
     ['claim', (of) => of.claim('a', 6n)],
     ['update', (of) => of.update('a', 5n, () => 'y')],
-  ])('or by this one: nothing is acknowledged before it is on the disk: %s', async (_, operation) => {
-    holdSyncs();
-    const changing = operation(store);
-    expect(await first(changing)).toBe('syncs');
-    letGo();
-    await changing;
-  });
+  ])(
+    'nothing of it, or of what this process has written, is acknowledged before it is on the disk: %s',
+    async (_, operation) => {
+      holdSyncs();
+      const changing = operation(store);
+      expect(await first(changing)).toBe('syncs');
+      letGo();
+      await changing;
+    },
+  );
 });

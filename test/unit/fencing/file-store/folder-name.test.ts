@@ -16,7 +16,7 @@ describe('the folder of a file', () => {
     ['Ab', '%41b'],
     ['é', '%C3%A9'],
     ['%41', '%2541'],
-  ])('of %j is %s', (resource, folder) => {
+  ])('is for %j: %s', (resource, folder) => {
     expect(folderNameOf(resource)).toEqual({ folder });
   });
 

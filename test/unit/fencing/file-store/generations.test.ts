@@ -129,7 +129,7 @@ describe('the journals of a file', () => {
     await stopped!.close();
   });
 
-  it('of one that was stopped before it removed the lower ones are cleared by the next who opens', async () => {
+  it('are cleared by the next who opens, if one was stopped before it removed the lower ones', async () => {
     const root = temporaryRoot();
     const folder = join(root, 'a');
     await using store = await FencedFileStore.open({ root });

@@ -56,7 +56,7 @@ describe('a lock as the fence of a file', () => {
     await expect(store.append('a', 'late', tokens[0]!)).rejects.toThrow(telling('comes too late'));
   });
 
-  it('that is suspended lets its writes wait, and nobody else', async () => {
+  it('lets its writes wait while it is suspended, and nobody else', async () => {
     await using store = await FencedFileStore.open({ root: temporaryRoot() });
     await store.write('a', 'old', 5n);
     const lock = new SuspendedLock();
@@ -69,7 +69,7 @@ describe('a lock as the fence of a file', () => {
     expect(String((await store.read('a'))?.content)).toBe('new');
   });
 
-  it('that is lost writes nothing', async () => {
+  it('writes nothing once it is lost', async () => {
     await using store = await FencedFileStore.open({ root: temporaryRoot() });
     const lock = new SuspendedLock();
     const updating = store.update('a', lock, () => 'new');

@@ -91,7 +91,7 @@ describe('the records of a journal', () => {
     expect(parseLine(line)).toBeDefined();
   });
 
-  it('of a kind that a later version has are not passed over in silence', () => {
+  it('are not passed over in silence if they are of a kind that a later version has', () => {
     const kind = 'truncate' as RecordKind;
     const line = encodeRecord({ kind, token: 1n, id: 'x', payload: Buffer.alloc(0) }).subarray(2, -1);
     expect(() => parseLine(line)).toThrow("the kind 'truncate'");

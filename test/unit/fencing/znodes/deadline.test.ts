@@ -25,7 +25,7 @@ describe('A call of FencedZnodes settles by its deadline', () => {
     ['a read', () => znodes.read(PATH), `Nothing was done to ${PATH}`],
   ];
 
-  it.each(calls)('over a link that has gone silent: %s', async (_, call, whatIsKnown) => {
+  it.each(calls)('it ends over a link that has gone silent: %s', async (_, call, whatIsKnown) => {
     const lock = await engine.settle(writer.locks.acquire('/locks/b'));
     engine.faults.blackHole(writer.process);
     for (const [fence, expected] of [
@@ -42,7 +42,7 @@ describe('A call of FencedZnodes settles by its deadline', () => {
     expect(writer.session.state).toBe('connected');
   });
 
-  it.each(calls)('while the service closes, at once and without spinning: %s', async (_, call) => {
+  it.each(calls)('it ends while the service closes, at once and without spinning: %s', async (_, call) => {
     engine.faults.blackHole(writer.process);
     const closing = writer.locks.close(0);
     await engine.runFor(1);
@@ -57,23 +57,26 @@ describe('A call of FencedZnodes settles by its deadline', () => {
     [WAIT_MS, LockUnavailableError],
     // The close gives up on the link before that.
     [20 * WAIT_MS, LockClosedError],
-  ])('when it waits for a link which stays away, and the service closes: with %i ms', async (waitMs, expected) => {
-    const other = await engine.client('closing', { waitMs });
-    const writer = new FencedZnodes({ locks: other.locks, root: '/data' });
-    engine.faults.refuse(other.process);
-    await engine.runFor(10);
-    expect(other.session.state).toBe('suspended');
-    const startedAt = other.process.clock.now();
-    const writing = writer.write(PATH, 'new', ticket);
-    const closing = other.locks.close(0);
-    const failure = await engine.failure(writing);
-    expect(failure).toBeInstanceOf(expected);
-    expect(failure.details).toContain(`Nothing was done to ${PATH}`);
-    expect(other.process.clock.now() - startedAt).toBeLessThanOrEqual(waitMs);
-    await engine.settle(closing);
-  });
+  ])(
+    'it ends when it waits for a link which stays away, and the service closes: with %i ms',
+    async (waitMs, expected) => {
+      const other = await engine.client('closing', { waitMs });
+      const writer = new FencedZnodes({ locks: other.locks, root: '/data' });
+      engine.faults.refuse(other.process);
+      await engine.runFor(10);
+      expect(other.session.state).toBe('suspended');
+      const startedAt = other.process.clock.now();
+      const writing = writer.write(PATH, 'new', ticket);
+      const closing = other.locks.close(0);
+      const failure = await engine.failure(writing);
+      expect(failure).toBeInstanceOf(expected);
+      expect(failure.details).toContain(`Nothing was done to ${PATH}`);
+      expect(other.process.clock.now() - startedAt).toBeLessThanOrEqual(waitMs);
+      await engine.settle(closing);
+    },
+  );
 
-  it('when it waits for a link which comes back while the service closes: it has an answer, or says that it is closed', async () => {
+  it('it has an answer, or says that the service is closed, when its link comes back while that closes', async () => {
     for (const backAfterMs of [0, 1, 2, 5, 10, 50]) {
       const other = await engine.client(`other ${backAfterMs}`, { waitMs: WAIT_MS });
       const reader = new FencedZnodes({ locks: other.locks, root: '/data' });

@@ -48,7 +48,7 @@ describe('a parameter whose declared type no value of a key can have is refused 
     ['Promise', Promise],
     ['Order', Order],
     ['a class', class {}],
-  ])('%s, bound by name', (shown, type) => {
+  ])('it is %s, bound by name', (shown, type) => {
     const act = define('/locks/:when', async (when: unknown) => when, [type]);
 
     expect(act).toThrow(LockConfigurationError);
@@ -58,7 +58,7 @@ describe('a parameter whose declared type no value of a key can have is refused 
     );
   });
 
-  it('bound by @LockKey, and by the route', () => {
+  it('it is bound by @LockKey, and by the route', () => {
     expect(define('/locks/:id', async (a: unknown) => a, [Array], LockKey('id'))).toThrow(
       '":id" binds to key id, whose type is Array',
     );
@@ -70,7 +70,7 @@ describe('a parameter whose declared type no value of a key can have is refused 
     );
   });
 
-  it('as the compiler writes it', () => {
+  it('the compiler writes it so', () => {
     const act = (): unknown => {
       class Service {
         @Locked('/locks/:when')
@@ -98,11 +98,11 @@ describe('a parameter whose declared type no value of a key can have is refused 
       },
     ],
     ['nothing', undefined],
-  ])('not %s', (_what, type) => {
+  ])('it may be %s', (_what, type) => {
     expect(define('/locks/:id', async (id: unknown) => id, [type], LockKey('id'))).not.toThrow();
   });
 
-  it('nor what an inherited method declared that an override does not', () => {
+  it('it may be what an inherited method declared that an override does not', () => {
     class Base {
       async run(when: Date): Promise<Date> {
         return await Promise.resolve(when);
@@ -121,7 +121,7 @@ describe('a parameter whose declared type no value of a key can have is refused 
     }).not.toThrow();
   });
 
-  it('nor one of which a part is bound', () => {
+  it('it may be one of which a part is bound', () => {
     expect(define('/locks/:order.id', async (order: unknown) => order, [Order])).not.toThrow();
     expect(define('/locks/:ids.0', async (ids: unknown) => ids, [Array])).not.toThrow();
     expect(

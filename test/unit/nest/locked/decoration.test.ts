@@ -96,7 +96,7 @@ describe('@Locked without parentheses, which in JavaScript would leave the metho
 });
 
 describe('@Locked replaces the method when the class is being defined', () => {
-  it('and keeps its name, its length and what other code has put on it', () => {
+  it('keeps its name, its length and what other code has put on it', () => {
     const Mark = (_target: object, _name: string | symbol, descriptor: PropertyDescriptor): void => {
       Object.assign(descriptor.value as object, { mark: 1 });
     };
@@ -114,7 +114,7 @@ describe('@Locked replaces the method when the class is being defined', () => {
     expect(method).toHaveProperty('mark', 1);
   });
 
-  it('and all metadata is there, from decorators above, below and on both sides', () => {
+  it('leaves all metadata there, from decorators above, below and on both sides', () => {
     class Service {
       @SetMetadata('above', 1)
       @Locked('/locks/a')
@@ -129,7 +129,7 @@ describe('@Locked replaces the method when the class is being defined', () => {
     expect(Reflect.getMetadata('below', method)).toBe(2);
   });
 
-  it('also inside applyDecorators, which drops what decorators return', () => {
+  it('works inside applyDecorators, which drops what decorators return', () => {
     const original = async function method(): Promise<void> {};
     const descriptor = { value: original };
 
@@ -138,7 +138,7 @@ describe('@Locked replaces the method when the class is being defined', () => {
     expect(descriptor.value).not.toBe(original);
   });
 
-  it('and puts no enumerable key on instances', () => {
+  it('puts no enumerable key on instances', () => {
     class Service {
       @Locked('/locks/a')
       async method(): Promise<void> {}
@@ -148,20 +148,20 @@ describe('@Locked replaces the method when the class is being defined', () => {
   });
 });
 
-describe('@Locked refuses, while the class is being defined,', () => {
-  it('a static method', () => {
+describe('@Locked, while the class is being defined,', () => {
+  it('refuses a static method', () => {
     class Service {}
     expect(decorate(Service, 'm', { value: () => undefined })).toThrow(
       /^@Locked\('\/locks\/a'\) on Service.m: a static method/,
     );
   });
 
-  it('an accessor', () => {
+  it('refuses an accessor', () => {
     class Service {}
     expect(decorate(Service.prototype, 'm', { get: () => 1 })).toThrow('an accessor cannot wait for a lock');
   });
 
-  it('a class, and what a compiler made of it that knows standard decorators only', () => {
+  it('refuses a class, and what a compiler made of it that knows standard decorators only', () => {
     class Service {}
     const locked = Locked('/locks/a') as unknown as (...args: unknown[]) => void;
     expect(() => locked(Service)).toThrow(/on Service: it stands above a class: write it above each of its methods/);
@@ -170,7 +170,7 @@ describe('@Locked refuses, while the class is being defined,', () => {
     );
   });
 
-  it('a generator that is not async', () => {
+  it('refuses a generator that is not async', () => {
     class Service {}
     const value = function* (): Generator<string> {
       yield 'x';
@@ -178,7 +178,7 @@ describe('@Locked refuses, while the class is being defined,', () => {
     expect(decorate(Service.prototype, 'm', { value })).toThrow('a generator cannot wait for a lock');
   });
 
-  it('a property that holds an arrow function', () => {
+  it('refuses a property that holds an arrow function', () => {
     class Service {}
     expect(decorate(Service.prototype, 'm', undefined)).toThrow(/a property is not a method.*async name\(\)/);
   });
@@ -207,14 +207,14 @@ describe('@Locked refuses, while the class is being defined,', () => {
     ],
     [{ subscribeWithinMs: '5' }, 'subscribeWithinMs: must be a number of milliseconds above 0'],
     [{ subscribeWithinMs: 0 }, 'subscribeWithinMs: must be a number of milliseconds above 0'],
-  ])('the options %p', (options, message) => {
+  ])('refuses the options %p', (options, message) => {
     class Service {}
     const act = decorate(Service.prototype, 'm', { value: async () => undefined }, options);
     expect(act).toThrow(LockConfigurationError);
     expect(act).toThrow(message);
   });
 
-  it('keys beside a function that computes the whole key', () => {
+  it('refuses keys beside a function that computes the whole key', () => {
     const act = (): unknown =>
       (Locked as unknown as (path: unknown, options: object) => Decorate)(() => '/a', { keys: () => ({}) })({}, 'm', {
         value: async () => undefined,
@@ -222,19 +222,19 @@ describe('@Locked refuses, while the class is being defined,', () => {
     expect(act).toThrow('the function computes the whole key');
   });
 
-  it("onAbandoned: 'recover' beside a function that computes the key: nothing would tell its @Recover", () => {
+  it("refuses onAbandoned: 'recover' beside a function that computes the key: nothing would tell its @Recover", () => {
     const act = (): unknown =>
       Locked(() => '/a', { onAbandoned: 'recover' })({}, 'm', { value: async () => undefined });
     expect(act).toThrow("onAbandoned: 'recover' finds its @Recover by the path");
   });
 });
 
-describe('@LockKey, @Fence and @CurrentLock refuse', () => {
+describe('@LockKey, @Fence and @CurrentLock', () => {
   it.each([
     ['@Fence()', Fence()],
     ['@CurrentLock()', CurrentLock()],
     [`@LockKey('id')`, LockKey('id')],
-  ])('%s on a constructor or a static method', (shown, decorator) => {
+  ])('refuse to stand as %s on a constructor or a static method', (shown, decorator) => {
     class Service {}
     expect(() => decorator(Service, undefined, 0)).toThrow(
       `${shown} is for parameters of methods that have @Locked, not of a constructor`,
@@ -242,12 +242,12 @@ describe('@LockKey, @Fence and @CurrentLock refuse', () => {
     expect(() => decorator(Service, 'm', 0)).toThrow('not of the static method m');
   });
 
-  it('a name that is none, and a pick that is no function', () => {
+  it('refuse a name that is none, and a pick that is no function', () => {
     expect(() => LockKey('')).toThrow('must be a non-empty string');
     expect(() => LockKey('id', 'order.id' as unknown as () => string)).toThrow('pick must be a function, not a string');
   });
 
-  it('to be bypassed: injected() throws where nothing was filled in', () => {
+  it('cannot be bypassed: injected() throws where nothing was filled in', () => {
     expect(() => injected()).toThrow(/called without its lock/);
   });
 });

@@ -65,8 +65,8 @@ describe('a placeholder as other languages write it', () => {
   });
 });
 
-describe('a route is refused as a key:', () => {
-  it.each(['/locks/*', '/locks/**', '/locks/*rest', '/locks/*/x'])('%s has a wildcard', (path) => {
+describe('a route', () => {
+  it.each(['/locks/*', '/locks/**', '/locks/*rest', '/locks/*/x'])('is refused as a key: %s has a wildcard', (path) => {
     expect(defineWith(path)).toThrow(
       /is no wildcard but text: a lock is for one key, and for nothing below it\. .*":id"$/,
     );
@@ -78,7 +78,7 @@ describe('a route is refused as a key:', () => {
     ['/locks/:id+/x', '+'],
     ['/locks/:id(\\d+)', '(\\d+)'],
     ['/locks/:id(?:a|b)', '(?:a|b)'],
-  ])('%s has a rule behind its placeholder', (path, rule) => {
+  ])('is refused as a key: %s has a rule behind its placeholder', (path, rule) => {
     expect(defineWith(path)).toThrow(
       `${JSON.stringify(rule)} behind ":id" is no rule as in a route, but text in every key. Write ":id" alone`,
     );
@@ -97,13 +97,18 @@ describe('a bracket behind a placeholder', () => {
   });
 });
 
-describe('a placeholder may lead to a name with a dollar sign:', () => {
-  it.each(['/orders/:body._id.$oid', '/locks/:ref.$id', '/locks/a:ref.$id/x', '/locks/:ref.$id.$ref'])('%s', (path) => {
-    expect(lockKey(path, { 'body._id.$oid': 1, 'ref.$id': 1, 'ref.$id.$ref': 1 })).toMatch(/^\/(?:locks|orders)\/a?1/);
-  });
+describe('a placeholder', () => {
+  it.each(['/orders/:body._id.$oid', '/locks/:ref.$id', '/locks/a:ref.$id/x', '/locks/:ref.$id.$ref'])(
+    'may lead to a name with a dollar sign: %s',
+    (path) => {
+      expect(lockKey(path, { 'body._id.$oid': 1, 'ref.$id': 1, 'ref.$id.$ref': 1 })).toMatch(
+        /^\/(?:locks|orders)\/a?1/,
+      );
+    },
+  );
 });
 
-describe('a template may hold', () => {
+describe('a template', () => {
   it.each([
     '/locks/100%',
     '/locks/100%off',
@@ -125,7 +130,7 @@ describe('a template may hold', () => {
     '/locks/(all of them)',
     '/locks/@id',
     '/locks/~id',
-  ])('%s', (path) => {
+  ])('may hold %s', (path) => {
     expect(() => lockKey(path, { id: 1, $id: 1 })).not.toThrow();
   });
 });

@@ -95,12 +95,12 @@ describe.each(DECORATORS)('%s without parentheses, which JavaScript would ignore
 });
 
 describe('What has its parentheses is not taken for a decorator without them', () => {
-  it('where a second argument is wrong', () => {
+  it('it is read as it is where a second argument is wrong', () => {
     expect(() => LockKey('id', 'order.id' as unknown as () => string)).toThrow('pick must be a function');
     expect(() => (Locked as unknown as (...args: unknown[]) => void)('/locks/a', 'read')).not.toThrow();
   });
 
-  it('where a key is computed by a function', () => {
+  it('it is read as it is where a key is computed by a function', () => {
     expect(() => LockKey('id', () => 'order')).not.toThrow();
     expect(() => InjectLock('orders')).not.toThrow();
   });

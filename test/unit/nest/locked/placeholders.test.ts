@@ -22,7 +22,7 @@ async function keyOf(instance: object, call: () => unknown): Promise<string | un
 }
 
 describe('a placeholder binds, in this order,', () => {
-  it('to what keys says', async () => {
+  it('keys comes first', async () => {
     class Service {
       @Locked('/locks/:id', { keys: (_id: string, order: Order) => ({ id: order.id }) })
       async run(@LockKey('id') id: string, order: Order): Promise<void> {
@@ -33,7 +33,7 @@ describe('a placeholder binds, in this order,', () => {
     expect(await keyOf(service, () => service.run('argument', { id: 'selected' }))).toBe('/locks/selected');
   });
 
-  it('to the result of a function in place of the path, which sees the instance', async () => {
+  it('a function in place of the path gives the result, and sees the instance', async () => {
     class Service {
       readonly area = 'north';
       @Locked(function (this: Service, order: Order) {
@@ -47,7 +47,7 @@ describe('a placeholder binds, in this order,', () => {
     expect(await keyOf(service, () => service.run({ id: '1' }))).toBe('/locks/north/1');
   });
 
-  it('to the parameter with @LockKey, before the route and before names', async () => {
+  it('the parameter with @LockKey comes before the route and before names', async () => {
     class Service {
       @Locked('/locks/:id')
       async run(@Param('id') id: string, @LockKey('id') other: string): Promise<void> {
@@ -58,7 +58,7 @@ describe('a placeholder binds, in this order,', () => {
     expect(await keyOf(service, () => service.run('route', 'key'))).toBe('/locks/key');
   });
 
-  it('to the part of it that @LockKey picks', async () => {
+  it('@LockKey may pick a part of its parameter', async () => {
     class Service {
       @Locked('/locks/:id/:first')
       async run(
@@ -73,7 +73,7 @@ describe('a placeholder binds, in this order,', () => {
     expect(await keyOf(service, () => service.run({ id: '1', lines: [{ sku: 'a' }] }))).toBe('/locks/1/a');
   });
 
-  it("to Nest's own route metadata, before names", async () => {
+  it('the route metadata of Nest comes before names', async () => {
     class Service {
       @Locked('/locks/:id/:page/:name')
       async run(@Param('id') a: string, @Query('page') b: number, @Body('name') c: string, id: string): Promise<void> {
@@ -84,7 +84,7 @@ describe('a placeholder binds, in this order,', () => {
     expect(await keyOf(service, () => service.run('i', 2, 'n', 'other'))).toBe('/locks/i/2/n');
   });
 
-  it('to the metadata of every transport: @Payload, @MessageBody, @Args', async () => {
+  it('the metadata of every transport counts: @Payload, @MessageBody, @Args', async () => {
     class Service {
       @Locked('/locks/:id')
       async message(@Payload('id') a: string): Promise<void> {
@@ -105,7 +105,7 @@ describe('a placeholder binds, in this order,', () => {
     expect(await keyOf(service, () => service.field('3'))).toBe('/locks/3');
   });
 
-  it('by a dotted path, into whole bodies, queries and params, and into any bound argument', async () => {
+  it('a dotted path leads into whole bodies, queries and params, and into any bound argument', async () => {
     class Service {
       @Locked('/locks/:body.order.id/:query.page/:params.tenant')
       async whole(@Body() a: object, @Query() b: object, @Param() c: object): Promise<void> {
@@ -128,7 +128,7 @@ describe('a placeholder binds, in this order,', () => {
     expect(await keyOf(service, bound)).toBe('/locks/i/s');
   });
 
-  it("last, by the parameter's name", async () => {
+  it("the parameter's name comes last", async () => {
     class Service {
       @Locked('/locks/:tenant/:orderId')
       async run(tenant: string, orderId: number): Promise<void> {
@@ -139,7 +139,7 @@ describe('a placeholder binds, in this order,', () => {
     expect(await keyOf(service, () => service.run('t', 5))).toBe('/locks/t/5');
   });
 
-  it('by name also through another decorator of ours', async () => {
+  it('a name counts also through another decorator of ours', async () => {
     class Service {
       @Locked('/outer/:orderId')
       @Locked('/inner/:orderId')
@@ -190,7 +190,7 @@ describe('a parameter with a default value', () => {
     expect(await keyOf(service, () => service.without())).toBe('/locks/eu');
   });
 
-  it('that only the method can compute is refused where it is missing, and the text says so', async () => {
+  it('is refused where it is missing and only the method can compute it, and the text says so', async () => {
     const recorded = RecordingService.in(service);
     for (const call of [() => service.computed(), () => service.destructured()]) {
       const error = await call().catch((thrown: unknown) => thrown);
@@ -234,7 +234,7 @@ describe('a missing part never becomes the text "undefined":', () => {
     expect(recorded.keys).toEqual([]);
   });
 
-  it('while a computed key may have such a text in a larger one', async () => {
+  it('a computed key may have such a text in a larger one', async () => {
     await service.computed('nullable', 'undefined-behaviour');
     expect(recorded.keys).toEqual(['/locks/nullable/undefined-behaviour']);
   });

@@ -144,7 +144,7 @@ describe('@Recover', () => {
     expect(define).toThrow("@Recover('/locks/:id') on Twice.repair: Ledger.mend recovers this path already");
   });
 
-  it('that returns an Observable fails the call, as nobody would subscribe', async () => {
+  it('fails the call where it returns an Observable, as nobody would subscribe', async () => {
     const ledger = Object.assign(new Ledger(), { mend: () => ({ subscribe: () => undefined, lift: () => undefined }) });
     const recover = await recoverOf(ledger);
     await expect(recover(lockOf('/locks/x'))).rejects.toThrow('Ledger.mend returned an Observable');

@@ -21,7 +21,7 @@ describe('a chroot that this client may not make', () => {
     );
   });
 
-  it('because it belongs to others is told from one that is missing', async () => {
+  it('is told from one that is missing if it belongs to others', async () => {
     const probe = ConnectionProbe.attached();
     const made = ensureChroot(probe.connection, '/tenants');
     for (const answer of [NO_AUTH, NO_AUTH]) probe.link.answer(answer);

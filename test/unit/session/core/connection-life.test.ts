@@ -152,14 +152,14 @@ describe('A pong', () => {
     expect(probe.answered.slice(1)).toEqual([{ sentAt: 5_000, answeredAt: 5_050, proof: 'nothing' }]);
   });
 
-  it('that answers no ping proves nothing, and harms nothing', () => {
+  it('proves nothing where it answers no ping, and harms nothing', () => {
     const probe = withTwoPings();
     for (let count = 0; count < 3; count += 1) probe.link.reply(PING_XID, undefined);
     expect(probe.answered.map(({ sentAt }) => sentAt)).toEqual([3_000, 5_000]);
     expect(probe.told).toEqual(['attached', 'event']);
   });
 
-  it('behind a ping and two frames of watches counts, as each answer does, from when its own request was sent', () => {
+  it('counts behind a ping and two frames of watches, as each answer does, from when its own request was sent', () => {
     const probe = ConnectionProbe.attached();
     const watches = { op: 'setWatches', relativeZxid: 0n, data: ['/a'], exists: [], children: [] } as const;
     probe.connection.conversation.sendApart(watches);

@@ -6,7 +6,7 @@ const QUARTER = S / 4;
 
 describe('A heartbeat that the servers refuse', () => {
   it.each(['NO_AUTH', 'QUOTA_EXCEEDED', 'THROTTLED', 'NO_NODE', 'CLOSED'] as const)(
-    'for %s is told to whoever waits for proof, and the servers are not hammered',
+    'is told for %s to whoever waits for proof, and the servers are not hammered',
     async (code) => {
       const rig = new HeartbeatRig('/app');
       rig.latencyMs = 0;
@@ -36,7 +36,7 @@ describe('A heartbeat that the servers refuse', () => {
     expect(rig.writes).toHaveLength(2);
   });
 
-  it('as its parent may not be made is told as that, not as a missing node', async () => {
+  it('is told as that, not as a missing node, if its parent may not be made', async () => {
     const rig = new HeartbeatRig('/app');
     rig.clock.block(S);
     rig.start();
@@ -47,7 +47,7 @@ describe('A heartbeat that the servers refuse', () => {
     await failed;
   });
 
-  it('as its parent may not be made is sent all the same where the parent is there', async () => {
+  it('is sent all the same where its parent may not be made and is there', async () => {
     const rig = new HeartbeatRig('/app');
     rig.start();
     rig.refuse = (request) => ('path' in request && request.path === '/app' ? 'NO_AUTH' : undefined);

@@ -239,7 +239,7 @@ describe("The session's own node", () => {
     expect(rig.writes[0]?.requests).toContain('create /.sessions/0xfffffffffffffffe');
   });
 
-  it('that is there already, after a lost reply, is as good as made', async () => {
+  it('is as good as made where it is there already, after a lost reply', async () => {
     const rig = new HeartbeatRig();
     rig.start();
     rig.refuse = ({ op }) => (op === 'create' ? 'NODE_EXISTS' : undefined);

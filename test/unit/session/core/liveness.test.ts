@@ -131,7 +131,7 @@ describe('A silent connection', () => {
 });
 
 describe('After a block of the event loop (a timer that fired late)', () => {
-  it('until 0.9 S after the last request nothing is lost: there is one ping of grace, and its answer counts', () => {
+  it('nothing is lost until 0.9 S after the last request: there is one ping of grace, and its answer counts', () => {
     const patient = new Patient();
     patient.answersAfterMs = 5;
     patient.clock.block(0.9 * S);
@@ -142,7 +142,7 @@ describe('After a block of the event loop (a timer that fired late)', () => {
     expect(patient.silentMs).toBeUndefined();
   });
 
-  it('that ends just behind the deadline there was no silence: what had arrived by then is read first', () => {
+  it('there was no silence if it ends just behind the deadline: what had arrived by then is read first', () => {
     const patient = new Patient();
     patient.clock.pass(S / 3);
     expect(patient.pings).toHaveLength(1);
@@ -166,7 +166,7 @@ describe('After a block of the event loop (a timer that fired late)', () => {
     expect(patient.silentMs).toBeCloseTo(0.9 * S + S / 3);
   });
 
-  it('that ends just ahead of the deadline nothing is lost either: the ping was late, and so is its answer', () => {
+  it('nothing is lost if it ends just ahead of the deadline: the ping was late, and so is its answer', () => {
     const patient = new Patient();
     patient.answersAfterMs = 200;
     patient.clock.block((2 * S) / 3 - 50);

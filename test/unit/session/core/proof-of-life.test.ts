@@ -37,7 +37,7 @@ class Rig {
 }
 
 describe('Proof of life, which takes two answers in a row, of which one is a committed write:', () => {
-  it('with writes at 0, 3 and 6 s, ticks of 2 s and S of 10 s, the write at 6 s makes a request sent at 3.9 s count, until 13.7 s', () => {
+  it('writes at 0, 3 and 6 s make a request sent at 3.9 s count, until 13.7 s, with ticks of 2 s and S of 10 s', () => {
     const rig = new Rig(-60_000).ask('write', 0).ask('write', 3_000).ask('read', 3_900).ask('write', 6_000);
     expect(rig.until).toBe(0 + S - 200);
     rig.ask('sync', 6_010);

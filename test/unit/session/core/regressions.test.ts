@@ -44,7 +44,7 @@ describe('Watches taken back', () => {
 });
 
 describe('A chroot', () => {
-  it('that a server is too busy to look for is looked for again', async () => {
+  it('is looked for again where a server was too busy', async () => {
     const world = new SessionWorld({ chroot: '/app' });
     world.link.grant(10_000);
     world.link.answer(-127);

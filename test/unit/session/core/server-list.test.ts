@@ -122,7 +122,7 @@ describe('The time of an attempt at one server', () => {
 });
 
 describe('The pauses', () => {
-  it('between rounds double from 50 ms to a second, jittered between half and whole', () => {
+  it('double from 50 ms to a second between rounds, jittered between half and whole', () => {
     for (const dice of [0, 0.5, 0.999]) {
       const list = new ServerList(SERVERS, () => dice);
       list.restart();
@@ -136,7 +136,7 @@ describe('The pauses', () => {
     }
   });
 
-  it('between rounds are a tenth of what is certain at most, where something is held, and 50 ms at the least', () => {
+  it('are a tenth of what is certain at most between rounds, where something is held, and 50 ms at the least', () => {
     const list = new ServerList(SERVERS, () => 0.999_999);
     for (let rounds = 0; rounds < 10; rounds += 1) list.endRound();
     expect(list.endRound(4_000)).toBeCloseTo(400, 0);
@@ -145,7 +145,7 @@ describe('The pauses', () => {
     expect(list.endRound(60_000)).toBeCloseTo(1_000, 0);
   });
 
-  it('before the first attempt spreads a fleet over 50 ms', () => {
+  it('spread a fleet over 50 ms before the first attempt', () => {
     expect(new ServerList(SERVERS, () => 0).firstPauseMs(60_000)).toBe(0);
     expect(new ServerList(SERVERS, () => 0.5).firstPauseMs(60_000)).toBe(25);
   });

@@ -108,7 +108,7 @@ describe('A client that authenticates', () => {
   it.each<['client' | 'server', string]>([
     ['client', 'no ticket'],
     ['server', 'no such principal'],
-  ])('and cannot, as its %s is to blame, fails its start at once: the error says why', async (blames, text) => {
+  ])('fails its start at once if it cannot, as its %s is to blame: the error says why', async (blames, text) => {
     const { world: one, authenticator } = world();
     authenticator.trouble = () => new AuthenticationError(blames, text);
     one.link.open();
@@ -119,7 +119,7 @@ describe('A client that authenticates', () => {
     expect([one.clock.timers, one.dialer.open.length]).toEqual([0, 0]);
   });
 
-  it('and is refused by one server tries the others', async () => {
+  it('tries the other servers when one has refused it', async () => {
     const { world: one } = world({ servers: THREE_SERVERS });
     const first = one.link;
     first.open();
@@ -140,7 +140,7 @@ describe('A client that authenticates', () => {
     ['refuses', -115, /zk1:2181: it refuses the authentication \(error -115\): refused by zk1/],
     ['insists on others', -124, /error -124/],
     ['knows nothing of it', '', /it takes no part in the authentication: ignored by zk1/],
-  ])('and whose only server %s fails its start', async (_, answer, text) => {
+  ])('fails its start if its only server %s', async (_, answer, text) => {
     const { world: one } = world();
     one.link.open();
     await promisesSettled();
@@ -204,7 +204,7 @@ describe('A client that authenticates', () => {
     expect(one.client.describeFailures()).toContain('connected, no end of the authentication within');
   });
 
-  it('that closes meanwhile leaves no timer and no link', async () => {
+  it('leaves no timer and no link where it closes meanwhile', async () => {
     const { world: one, authenticator } = world();
     one.link.open();
     await promisesSettled();

@@ -47,7 +47,7 @@ describe('A session that holds something', () => {
     [1_000, 500],
     [8_000, 2_000],
     [10_000, 2_000],
-  ])('of S %d ms, tick %d ms, never becomes uncertain while it is healthy', async (grantMs, tickMs) => {
+  ])('never becomes uncertain while it is healthy, with S %d ms and a tick of %d ms', async (grantMs, tickMs) => {
     const world = await served(grantMs, tickMs, () => 5);
     await acquire(world);
     world.client.keepCertain();
@@ -55,7 +55,7 @@ describe('A session that holds something', () => {
     expect(world.client.certainSince()).toBe(1_000 + 5);
   });
 
-  it('of two ticks, the least a server grants, never becomes uncertain either, whenever in its life it began to hold', async () => {
+  it('never becomes uncertain with two ticks either, the least a server grants, whenever in its life it began to hold', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 0, max: 6_000 }),
@@ -101,7 +101,7 @@ describe('A session that holds something', () => {
 });
 
 describe('Who wants a proof of life', () => {
-  it('after idling gets it within a tick and a round trip', async () => {
+  it('gets it after idling within a tick and a round trip', async () => {
     const world = await served(4_000, 2_000, () => 5);
     await world.clock.advance(20_000);
     expect(world.client.certainUntil()).toBeLessThan(world.clock.now());

@@ -27,7 +27,7 @@ describe('A chroot', () => {
     expect(world.client.state).toBe('connected');
   });
 
-  it('that may not be made but is there is good', async () => {
+  it('is good if it may not be made but is there', async () => {
     const world = SessionWorld.connected({ chroot: '/a' });
     world.link.answer(NO_AUTH);
     world.link.answer(stat());
@@ -35,7 +35,7 @@ describe('A chroot', () => {
     expect(world.client.state).toBe('connected');
   });
 
-  it('that is missing and may not be made closes the session, and the error says why', async () => {
+  it('closes the session if it is missing and may not be made, and the error says why', async () => {
     const world = SessionWorld.connected({ chroot: '/a' });
     world.link.answer(NO_AUTH);
     world.link.answer(NO_NODE);
@@ -49,7 +49,7 @@ describe('A chroot', () => {
     expect(world.dialer.open).toEqual([]);
   });
 
-  it('whose existence may not even be asked for closes the session, too, instead of leaving everybody waiting', async () => {
+  it('closes the session if its existence may not even be asked for, instead of leaving everybody waiting', async () => {
     const world = SessionWorld.connected({ chroot: '/a' });
     world.link.answer(NO_AUTH);
     world.link.answer(NO_AUTH);
@@ -60,7 +60,7 @@ describe('A chroot', () => {
     expect(world.client.failure).toMatchObject({ cause: { code: 'NO_AUTH' } });
   });
 
-  it('whose making was cut off is made on the next connection, although the session is the same', async () => {
+  it('is made on the next connection where its making was cut off, although the session is the same', async () => {
     const world = SessionWorld.connected({ chroot: '/a' });
     world.link.hangUp();
     (await world.nextLink()).grant(10_000);
@@ -73,7 +73,7 @@ describe('A chroot', () => {
     expect(world.client.state).toBe('connected');
   });
 
-  it('that was made is taken for granted by the session, and made again for a new one', async () => {
+  it('is taken for granted once made by the session, and made again for a new one', async () => {
     const world = SessionWorld.connected({ chroot: '/a' });
     world.link.answer({ path: '/a', stat: stat() });
     world.link.answer(stat());

@@ -116,28 +116,28 @@ describe('The close of a session that is up', () => {
   });
 });
 
-describe('The close of a session in any other state succeeds', () => {
-  it('before anything was reached', async () => {
+describe('The close of a session in any other state', () => {
+  it('ends before anything was reached', async () => {
     const world = new SessionWorld();
     await world.client.close();
     expectAtRest(world);
   });
 
-  it('while the first handshake is not answered', async () => {
+  it('ends while the first handshake is not answered', async () => {
     const world = new SessionWorld();
     world.link.open();
     await world.client.close();
     expectAtRest(world);
   });
 
-  it('in the pause between rounds', async () => {
+  it('ends in the pause between rounds', async () => {
     const world = new SessionWorld();
     world.link.refuse();
     await world.client.close();
     expectAtRest(world);
   });
 
-  it('when suspended, and the session comes back to be ended, if that can be done in time', async () => {
+  it('ends when suspended, and the session comes back to be ended, if that can be done in time', async () => {
     const world = SessionWorld.connected();
     world.link.hangUp();
     const closed = world.client.close(1_000);
@@ -153,7 +153,7 @@ describe('The close of a session in any other state succeeds', () => {
   });
 
   it.each(['refuse', 'hangUp', 'open'] as const)(
-    'within the time when suspended, with servers that only %s',
+    'ends within the time when suspended, with servers that only %s',
     async (doing) => {
       const world = SessionWorld.connected();
       world.dialer.onDial = (link) => link[doing]();
@@ -166,7 +166,7 @@ describe('The close of a session in any other state succeeds', () => {
     },
   );
 
-  it('when lost, and in the middle of a probe', async () => {
+  it('ends when lost, and in the middle of a probe', async () => {
     const world = SessionWorld.connected();
     await world.loseTouch();
     (await world.nextLink()).refuse();
@@ -178,7 +178,7 @@ describe('The close of a session in any other state succeeds', () => {
     expectAtRest(world);
   });
 
-  it('when the session is found to have ended meanwhile', async () => {
+  it('ends when the session is found to have ended meanwhile', async () => {
     const world = SessionWorld.connected();
     world.link.hangUp();
     const closed = world.client.close(1_000);
@@ -187,7 +187,7 @@ describe('The close of a session in any other state succeeds', () => {
     expectAtRest(world);
   });
 
-  it('from within a subscriber, at each state', async () => {
+  it('ends when called from within a subscriber, at each state', async () => {
     for (const when of ['connected', 'suspended', 'lost', 'reconnected'] as const) {
       const world = new SessionWorld();
       world.client.state$.subscribe((state) => {

@@ -55,7 +55,7 @@ describe('When the link goes down,', () => {
     expect(world.client.identity).toBe(identity);
   });
 
-  it('while the session is offered to a server only two ticks are certain, and whoever counts on more is told at once', async () => {
+  it('two ticks are certain while the session is offered to a server, and whoever counts on more is told at once', async () => {
     const world = SessionWorld.connected();
     await world.clock.advance(2_000);
     let told = 0;
@@ -187,7 +187,7 @@ describe('When the link goes down,', () => {
     expect(link.offer?.sessionId).toBe(0x1234n);
   });
 
-  it('that may be by silence for two thirds of S, which a byte in time prevents', async () => {
+  it('it may be by silence for two thirds of S, which a byte in time prevents', async () => {
     const world = SessionWorld.connected({}, 6_000);
     await world.clock.advance(3_900);
     world.link.reply(-2, undefined);
@@ -302,7 +302,7 @@ describe('When a server says that the session has ended,', () => {
     expect(world.states).toEqual(['connecting', 'connected', 'suspended', 'lost']);
   });
 
-  it('who waits for a proof of life is told at the cut', async () => {
+  it('whoever waits for a proof of life is told at the cut', async () => {
     const world = SessionWorld.connected();
     world.clock.block(9_900);
     world.link.reply(-2, undefined);

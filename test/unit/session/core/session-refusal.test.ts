@@ -44,7 +44,7 @@ describe('A server that refuses the handshake', () => {
     expect(world.dialer.links.slice(before).every(({ offer }) => offer?.sessionId === 0x1234n)).toBe(true);
   });
 
-  it('and serves nobody never costs the session, however long: it is still offered when it serves again', async () => {
+  it('never costs the session, if it serves nobody, however long: it is still offered when it serves again', async () => {
     const world = await outOfTouch({ servers: THREE_SERVERS });
     const { identity } = world.client;
     world.dialer.onDial = (link) => link.refuse();
@@ -77,7 +77,7 @@ describe('A server that refuses the handshake', () => {
     }
   });
 
-  it('that takes a new session has just begun to serve: ours is offered once more before it is given up', async () => {
+  it('has just begun to serve when it takes a new session: ours is offered once more before it is given up', async () => {
     const world = await outOfTouch();
     const { identity } = world.client;
     const probed = await world.nextLink();

@@ -143,7 +143,7 @@ describe('A watch that is taken back', () => {
     ['sets it', NODE],
     ['finds nothing', NO_NODE],
   ])(
-    'before the answer of the get, which %s, is removed behind the get, and in front of what is sent later',
+    'is removed behind the get, and in front of what is sent later, before the answer of the get, which %s',
     (_, answer) => {
       const world = SessionWorld.connected();
       const watcher = new Recorder();
@@ -158,7 +158,7 @@ describe('A watch that is taken back', () => {
     },
   );
 
-  it('before the answers of two gets on one path, the second for another, is removed behind both', () => {
+  it('is removed behind both of two gets on one path before their answers, the second for another', () => {
     const world = SessionWorld.connected();
     const [mine, theirs] = [new Recorder(), new Recorder()];
     ask(world, get('/a', mine));
@@ -170,7 +170,7 @@ describe('A watch that is taken back', () => {
     expect(removals(world)).toEqual(['data /a']);
   });
 
-  it('and asked for again before its answer lives, as it is set behind the removal', () => {
+  it('lives when it is asked for again before its answer, as it is set behind the removal', () => {
     const world = SessionWorld.connected();
     const watcher = new Recorder();
     ask(world, get('/a', watcher));
@@ -182,7 +182,7 @@ describe('A watch that is taken back', () => {
     expect(world.link.operations()).toEqual(['get', 'removeWatches', 'get']);
   });
 
-  it("while somebody else's get on the same path is under way leaves that one's watch alive", () => {
+  it('leaves the watch of another alive whose get on the same path is under way', () => {
     const { world, mine, theirs } = takenBackBeside(1);
     expect(removals(world)).toEqual([]);
     world.link.answer(NODE);
@@ -190,7 +190,7 @@ describe('A watch that is taken back', () => {
     expect([mine.events, theirs[0]?.events]).toEqual([[], ['changed /a']]);
   });
 
-  it('before its answer leaves the watch to the second of two gets on one path', () => {
+  it('leaves the watch to the second of two gets on one path before its answer', () => {
     const world = SessionWorld.connected();
     const [mine, theirs] = [new Recorder(), new Recorder()];
     ask(world, get('/a', mine));
@@ -207,30 +207,24 @@ describe('A watch that is taken back', () => {
     ['is refused', -102],
     ['is put off by a server that is busy', -127],
     ['finds no node', NO_NODE],
-  ])(
-    "while somebody else's get on the same path is under way, which %s, is removed behind that one's answer",
-    (_how, error) => {
-      const { world, mine, theirs } = takenBackBeside(1);
-      expect(removals(world)).toEqual([]);
-      world.link.answer(error);
-      expect(removals(world)).toEqual(['data /a']);
-      world.link.event('changed', '/a');
-      expect([mine.events, theirs[0]?.events]).toEqual([[], []]);
-    },
-  );
+  ])('is removed behind the answer of another whose get on the same path is under way, which %s', (_how, error) => {
+    const { world, mine, theirs } = takenBackBeside(1);
+    expect(removals(world)).toEqual([]);
+    world.link.answer(error);
+    expect(removals(world)).toEqual(['data /a']);
+    world.link.event('changed', '/a');
+    expect([mine.events, theirs[0]?.events]).toEqual([[], []]);
+  });
 
   it.each([
     ['succeeds', NODE],
     ['is refused', -102],
-  ])(
-    "while somebody else's get is under way, which is taken back, too, and %s, is forgotten by the server with that one",
-    (_, answer) => {
-      const { world, theirs } = takenBackBeside(1);
-      world.client.unwatch('/a', theirs[0]!);
-      world.link.answer(answer);
-      expect(removals(world)).toEqual(['data /a']);
-    },
-  );
+  ])('is forgotten by the server with that of another whose get is under way, taken back, too, and %s', (_, answer) => {
+    const { world, theirs } = takenBackBeside(1);
+    world.client.unwatch('/a', theirs[0]!);
+    world.link.answer(answer);
+    expect(removals(world)).toEqual(['data /a']);
+  });
 
   it('is removed later, as two others are under way, when neither has set it', () => {
     const { world } = takenBackBeside(2);
@@ -268,7 +262,7 @@ describe('A watch that is taken back', () => {
     expect(removals(world)).toEqual([]);
   });
 
-  it('and asked for again right after that is set behind the removal and lives', () => {
+  it('lives when it is asked for again right after that, and set behind the removal', () => {
     const world = SessionWorld.connected();
     const watcher = new Recorder();
     ask(world, get('/a', watcher));
@@ -282,7 +276,7 @@ describe('A watch that is taken back', () => {
     expect(watcher.events).toEqual(['changed /a']);
   });
 
-  it('while suspended is not set again', async () => {
+  it('is not set again while suspended', async () => {
     const world = SessionWorld.connected();
     const watcher = new Recorder();
     ask(world, get('/a', watcher));
@@ -294,13 +288,13 @@ describe('A watch that is taken back', () => {
     expect(link.sent).toEqual([]);
   });
 
-  it('of a path that is not watched costs nothing', () => {
+  it('costs nothing where the path is not watched', () => {
     const world = SessionWorld.connected();
     world.client.unwatch('/a', new Recorder());
     expect(world.link.sent).toEqual([]);
   });
 
-  it('by another watcher told of the same event is not told any more', () => {
+  it('is not told any more when another watcher told of the same event takes it back', () => {
     const world = SessionWorld.connected();
     const second = new Recorder();
     const first: Watcher = { onWatchEvent: ({ path }) => world.client.unwatch(path, second) };

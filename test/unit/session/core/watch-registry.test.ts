@@ -66,7 +66,7 @@ describe('Of an event', () => {
 });
 
 describe('Of a loss', () => {
-  it('at the end of the session everybody is told once, and nothing stays behind', () => {
+  it('everybody is told once at the end of the session, and nothing stays behind', () => {
     const registry = new WatchRegistry();
     const { data, exists, children } = recorders('data', 'exists', 'children');
     registry.add('data', '/d', data);

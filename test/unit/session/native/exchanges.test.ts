@@ -66,7 +66,7 @@ const MADE = ok('/chroot/queue/lock-0000000007');
 const parent = (pzxid: number): Answer => ok(stat({ cversion: 13, numChildren: 3, pzxid }));
 
 describe('A request over the package', () => {
-  it('that creates a sequential node takes its zxid from the parent, once a node of its own has proven that', () => {
+  it('takes the zxid of a sequential node from the parent, once a node of its own has proven that', () => {
     const context = new Context();
     const first = exchangeFor(CREATE, context);
     expect(methods(first)).toEqual(['a_create /chroot/queue/lock-', 'a_exists /chroot/queue']);
@@ -112,7 +112,7 @@ describe('A request over the package', () => {
     expect([context.isFormulaProven, context.refuted]).toEqual([false, ['/chroot/queue/lock-0000000007', 89n, 90n]]);
   });
 
-  it('whose node is gone before its zxid is known was not of any use: the caller tries again', () => {
+  it('was not of any use where its node is gone before its zxid is known: the caller tries again', () => {
     const context = new Context();
     const asked = exchange(exchangeFor(CREATE, context).then([MADE, NO_NODE]));
 
@@ -124,7 +124,7 @@ describe('A request over the package', () => {
   });
 
   it.each([-2, -4, -7, -1, -3, -5, -9, -116])(
-    'that ends with %i, an error of the package, has an unknown outcome',
+    'has an unknown outcome where it ends with %i, an error of the package',
     (rc) => {
       expect(errorNumberOf(rc)).toBe(-4);
       expect(result(exchangeFor(remove('/node'), new Context()).then([{ rc, values: [] }]))).toEqual({
@@ -133,7 +133,7 @@ describe('A request over the package', () => {
     },
   );
 
-  it.each([0, -6, -8, -101, -110, -112, -118])('that ends with %i has the outcome that the server tells', (rc) => {
+  it.each([0, -6, -8, -101, -110, -112, -118])('has the outcome that the server tells where it ends with %i', (rc) => {
     expect(errorNumberOf(rc)).toBe(rc);
   });
 
@@ -182,7 +182,7 @@ describe('A request over the package', () => {
     expect(result(asked.then([{ rc: -102, values: [] }, ...all.slice(1)]))).toEqual({ errorNumber: -102 });
   });
 
-  it('that creates a node with a text takes its bytes along, and nothing else of the memory in which they were made', () => {
+  it('takes the bytes of a text along, and nothing else of the memory in which they were made', () => {
     const text = '{"label":"Größe"}';
     const [call] = exchangeFor(create('/a', 'ephemeral', text), new Context()).calls;
     const data = call!.args[1] as Uint8Array;

@@ -33,14 +33,14 @@ describe('The package zookeeper', () => {
     );
   });
 
-  it('that is missing is an error of configuration, which says how to install it', () => {
+  it('is an error of configuration where it is missing, which says how to install it', () => {
     const failure = failureOf(() => findPackage([applicationWith(undefined)]));
 
     expect(failure).toBeInstanceOf(LockConfigurationError);
     expect(failure).toMatchObject({ message: expect.stringContaining('npm install zookeeper@~7.3.0') });
   });
 
-  it.each(['6.0.0', '7.2.1', '8.0.0'])('of version %s is refused: its behaviour in detail is relied on', (version) => {
+  it.each(['6.0.0', '7.2.1', '8.0.0'])('is refused in version %s: its behaviour in detail is relied on', (version) => {
     expect(failureOf(() => findPackage([applicationWith(version)]))).toMatchObject({
       code: 'LOCK_CONFIGURATION',
       message: expect.stringContaining(`found ${version}`),

@@ -77,7 +77,7 @@ describe('The thread of the package', () => {
     expect(one.causes).toEqual([expect.objectContaining({ message: 'Error: no sync of /' })]);
   });
 
-  it('that ends by itself is told to all, and the next client has another', async () => {
+  it('is told to all where it ends by itself, and the next client has another', async () => {
     const [one, other] = [await open(), await open()];
 
     one.client.call({ number: 1, method: 'a_exists', args: ['/end', false] });

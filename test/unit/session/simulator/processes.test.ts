@@ -11,7 +11,7 @@ async function given() {
 }
 
 describe('a simulated process', () => {
-  it('that stood still runs overdue timers first, in order, then what has arrived', async () => {
+  it('runs overdue timers first, in order, after it stood still, then what has arrived', async () => {
     const { world, client, process } = await given();
     const order: string[] = [];
     await client.ask(get('/x', WATCH));
@@ -56,7 +56,7 @@ describe('a simulated process', () => {
     expect(await client.errorOf(exists('/x'))).toBe(0);
   });
 
-  it('that stands still for too long has lost its session, and learns of it after its timers', async () => {
+  it('has lost its session after it stood still for too long, and learns of it after its timers', async () => {
     const { world, client, process } = await given();
     await client.ask(create('/e', 'ephemeral'));
     let wasClosedAtTimer: boolean | undefined;
@@ -92,7 +92,7 @@ describe('a simulated process', () => {
     expect(order).toEqual(Array.from({ length: 20 }, (_, number) => number));
   });
 
-  it('that is killed never runs again, and the server sees its connection close', async () => {
+  it('never runs again once it is killed, and the server sees its connection close', async () => {
     const { world, client, process } = await given();
     await client.ask(get('/x', WATCH));
     await client.ask(create('/e', 'ephemeral'));

@@ -56,7 +56,7 @@ describe('A function that tells the settings of TLS', () => {
     ['returns a path', () => ({ ca: '/tls/ca.pem' }), 'tls: what the function returned cannot be used: ca is not PEM'],
     ['misspells a setting', () => ({ cafile: '' }), 'cannot be used: cafile is not a setting (the settings are: ca'],
     ['returns half of a pair', () => ({ cert: '-----BEGIN' }), 'cannot be used: cert is of no use without its key'],
-  ])('and %s fails the attempt, which may do the next time', async (_, tls, text) => {
+  ])('fails the attempt where it %s, which may do the next time', async (_, tls, text) => {
     const failure = await failureOf(tls);
     expect(failure.message).toContain(text);
     expect(failure).not.toBeInstanceOf(LockConfigurationError);
@@ -69,7 +69,7 @@ describe('A function that tells the settings of TLS', () => {
     ['a text', () => SECRET, 'string'],
     ['what a file holds', () => Buffer.from(SECRET), 'bytes'],
     ['a function', () => () => ({}), 'function'],
-  ])('and returns %s is a mistake of the application', async (_, tls, found) => {
+  ])('is a mistake of the application where it returns %s', async (_, tls, found) => {
     const failure = await failureOf(tls);
     expect(failure).toBeInstanceOf(LockConfigurationError);
     expect((failure as LockConfigurationError).details).toBe(
@@ -77,7 +77,7 @@ describe('A function that tells the settings of TLS', () => {
     );
   });
 
-  it('and never answers is waited for by nobody, once the dial is given up', async () => {
+  it('is waited for by nobody, once the dial is given up, where it never answers', async () => {
     let answer: (settings: object) => void = () => undefined;
     const { resolver, listener, link } = await dialled(() => new Promise((resolve) => (answer = resolve)));
     expect(link.stage).toBe('preparing');

@@ -38,7 +38,7 @@ function thrown(bytes: Buffer, request: LinkRequest): unknown {
 }
 
 describe('a reply that is longer than is kept', () => {
-  it('to a list says how many children there are, to a get how much data', () => {
+  it('says of a list how many children there are, of a get how much data', () => {
     const answer = beginning(30 * MEGABYTE, 1, 400_000);
     expect(thrown(answer, list('/a'))).toMatchObject({ code: 'TOO_LARGE', path: '/a', children: 400_000 });
     expect(thrown(answer, list('/a'))).toBeInstanceOf(TooLargeAnswerError);

@@ -59,7 +59,7 @@ describe('The number of a transaction', () => {
     }
   });
 
-  it('that is offered on a reconnect is the largest seen, whatever comes in which order', () => {
+  it('is the largest seen when it is offered on a reconnect, whatever comes in which order', () => {
     const zxid = fc
       .tuple(fc.bigInt({ min: 0n, max: 3n }), fc.oneof(fc.constantFrom(...COUNTERS), fc.bigInt(0n, 0xffff_ffffn)))
       .map(([epoch, counter]) => (epoch << 32n) | counter);
