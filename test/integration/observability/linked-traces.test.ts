@@ -11,7 +11,7 @@ import { type StandaloneServer, startZooKeeper } from '../../support/zookeeper/s
 
 const SCRIPT = new URL('../../support/traces/tracing-process.ts', import.meta.url);
 
-describe('A trace leads from a call that waited to what was done under the lock,', () => {
+describe('A trace of a call that waited', () => {
   let server: StandaloneServer;
   let operator: SessionClient;
   let holder: NodeChild;
@@ -50,7 +50,7 @@ describe('A trace leads from a call that waited to what was done under the lock,
       (await tell(child, { do: 'tell spans' })).find((one) => one.name === name),
     );
 
-  it('in another process, where it was done in a span', async () => {
+  it('leads to the span in which another process held the lock', async () => {
     const { nodePath } = await acquired({ do: 'acquire', key: '/locks/1', within: 'POST /orders/:id' });
     const { data } = await replyTo(operator, get(nodePath));
     waiter.send({ do: 'acquire', key: '/locks/1', within: 'job' } satisfies Order);
@@ -69,7 +69,7 @@ describe('A trace leads from a call that waited to what was done under the lock,
     });
   });
 
-  it('in another process, where it was done in no span: to its call', async () => {
+  it('leads to the call of another process that held the lock outside of any span', async () => {
     await acquired({ do: 'acquire', key: '/locks/2' });
     await tell(waiter, { do: 'acquire', key: '/locks/2', waitMs: 500 });
     const { traceId, spanId } = await spanOf(holder, 'acquire /locks/:id');

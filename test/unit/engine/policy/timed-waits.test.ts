@@ -90,14 +90,14 @@ describe('For atLeastMs after a run began', () => {
     expect(engine.world.now() - before).toBeLessThan(BUSY_MS + 100);
   });
 
-  it('also where the run could have recovered, and there was nothing to recover', async () => {
+  it('the key is busy where the run could have recovered, and there was nothing to recover', async () => {
     const options: AcquireOptions = { atLeastMs: BUSY_MS, onAbandoned: 'recover', recover: () => undefined };
     await engine.settle(one.locks.withLock(KEY, () => undefined, options));
     await engine.runFor(20);
     expect(await tryIt()).toBeUndefined();
   });
 
-  it('also for one that had waited since before the run began, and those behind it', async () => {
+  it('the key is busy to one that had waited since before the run began, and to those behind it', async () => {
     const holder = await engine.settle(one.locks.acquire(KEY));
     const running = one.locks.withLock(KEY, () => undefined, { atLeastMs: BUSY_MS });
     await engine.runUntil(() => engine.queue(KEY).length === 2);
@@ -124,7 +124,7 @@ describe('For atLeastMs after a run began', () => {
     expect(engine.world.now() - before).toBeLessThan(leftMs + 200);
   });
 
-  it('also where the holder vanished, its session changed, and containers were reaped', async () => {
+  it('the key is busy where the holder vanished, its session changed, and containers were reaped', async () => {
     await engine.settle(one.locks.acquire(KEY, { atLeastMs: BUSY_MS }));
     engine.faults.expire(one.session.identity!.id);
     await engine.runUntil(() => engine.queue(KEY).length === 0);
@@ -135,7 +135,7 @@ describe('For atLeastMs after a run began', () => {
     expect((await tryIt())!.abandoned).toBeDefined();
   });
 
-  it('also where the run is told of only by its contender, as its release got lost', async () => {
+  it('the key is busy where the run is told of only by its contender, as its release got lost', async () => {
     const lock = await engine.settle(one.locks.acquire(KEY, { atLeastMs: BUSY_MS }));
     engine.faults.loseReplyOfNext(one.process, 'multi');
     await engine.settle(lock.release());
