@@ -69,10 +69,10 @@ describe('A trace leads from a call that waited to what was done under the lock,
     });
   });
 
-  it('in another process, where it was done in no span: to its call', async () => {
-    await acquired({ do: 'acquire', key: '/locks/2' });
+  it('in another process, also from a call that was made in no span, and whose time was up', async () => {
+    await acquired({ do: 'acquire', key: '/locks/2', within: 'POST /orders/:id' });
     await tell(waiter, { do: 'acquire', key: '/locks/2', waitMs: 500 });
-    const { traceId, spanId } = await spanOf(holder, 'acquire /locks/:id');
+    const { traceId, spanId } = await spanOf(holder, 'POST /orders/:id');
     expect((await spanOf(waiter, 'acquire /locks/:id')).links).toEqual([{ traceId, spanId }]);
   });
 
