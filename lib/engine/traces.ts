@@ -42,10 +42,10 @@ export function beginAcquire(connection: string, asked: Asked): AcquireMessage |
 
 /**
  * The call waits for the one that was made in this span.
- * @param find is called only where somebody traces the call that waits
+ * @param find is called only where somebody listens to calls
  */
 export function noteWaitsFor(message: AcquireMessage | undefined, find: () => string | undefined): void {
-  if (message?.traceparent === undefined || message.outcome !== undefined) return;
+  if (message === undefined || message.outcome !== undefined) return;
   const traceparent = find();
   if (!isTraceparent(traceparent) || message.waitedFor.includes(traceparent)) return;
   message.waitedFor = [...message.waitedFor, traceparent].slice(-MAX_WAITED_FOR);

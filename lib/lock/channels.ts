@@ -45,8 +45,8 @@ export interface AcquireMessage extends OfTrace {
   traceparent: string | undefined;
   /**
    * The same of the calls that this one has waited for, as far as they have one: of the first ahead of it in this process, of the node of
-   * another process that it watched, and, where its time is up, of the holder; the newest come last, and eight are kept. None where this
-   * call has no `traceparent` itself. Those of other processes are what stands in their nodes: a well-formed text, and nothing more.
+   * another process that it watched, and, where its time is up, of the holder; the newest come last, and eight are kept. Those of other
+   * processes are what stands in their nodes: a well-formed text, and nothing more.
    */
   waitedFor: readonly string[];
   /**

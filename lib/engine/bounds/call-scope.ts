@@ -78,12 +78,13 @@ export class CallScope extends Wait implements Member {
 
   /** Tells those who listen to calls how many are ahead at this place: once, however often the queue is read. */
   placed(place: QueuePlace): void {
-    this.joined(place);
     if (place === this.#toldPlace) return;
     this.#toldPlace = place;
     const trace = this.request?.trace;
     // Some may have left before the queue was read, so the greater number is nearer to how many were ahead at the begin.
-    if (trace !== undefined) tellEnqueued(trace, Math.max(trace.ahead!, place.ahead));
+    const before = place === this.#place ? (trace?.ahead ?? 0) : 0;
+    this.#place = place;
+    if (trace !== undefined) tellEnqueued(trace, Math.max(before, place.ahead));
   }
 
   /**

@@ -18,26 +18,30 @@ export type Connections = Readonly<Record<string, Pick<LockService, 'query' | 'c
  * Measures the locks of some connections of this process: what passes by the channels, and what is so when it is asked.
  * @returns how to stop
  */
-export function measure(connections: Connections, meter: Meter, later: Later): () => void {
+export function measure(connections: Connections, meters: readonly Meter[], later: Later): () => void {
   const templates = new Templates();
-  meter.beforeRead = () => later.flush();
+  for (const meter of meters) meter.beforeRead = () => later.flush();
   const names = Object.keys(connections);
   const ofKey = ({ connection, template }: { connection: string; template: string | undefined }): Labels => ({
     connection,
     template: templates.labelOf(template),
   });
-  const losses = new Losses(meter);
+  const parts = meters.map((meter) => ({ meter, losses: new Losses(meter) }));
+  const acquires = parts.map(({ meter, losses }) => acquireRecorder(meter, ofKey, losses));
+  const holds = parts.map(({ meter, losses }) => holdRecorder(meter, ofKey, losses));
   const stops = [
-    onEnqueue(names, meter, ofKey, later),
-    onEnd<AcquireMessage>(LOCK_CHANNELS.acquire, names, acquireRecorder(meter, ofKey, losses), later),
-    onEnd<HoldMessage>(LOCK_CHANNELS.hold, names, holdRecorder(meter, ofKey, losses), later),
+    onEnqueue(names, meters, ofKey, later),
+    onEnd<AcquireMessage>(LOCK_CHANNELS.acquire, names, acquires, later),
+    onEnd<HoldMessage>(LOCK_CHANNELS.hold, names, holds, later),
   ];
-  observeLocks(connections, meter, ofKey);
-  observeConnections(connections, meter);
+  for (const meter of meters) {
+    observeLocks(connections, meter, ofKey);
+    observeConnections(connections, meter);
+  }
   return () => {
     for (const stop of stops) stop();
     later.flush();
-    meter.stop();
+    for (const meter of meters) meter.stop();
   };
 }
 
@@ -93,12 +97,21 @@ function holdRecorder(meter: Meter, ofKey: LabelsOfKey, losses: Losses): (messag
 }
 
 /** Records each queue when a call joins it: a queue that hangs is seen while it hangs. */
-function onEnqueue(connections: readonly string[], meter: Meter, ofKey: LabelsOfKey, later: Later): () => void {
-  const queue = meter.histogram(INSTRUMENTS.ahead);
+function onEnqueue(
+  connections: readonly string[],
+  meters: readonly Meter[],
+  ofKey: LabelsOfKey,
+  later: Later,
+): () => void {
+  const queues = meters.map((meter) => meter.histogram(INSTRUMENTS.ahead));
   const listener = (message: unknown): void => {
-    const { connection, template, ahead } = message as AcquireMessage;
+    const { connection, ahead } = message as AcquireMessage;
+    if (!connections.includes(connection)) return;
     // The number is taken now: the same call may join again, and the message has the newest one.
-    if (connections.includes(connection)) later.add(() => queue(ahead!, ofKey({ connection, template })));
+    later.add(() => {
+      const labels = ofKey(message as AcquireMessage);
+      for (const queue of queues) later.now(() => queue(ahead!, labels));
+    });
   };
   const enqueues = channel(LOCK_CHANNELS.enqueue);
   enqueues.subscribe(listener);
@@ -108,9 +121,13 @@ function onEnqueue(connections: readonly string[], meter: Meter, ofKey: LabelsOf
 function onEnd<Message extends { readonly connection: string }>(
   channel: string,
   connections: readonly string[],
-  record: (message: Message) => void,
+  records: readonly ((message: Message) => void)[],
   later: Later,
 ): () => void {
+  // Where one client refuses a value, the other one takes it all the same.
+  const record = (message: Message): void => {
+    for (const each of records) later.now(() => each(message));
+  };
   const listener = (message: unknown): void => {
     if (connections.includes((message as Message).connection)) later.add(() => record(message as Message));
   };

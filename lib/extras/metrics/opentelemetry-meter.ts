@@ -61,8 +61,6 @@ export interface OpenTelemetrySpan {
   /** @param endTime milliseconds since 1970 */
   end(endTime: number): void;
   spanContext(): OpenTelemetrySpanContext;
-  /** Since 1.9. */
-  addLink?(link: OpenTelemetryLink): unknown;
 }
 
 export const SCOPE = 'nestjs-zookeeper-lock';

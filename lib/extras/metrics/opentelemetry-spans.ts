@@ -1,4 +1,4 @@
-import { tracingChannel } from 'node:diagnostics_channel';
+import { type Channel, channel, tracingChannel } from 'node:diagnostics_channel';
 import { performance } from 'node:perf_hooks';
 import { type AcquireMessage, type HoldMessage, LOCK_CHANNELS } from '../../lock/channels.js';
 import { detailsOf } from '../../lock/errors.js';
@@ -27,13 +27,15 @@ interface Begin {
   /** Since 1970. */
   readonly ms: number;
   readonly context: unknown;
-  /** Where it was started at once. */
   span?: OpenTelemetrySpan;
+  /** The hold of this process that a call found when it joined the queue, if that was begun in no span. */
+  hold?: HoldMessage;
 }
 
 /**
  * A span for each call for a lock and one for each hold, which are made a moment after their ends. The span of a call that waited links to
- * the spans in which the calls that it waited for were made, in whichever process: there is what was done while they had the lock.
+ * the spans in which the calls that it waited for were made, in whichever process: there is what was done while they had the lock. To
+ * a hold of this process that was begun in no span it links itself.
  * @returns how to stop
  */
 export function traceLocks(
@@ -43,51 +45,59 @@ export function traceLocks(
 ): () => void {
   const tracer = trace.getTracer(SCOPE);
   const begins = new WeakMap<Message, Begin>();
+  /** Of the holds of this process that were begun in no span the newest of each key. */
+  const holds = new Map<string, HoldMessage>();
 
-  const begin = (message: Message): Begin => {
+  const begin = (message: Message): OpenTelemetrySpanContext | undefined => {
     const begun = { ms: now(), context: context.active() };
     begins.set(message, begun);
-    return begun;
+    return trace.getSpanContext(begun.context as never);
   };
 
-  const start = (what: string, message: Message, begun: Begin, links: OpenTelemetryLink[]): OpenTelemetrySpan => {
+  const spanOf = (what: string, message: Message, links: OpenTelemetryLink[] = []): OpenTelemetrySpan | undefined => {
+    const begun = begins.get(message);
+    if (begun === undefined) return undefined;
     const { template, key, mode, connection, label } = message;
     const facts = { key, mode, connection, ...(template && { template }), ...(label && { label }) };
     const attributes = Object.fromEntries(Object.entries(facts).map(([name, value]) => [nameOf(name), value]));
     // The name is the template's, and never the key's: there would be a name for each order.
     const name = template === undefined ? what : `${what} ${template}`;
-    return tracer.startSpan(name, { startTime: begun.ms, attributes, links }, begun.context as never);
+    return (begun.span ??= tracer.startSpan(name, { startTime: begun.ms, attributes, links }, begun.context as never));
   };
 
-  const endLater = (message: Message, spanOf: (begun: Begin) => OpenTelemetrySpan): void => {
-    const begun = begins.get(message);
-    const ms = now();
-    if (begun !== undefined) later.add(() => end(spanOf(begun), message, ms));
+  const linksOf = (message: AcquireMessage): OpenTelemetryLink[] => {
+    const links = message.waitedFor.map(linkTo);
+    const hold = begins.get(message)?.hold;
+    if (hold !== undefined) links.push({ context: spanOf('hold', hold)!.spanContext() });
+    return links;
   };
 
-  const acquires = listen<AcquireMessage>(LOCK_CHANNELS.acquire, connections, later, {
-    start: (message) => {
-      const begun = begin(message);
-      let caller = trace.getSpanContext(begun.context as never);
-      // What waits for a call that is made in no span links to the span of the call, which must be there by then.
-      if (caller === undefined) caller = (begun.span = start('acquire', message, begun, [])).spanContext();
+  const stops = [
+    listen(tracingChannel(LOCK_CHANNELS.acquire).start, connections, later, (message: AcquireMessage) => {
+      const caller = begin(message);
+      // Another tracer of the application may have been here before.
       message.traceparent ??= traceparentOf(caller);
-    },
-    asyncEnd: (message) =>
-      endLater(message, (begun) => {
-        const links = message.waitedFor.map(linkTo);
-        if (begun.span === undefined) return start('acquire', message, begun, links);
-        for (const link of links) begun.span.addLink?.(link);
-        return begun.span;
-      }),
-  });
-  const holds = listen<HoldMessage>(LOCK_CHANNELS.hold, connections, later, {
-    start: begin,
-    asyncEnd: (message) => endLater(message, (begun) => start('hold', message, begun, [])),
-  });
+    }),
+    listen(channel(LOCK_CHANNELS.enqueue), connections, later, (message: AcquireMessage) => {
+      const hold = message.ahead === 0 ? undefined : holds.get(message.key);
+      const begun = begins.get(message);
+      if (hold?.connection === message.connection && begun !== undefined) begun.hold = hold;
+    }),
+    listen(tracingChannel(LOCK_CHANNELS.acquire).asyncEnd, connections, later, (message: AcquireMessage) => {
+      const ms = now();
+      later.add(() => end(spanOf('acquire', message, linksOf(message)), message, ms));
+    }),
+    listen(tracingChannel(LOCK_CHANNELS.hold).start, connections, later, (message: HoldMessage) => {
+      if (begin(message) === undefined) holds.set(message.key, message);
+    }),
+    listen(tracingChannel(LOCK_CHANNELS.hold).asyncEnd, connections, later, (message: HoldMessage) => {
+      const ms = now();
+      if (holds.get(message.key) === message) holds.delete(message.key);
+      later.add(() => end(spanOf('hold', message), message, ms));
+    }),
+  ];
   return () => {
-    acquires();
-    holds();
+    for (const stop of stops) stop();
     later.flush();
   };
 }
@@ -96,9 +106,10 @@ function now(): number {
   return CLOCK_BEGAN_AT + performance.now();
 }
 
-/** @returns undefined for a span that is not recorded: a link would lead nowhere */
-function traceparentOf({ traceId, spanId, traceFlags }: OpenTelemetrySpanContext): string | undefined {
-  return (traceFlags & SAMPLED) === 0 ? undefined : `00-${traceId}-${spanId}-01`;
+/** @returns undefined for a span that is not recorded, and where there is none: a link would lead nowhere */
+function traceparentOf(span: OpenTelemetrySpanContext | undefined): string | undefined {
+  if (span === undefined || (span.traceFlags & SAMPLED) === 0) return undefined;
+  return `00-${span.traceId}-${span.spanId}-01`;
 }
 
 function linkTo(traceparent: string): OpenTelemetryLink {
@@ -106,7 +117,9 @@ function linkTo(traceparent: string): OpenTelemetryLink {
   return { context: { traceId, spanId, traceFlags: Number.parseInt(flags, 16), isRemote: true } };
 }
 
-function end(span: OpenTelemetrySpan, message: Message, ms: number): void {
+/** @param span undefined for what has begun before this was told of anything */
+function end(span: OpenTelemetrySpan | undefined, message: Message, ms: number): void {
+  if (span === undefined) return;
   const isHold = 'heldMs' in message;
   const { token, error } = message;
   span.setAttribute(nameOf('outcome'), isHold ? message.outcome! : outcomeOf(message));
@@ -121,20 +134,14 @@ function end(span: OpenTelemetrySpan, message: Message, ms: number): void {
 }
 
 function listen<Heard extends Message>(
-  name: string,
+  to: Channel,
   connections: readonly string[],
   later: Later,
-  hears: Readonly<Record<'start' | 'asyncEnd', (message: Heard) => unknown>>,
+  hear: (message: Heard) => void,
 ): () => void {
-  const channel = tracingChannel(name);
-  const stops = (['start', 'asyncEnd'] as const).map((event) => {
-    const listener = (message: unknown): void => {
-      if (connections.includes((message as Heard).connection)) later.now(() => hears[event](message as Heard));
-    };
-    channel[event].subscribe(listener);
-    return () => channel[event].unsubscribe(listener);
-  });
-  return () => {
-    for (const stop of stops) stop();
+  const listener = (message: unknown): void => {
+    if (connections.includes((message as Heard).connection)) later.now(() => hear(message as Heard));
   };
+  to.subscribe(listener);
+  return () => to.unsubscribe(listener);
 }

@@ -1,4 +1,5 @@
 import { LockConfigurationError } from '../../lock/errors.js';
+import type { Meter } from './instruments.js';
 import { Later } from './later.js';
 import { type Connections, measure } from './measurements.js';
 import { type OpenTelemetryApi, OpenTelemetryMeter } from './opentelemetry-meter.js';
@@ -31,11 +32,11 @@ export function recordLockMetrics(connections: Connections, options: LockMetrics
   }
   const stops: (() => void)[] = [];
   const later = new Later();
-  if (client !== undefined) stops.push(measure(connections, new PrometheusMeter(client, registry), later));
-  if (opentelemetry !== undefined) {
-    stops.push(measure(connections, new OpenTelemetryMeter(opentelemetry), later));
-    stops.push(traceLocks(Object.keys(connections), opentelemetry, later));
-  }
+  const meters: Meter[] = [];
+  if (client !== undefined) meters.push(new PrometheusMeter(client, registry));
+  if (opentelemetry !== undefined) meters.push(new OpenTelemetryMeter(opentelemetry));
+  stops.push(measure(connections, meters, later));
+  if (opentelemetry !== undefined) stops.push(traceLocks(Object.keys(connections), opentelemetry, later));
   return () => {
     for (const stop of stops) stop();
   };

@@ -69,10 +69,10 @@ describe('A trace of a call that waited', () => {
     });
   });
 
-  it('leads to the call of another process that held the lock outside of any span', async () => {
-    await acquired({ do: 'acquire', key: '/locks/2' });
+  it('leads from a call that was made in no span, and whose time was up, to the span of the holder', async () => {
+    await acquired({ do: 'acquire', key: '/locks/2', within: 'POST /orders/:id' });
     await tell(waiter, { do: 'acquire', key: '/locks/2', waitMs: 500 });
-    const { traceId, spanId } = await spanOf(holder, 'acquire /locks/:id');
+    const { traceId, spanId } = await spanOf(holder, 'POST /orders/:id');
     expect((await spanOf(waiter, 'acquire /locks/:id')).links).toEqual([{ traceId, spanId }]);
   });
 
