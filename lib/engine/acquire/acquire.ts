@@ -148,7 +148,7 @@ export class Acquire {
       if (end === 'busy') {
         const { keptOutBy } = contender;
         if (keptOutBy !== undefined) return new Busy(describeKeptOut(keptOutBy));
-        return new Busy(holderInFront.describeBlocking(request, queue.inFrontOf(member)));
+        return new Busy(holderInFront.describeBlocking(request, queue.members.inFrontOf(member)));
       }
       return end;
     } finally {

@@ -1,18 +1,14 @@
-import type { LockMode } from '../../lock/mode.js';
-import { blocks } from '../../queue/decide.js';
-import type { QueueNode } from '../../queue/node-name.js';
 import { failedWith, isAboutTheLink, SessionError } from '../../session/errors.js';
 import type { Children } from '../../session/requests.js';
 import type { Session, SessionIdentity } from '../../session/session.js';
 import { IndexedSet } from '../collections.js';
 import type { Contender, Guard, Leaving, LockRequest } from '../contender.js';
-import type { Hold } from '../hold/hold.js';
 import { refusal } from '../error-texts.js';
 import type { LinkState } from '../upkeep/link-state.js';
 import { listQueue } from '../upkeep/key-nodes.js';
 import { Blockers } from './blockers.js';
 import { KnownOrder, KnownQueue, type WatchQuestion } from './known-queue.js';
-import { countKnownAhead, type Creation, type Entrant, QueueMember, type Turn } from './queue-member.js';
+import { type Creation, type Entrant, type QueueMember, QueueMembers, type Turn } from './queue-member.js';
 import { Turns } from './turns.js';
 
 /**
@@ -25,6 +21,7 @@ export class KeyQueue {
   readonly identity: SessionIdentity;
   readonly blockers: Blockers;
   readonly known = new KnownQueue();
+  readonly members = new QueueMembers(this.known);
   readonly #session: Session;
   readonly #link: LinkState;
   readonly #key: string;
@@ -34,8 +31,6 @@ export class KeyQueue {
   readonly #turns: Turns;
   /** How many contenders of this process have stood in this queue. */
   #uses = 0;
-  /** In the order of their creation. */
-  readonly #members: QueueMember[] = [];
   /** The contenders of this process that are being created. */
   readonly #creating = new IndexedSet<Creation>();
   #usesRecord = false;
@@ -68,7 +63,7 @@ export class KeyQueue {
       refused: (error, members) => this.#refuse(error, members),
     });
     this.#turns = new Turns({
-      members: this.#members,
+      members: this.members.all,
       known: this.known,
       blockers: this.blockers,
       isCurrent: () => this.#isCurrent,
@@ -77,7 +72,7 @@ export class KeyQueue {
   }
 
   get isEmpty(): boolean {
-    return this.#members.length === 0 && this.#creating.isEmpty && !this.#isLooking;
+    return this.members.all.length === 0 && this.#creating.isEmpty && !this.#isLooking;
   }
 
   /** Whether contenders of this queue use the record of the key, or one is there: then everybody reads it before it enters. */
@@ -101,7 +96,7 @@ export class KeyQueue {
   /** Reads what the node at the head says of its client, unless this process knows. */
   readHead(): void {
     const { head } = this.known;
-    if (head !== undefined && this.#link.isUp && this.holder === undefined) this.blockers.read(head.name);
+    if (head !== undefined && this.#link.isUp && this.members.holder === undefined) this.blockers.read(head.name);
   }
 
   /** Says what is to be read behind the create of a newcomer. */
@@ -130,7 +125,7 @@ export class KeyQueue {
 
   /** The contenders of this process: in their order, and then those that are being created. */
   *contenders(): Generator<Contender | Creation> {
-    for (const { contender } of this.#members) yield contender;
+    for (const { contender } of this.members.all) yield contender;
     yield* this.#creating.all();
   }
 
@@ -139,40 +134,16 @@ export class KeyQueue {
     this.#order.forget();
   }
 
-  /** A contender of this process that one of this mode would have to wait for, if it came now. */
-  inTheWayOf(mode: LockMode): QueueMember | undefined {
-    return this.#members.find(({ node }) => blocks(node.mode, mode));
-  }
-
-  /** The nodes that keep this member from entering, as far as they are known. */
-  inFrontOf({ node }: QueueMember): readonly QueueNode[] {
-    const nodes = [...this.#members.map((member) => member.node), ...this.known.nodes];
-    return nodes.filter((other) => other.sequence < node.sequence && blocks(other.mode, node.mode));
-  }
-
-  readonly #countAhead = ({ node }: QueueMember): number =>
-    countKnownAhead(node, [...this.#members.map((member) => member.node), ...this.known.nodes]);
-
   /** How long ago the news came that the one in front had gone; undefined where it may have gone before that was seen. */
   sinceGoneMs(now: number): number | undefined {
     return this.#goneAt === undefined ? undefined : now - this.#goneAt;
   }
 
-  /** The oldest hold of this process in this queue. */
-  get holder(): Hold | undefined {
-    return this.#members.find(({ hold }) => hold !== undefined)?.hold;
-  }
-
   /** A contender is enqueued. `listed`: the list that was asked for behind its create. */
   join(contender: Contender, entrant: Entrant, listed: Children | undefined): QueueMember {
-    const member = new QueueMember(contender, entrant, this.#countAhead);
+    const member = this.members.add(contender, entrant);
     this.#usesRecord ||= contender.request.usesRecord;
     this.#uses += 1;
-    // A contender whose answer was lost, and that was found again, comes after some that are behind it in the queue.
-    let place = this.#members.length;
-    while (place > 0 && this.#members[place - 1]!.contender.czxid > contender.czxid) place -= 1;
-    if (place === this.#members.length) this.#members.push(member);
-    else this.#members.splice(place, 0, member);
     contender.joined((leaving) => this.#leave(member, leaving));
     contender.node.onGone(() => {
       this.known.removed(contender.name);
@@ -180,7 +151,7 @@ export class KeyQueue {
     });
     // Who stands behind a contender of its own process watches nothing. Whoever removes such waiters writes to the node ahead.
     contender.node.onChanged(() => {
-      if (this.#members.some(({ waits }) => waits)) this.#look();
+      if (this.members.all.some(({ waits }) => waits)) this.#look();
     });
     if (!this.#isCurrent) member.tell({ kind: 'session ended' });
     else if (listed !== undefined) this.#listed(listed, [member]);
@@ -188,8 +159,8 @@ export class KeyQueue {
     else this.#turns.decide('no news');
     if (this.#isCurrent && !this.#willLook) entrant.placed(member);
     // Those that were created later may have joined sooner, and stand behind this one as well.
-    for (let index = Math.max(0, this.#members.indexOf(member)); index < this.#members.length; index += 1) {
-      const each = this.#members[index]!;
+    for (let index = Math.max(0, this.members.all.indexOf(member)); index < this.members.all.length; index += 1) {
+      const each = this.members.all[index]!;
       const first = each.waits ? this.#turns.inFrontOf(each) : undefined;
       if (first !== undefined) each.entrant.standsBehind(first);
     }
@@ -223,7 +194,7 @@ export class KeyQueue {
 
   /** The turn of nobody here comes any more. */
   end(turn: Turn | Error): void {
-    for (const member of [...this.#members]) if (member.waits) member.tell(turn);
+    for (const member of [...this.members.all]) if (member.waits) member.tell(turn);
   }
 
   get #isCurrent(): boolean {
@@ -235,17 +206,10 @@ export class KeyQueue {
     return this.#isLooking || this.#mustLook;
   }
 
-  #stillHere(members: readonly QueueMember[]): QueueMember[] {
-    const here = new Set(this.#members);
-    return members.filter((member) => here.has(member));
-  }
-
   #leave(member: QueueMember, how: Leaving): Guard | undefined {
     // A node that somebody has removed keeps nobody out, and those behind it may have been removed as well.
     const leaving = member.contender.node.isGone ? 'lost' : how;
-    const index = this.#members.indexOf(member);
-    if (index === -1) return undefined;
-    this.#members.splice(index, 1);
+    if (!this.members.delete(member)) return undefined;
     this.#turns.unconfirmed.delete(member);
     this.#goneAt = this.#session.clock.now();
     // A contender that lost its lock is in the way until its node is gone, as a node of another process is. So is one that lets
@@ -264,7 +228,7 @@ export class KeyQueue {
     if (this.#isLooking || !this.#link.isUp || !this.#isCurrent) return;
     this.#mustLook = false;
     this.#isLooking = true;
-    const covered = [...this.#members];
+    const covered = [...this.members.all];
     void this.#session.batch([listQueue(this.#path)]).then(([listed]) => {
       this.#isLooking = false;
       if (this.#isCurrent) this.#looked(listed, covered);
@@ -276,10 +240,11 @@ export class KeyQueue {
     if (!(listed instanceof SessionError)) {
       this.#listed(listed, covered);
       // Nobody looks for those far behind before the queue moves on, so what is known by now of who is ahead of them is told.
-      if (!this.#willLook) for (const member of this.#members) member.entrant.placed(member);
+      if (!this.#willLook) for (const member of this.members.all) member.entrant.placed(member);
     }
     // Where the node of the key is gone, its contenders are gone too.
-    else if (failedWith(listed, 'NO_NODE')) for (const { contender } of this.#stillHere(covered)) contender.node.gone();
+    else if (failedWith(listed, 'NO_NODE'))
+      for (const { contender } of this.members.stillHere(covered)) contender.node.gone();
     else if (isAboutTheLink(listed)) this.#look();
     else this.#refuse(listed, covered);
     if (this.#mustLook) this.#look();
@@ -292,7 +257,7 @@ export class KeyQueue {
   /** @param covered the members that were enqueued when the list was asked for */
   #listed(listed: Children, covered: readonly QueueMember[]): void {
     const names = this.known.listed(listed);
-    const here = this.#stillHere(covered);
+    const here = this.members.stillHere(covered);
     for (const member of names === undefined ? [] : here) {
       if (!names!.has(member.contender.name)) member.contender.node.gone();
       // A list that still shows the node in front of it may be older than the removal of both.

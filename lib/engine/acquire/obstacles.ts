@@ -126,7 +126,7 @@ export class HolderInFront {
   }
 
   #find(queue: KeyQueue, queuePath: string): { own: Hold } | { path: string; node: NodeData } | undefined {
-    if (queue.holder !== undefined) return { own: queue.holder };
+    if (queue.members.holder !== undefined) return { own: queue.members.holder };
     const { head } = queue.known;
     if (head === undefined) return undefined;
     const path = `${queuePath}/${head.name}`;
@@ -192,7 +192,7 @@ export async function busyNow(
   if (rules.inTheWay(request) !== undefined) return new Busy(holderInFront.describeBlocking(request, []));
   // The contenders of this process are asked first, which costs nothing.
   const known = keyQueues.find(queuePath);
-  const inside = known?.inTheWayOf(mode);
+  const inside = known?.members.inTheWayOf(mode);
   if (inside !== undefined) return new Busy(holderInFront.describeBlocking(request, [inside.node]));
   const readsRecord = hasRecord || rules.readsRecord(request, known);
   const reads = readsRecord ? [get(queuePath)] : [];

@@ -1,3 +1,4 @@
+import type { LockMode } from '../../lock/mode.js';
 import { blocks, type Refusal } from '../../queue/decide.js';
 import type { QueueNode } from '../../queue/node-name.js';
 import type { Member } from '../collections.js';
@@ -114,6 +115,65 @@ export class QueueMember {
   }
 }
 
+/** The contenders of one process in the queue of one key. */
+export class QueueMembers {
+  /** In the order of their creation. */
+  readonly all: readonly QueueMember[];
+  readonly #inOrder: QueueMember[] = [];
+  readonly #known: { readonly nodes: readonly QueueNode[] };
+
+  /** @param known the queue as this process knows it */
+  constructor(known: { readonly nodes: readonly QueueNode[] }) {
+    this.all = this.#inOrder;
+    this.#known = known;
+  }
+
+  /** A contender has been enqueued. */
+  add(contender: Contender, entrant: Entrant): QueueMember {
+    const member = new QueueMember(contender, entrant, this.#countAhead);
+    // A contender whose answer was lost, and that was found again, comes after some that are behind it in the queue.
+    let place = this.all.length;
+    while (place > 0 && this.all[place - 1]!.contender.czxid > contender.czxid) place -= 1;
+    if (place === this.all.length) this.#inOrder.push(member);
+    else this.#inOrder.splice(place, 0, member);
+    return member;
+  }
+
+  /** @returns whether it was there */
+  delete(member: QueueMember): boolean {
+    const index = this.all.indexOf(member);
+    if (index !== -1) this.#inOrder.splice(index, 1);
+    return index !== -1;
+  }
+
+  /** Those of these members that have not left. */
+  stillHere(members: readonly QueueMember[]): QueueMember[] {
+    const here = new Set(this.all);
+    return members.filter((member) => here.has(member));
+  }
+
+  /** A contender of this process that one of this mode would have to wait for, if it came now. */
+  inTheWayOf(mode: LockMode): QueueMember | undefined {
+    return this.all.find(({ node }) => blocks(node.mode, mode));
+  }
+
+  /** The nodes that keep this member from entering, as far as they are known. */
+  inFrontOf({ node }: QueueMember): readonly QueueNode[] {
+    return this.#nodes.filter((other) => other.sequence < node.sequence && blocks(other.mode, node.mode));
+  }
+
+  /** The oldest hold of this process in this queue. */
+  get holder(): Hold | undefined {
+    return this.all.find(({ hold }) => hold !== undefined)?.hold;
+  }
+
+  readonly #countAhead = ({ node }: QueueMember): number => countKnownAhead(node, this.#nodes);
+
+  get #nodes(): readonly QueueNode[] {
+    return [...this.all.map((member) => member.node), ...this.#known.nodes];
+  }
+}
+
 /** A contender of this process that is being created. */
 export class Creation implements Member {
   setIndex = -1;
@@ -133,7 +193,7 @@ export class Creation implements Member {
 }
 
 /** How many of these are ahead of a node, each counted once; 0 where none of them keeps it from entering. */
-export function countKnownAhead(node: QueueNode, known: readonly QueueNode[]): number {
+function countKnownAhead(node: QueueNode, known: readonly QueueNode[]): number {
   const ahead = known.filter(({ sequence }) => sequence < node.sequence);
   if (!ahead.some(({ mode }) => blocks(mode, node.mode))) return 0;
   return new Set(ahead.map(({ name }) => name)).size;
