@@ -37,7 +37,10 @@ export class CommitTap {
   readonly #journal: Journal;
   readonly #apps: readonly AppProcess[];
   readonly #seen = new Set<bigint>();
-  readonly #tellings = new Map<bigint, { readonly allowed: number; told: number; readonly what: string }>();
+  readonly #tellings = new Map<
+    bigint,
+    { readonly allowed: number; told: number; readonly removed: readonly Entry[] }
+  >();
   /** Keys that somebody watches for people: they are told of everything. */
   readonly observedKeys = new Set<string>();
 
@@ -83,7 +86,6 @@ export class CommitTap {
   #expectTelling(transaction: Transaction, removed: readonly Entry[]): void {
     const { profile } = this.#scenario;
     if (profile !== 'calm' && profile !== 'processes' && profile !== 'administration') return;
-    if (removed.some(({ queuePath }) => this.observedKeys.has(queuePath))) return;
     const bySession = transaction.changes.some(({ op }) => op === 'closeSession');
     const tells = (gone: Entry): number => {
       // Who removes its own node has taken the watch on it back before, so it is told only where its session or somebody else ends it.
@@ -91,7 +93,7 @@ export class CommitTap {
       return this.#countConcerned(gone) + (isMarked(transaction, gone) ? 1 : 0) + (tellsOwner ? 1 : 0);
     };
     const allowed = removed.reduce((sum, entry) => sum + tells(entry), this.#countNewcomers(transaction));
-    this.#tellings.set(transaction.zxid, { allowed, told: 0, what: removed.map(({ path }) => path).join(', ') });
+    this.#tellings.set(transaction.zxid, { allowed, told: 0, removed });
   }
 
   /** Those that the end of a node may let in, and an upgrader that waits for this reader. */
@@ -124,14 +126,20 @@ export class CommitTap {
     return new Set(newcomers.map(({ sessionId }) => sessionId)).size;
   }
 
+  #isObserved(removed: readonly Entry[]): boolean {
+    return removed.some(({ queuePath }) => this.observedKeys.has(queuePath));
+  }
+
   #onTold(zxid: bigint, told: number): void {
     const telling = this.#tellings.get(zxid);
     if (telling === undefined) return;
     telling.told += told;
-    if (telling.told <= telling.allowed) return;
+    // Who begins to observe a key at a server that is behind is told of what another server has carried out before.
+    if (telling.told <= telling.allowed || this.#isObserved(telling.removed)) return;
+    const what = telling.removed.map(({ path }) => path).join(', ');
     this.#judge.blame(
       'no herd',
-      `the end of ${telling.what} was told ${telling.told} times, ${telling.allowed} could concern somebody`,
+      `the end of ${what} was told ${telling.told} times, ${telling.allowed} could concern somebody`,
     );
     this.#tellings.delete(zxid);
   }

@@ -53,17 +53,22 @@ export class QueueSight {
    * the intent stands for one that waits at the end, and together they would be one that is inside.
    */
   most({ mode }: AskedCall): number {
+    // Where a call for several locks stands is not known. A writer in front of all the others lets none of them be inside together.
+    const several = Array.from({ length: this.several }, (_, index): Counted => ({
+      mode: 'write',
+      id: `several ${index}`,
+    }));
     const counts = this.#views.flatMap((view, index) => {
       const unlisted = this.#unlisted(view, index);
       const inPlace = [...view, ...unlisted.flatMap(({ place }) => place ?? [])].sort(byCreation);
       const toCome = unlisted.flatMap(({ place, counted }) => (place === undefined ? [counted] : []));
       // Without a list a process has all of its own in their order. Behind one it puts those that are not in it.
       return [
-        countAhead([...inPlace, ...toCome], mode),
-        countAhead([...view, ...unlisted.map(({ counted }) => counted)], mode),
+        countAhead([...several, ...inPlace, ...toCome], mode),
+        countAhead([...several, ...view, ...unlisted.map(({ counted }) => counted)], mode),
       ];
     });
-    return Math.max(...counts) + this.several;
+    return Math.max(...counts);
   }
 
   /** Whether its process has, or may have had, contenders there that no list shows. */
