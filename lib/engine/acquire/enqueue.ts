@@ -118,7 +118,7 @@ export async function enqueue(
         if (found !== undefined) return { contender: found, listed: undefined, creation };
         // The node has gone with its session from the queue, where others may have seen it.
         if (session.identity !== identity) parts.onRequeued(request, 'session-ended');
-        // Otherwise the create was never carried out, or the node was removed since: the next try may do.
+        // Otherwise the create was never carried out, or the node was removed since: the next try may succeed.
       } else if (refused.code !== 'NOT_CONNECTED' && refused.code !== 'THROTTLED') throw refusal(refused, key);
     }
   } catch (error) {

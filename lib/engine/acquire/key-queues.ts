@@ -7,7 +7,7 @@ import { Creation } from './queue-member.js';
 
 /** An empty queue, and what is known of it, is kept for so long after the last contender of this process has left. */
 const KEPT_FOR_MS = 2_000;
-/** So many empty queues are kept at the most; the oldest are forgotten first. */
+/** At most this many empty queues are kept; the oldest are forgotten first. */
 const MAX_KEPT = 1_000;
 
 /**

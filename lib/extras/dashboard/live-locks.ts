@@ -29,8 +29,8 @@ export interface LockLook {
 }
 
 /**
- * What all who look at the dashboard of this process are shown. The number of them does not matter to ZooKeeper: in each interval
- * there is one scan at the most, and one look at each lock whose page is open. Where nobody looks there is none.
+ * Reads the locks for all visitors of this process. ZooKeeper does not feel how many they are: in each interval there is at most
+ * one scan, and one look at each lock whose page is open. While nobody looks, nothing is read.
  */
 export class LiveLocks {
   readonly #open: () => Promise<DashboardDoctor>;

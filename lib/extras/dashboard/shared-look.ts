@@ -33,12 +33,12 @@ export class SharedLook<T> {
     return doneAt !== undefined && performance.now() - doneAt >= this.#validMs;
   }
 
-  /** What was seen is old now. A look that is under way goes on to be shared. */
+  /** Makes the next caller look again, because time has passed. A look that is under way is still shared. */
   expire(): void {
     if (this.#last?.doneAt !== undefined) this.#last = undefined;
   }
 
-  /** What is seen by a look that began before now is wrong. */
+  /** Makes the next caller look again, because something was changed. A look that is under way began before that, and is not shared. */
   forget(): void {
     this.#last = undefined;
   }

@@ -25,7 +25,7 @@ export interface DrainFacts {
 /** What became of a queue that was drained. `JSON.stringify` accepts it. */
 export interface DrainResult extends DrainFacts, AsJson<JsonOf<DrainFacts>> {}
 
-/** So many removals are sent together. */
+/** At most this many removals are sent together. */
 const AT_ONCE = 500;
 
 /** Ends all waits of one queue, and leaves those alone who hold the lock. */

@@ -9,7 +9,7 @@ import { get, list, type ListRequest, type NodeData, remove } from '../../sessio
 
 /** The name of a node that never is. */
 const NEVER_THERE = '.never-there';
-/** So many holders are named in an error. */
+/** At most this many holders are named in an error. */
 const MAX_NAMED = 3;
 
 /** Lists a queue without the keys below the key, as far as possible. */

@@ -63,7 +63,7 @@ export class ChildCommand {
     try {
       process.kill(this.hasOwnGroup ? -pid : pid, name);
     } catch {
-      // What cannot be ended is waited for.
+      // The command has ended, or runs as another user now. Its end is waited for in either case.
     }
   }
 

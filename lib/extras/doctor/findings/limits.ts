@@ -18,7 +18,7 @@ const JUTE_MAX_BUFFER_BYTES = 0xfffff;
 /** What stands in front of each text there. */
 const LENGTH_BYTES = 4;
 const SESSION_NEAR_LIMIT = 0.5;
-/** So many connections a server takes of one address, where `maxClientCnxns` is not set. */
+/** A server takes at most this many connections of one address, where `maxClientCnxns` is not set. */
 const MAX_CLIENT_CONNECTIONS = 60;
 const HOST_NEAR_LIMIT = 0.8;
 

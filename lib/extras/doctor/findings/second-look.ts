@@ -12,7 +12,7 @@ import type { SeenMarker, SilentHolder } from './orphans.js';
 
 /** A heartbeat is due every quarter of a session time-out, which servers bound at 40 s where nobody says more. */
 const SILENT_AFTER_MS = 60_000;
-/** So many of the oldest holds are looked at closely. */
+/** At most this many holds, the oldest, are looked at closely. */
 const MAX_SUSPECTS = 1_000;
 
 /** Reads the markers of drains that the lists have shown. */

@@ -21,7 +21,7 @@ const KINDS: readonly FindingKind[] = [
   'container not reaped',
   'wait without a label',
 ];
-/** So many findings of a kind are told one by one. A list of thousands would hide the others. */
+/** At most this many findings of a kind are told one by one. A list of thousands would hide the others. */
 export const MAX_OF_A_KIND = 50;
 
 /** The worst first, and of each kind no more than can be read. */

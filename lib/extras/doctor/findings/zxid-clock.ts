@@ -33,7 +33,7 @@ export class ZxidClock {
   }
 }
 
-/** So many earlier looks are remembered. */
+/** At most this many earlier looks are remembered. */
 const MAX_MARKS = 100;
 
 /** What the looks of one doctor have shown of the times of transactions. */
