@@ -24,7 +24,7 @@ export const CONNECTION_FLAGS: readonly Flag[] = [
   { name: 'wait', value: 'TIME', text: 'the longest wait for an answer (15s); of run, for the lock (no limit)' },
 ];
 
-/** What may be given in the environment alone, since everybody on a machine can read the arguments of its processes. */
+/** The environment alone may give these, since everybody on a machine can read the arguments of its processes. */
 const SECRETS = { digest: 'ZK_LOCK_AUTH_DIGEST', passphrase: 'ZK_LOCK_TLS_PASSPHRASE' } as const;
 const YES = /^(1|true|yes|on)$/i;
 

@@ -2,13 +2,13 @@ import { cutEnd, cutMiddle, widthOf } from './words.js';
 
 export interface Column {
   readonly title: string;
-  /** Where a text that does not fit is cut. A column without it is never cut: tokens and numbers are of no use in part. */
+  /** A text that does not fit is cut here. A column without it is never cut: tokens and numbers are of no use in part. */
   readonly cut?: 'middle' | 'end';
   readonly align?: 'right';
 }
 
 const GAP = '  ';
-/** What columns that may be cut keep, whatever the width of the terminal. */
+/** Columns that may be cut keep at least this width, whatever the width of the terminal. */
 const LEAST_WIDTHS = { end: 16, middle: 12 } as const;
 
 /** The lines of a table that fits the width, as far as columns may be cut. */

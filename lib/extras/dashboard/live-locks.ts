@@ -9,7 +9,7 @@ import type { LockScan } from '../doctor/lock-scan.js';
 import type { WaitGraph } from '../doctor/wait-graph.js';
 import { SharedLook } from './shared-look.js';
 
-/** What the dashboard asks of a lock doctor. */
+/** The dashboard asks this of a lock doctor. */
 export interface DashboardDoctor {
   scan(options: { readonly signal: AbortSignal }): Promise<LockScan>;
   graph(options: { readonly signal: AbortSignal }): Promise<WaitGraph>;

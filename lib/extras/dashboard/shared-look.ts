@@ -26,7 +26,7 @@ export class SharedLook<T> {
     return this.#last.result;
   }
 
-  /** Whether the next one who asks causes a new look. */
+  /** True if the next caller causes a new look. */
   get isOver(): boolean {
     if (this.#last === undefined) return true;
     const { doneAt } = this.#last;

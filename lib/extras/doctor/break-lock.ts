@@ -10,7 +10,7 @@ export interface BreakOptions extends StepOptions {
   /** The fencing token of the holder that is meant, as `inspect` shows it. With another holder's nothing is done. */
   readonly token: bigint;
   /**
-   * How long the holder may take to put right what is half done, in milliseconds. Then its node is removed, and the next
+   * The holder may take this long to put right what is half done, in milliseconds. Then its node is removed, and the next
    * enters, whatever the holder does. @default 10000
    */
   readonly graceMs?: number;
@@ -34,7 +34,7 @@ export interface BreakFacts {
   readonly tookMs: number;
 }
 
-/** What became of a lock that was broken. `JSON.stringify` accepts it. */
+/** Tells what became of a lock that was broken. `JSON.stringify` accepts it. */
 export interface BreakResult extends BreakFacts, AsJson<JsonOf<BreakFacts>> {}
 
 /** Breaks the lock of one holder: tells it, waits for its end, and removes its node when the grace is over. */

@@ -10,7 +10,7 @@ import { listNames, namesIn } from './queue-look.js';
 
 export interface DrainOptions extends StepOptions {
   /**
-   * How long the waiters have to learn of it, in milliseconds, a reconnect included. One that learns later queues again,
+   * The waiters have this long to learn of it, in milliseconds, a reconnect included. One that learns later queues again,
    * at the end. @default 5000
    */
   readonly graceMs?: number;
@@ -18,11 +18,11 @@ export interface DrainOptions extends StepOptions {
 
 export interface DrainFacts {
   readonly key: string;
-  /** How many waits were ended. */
+  /** The drain ended this many waits. */
   readonly removed: number;
 }
 
-/** What became of a queue that was drained. `JSON.stringify` accepts it. */
+/** Tells what became of a queue that was drained. `JSON.stringify` accepts it. */
 export interface DrainResult extends DrainFacts, AsJson<JsonOf<DrainFacts>> {}
 
 /** At most this many removals are sent together. */

@@ -4,7 +4,7 @@ import type { ServerReport } from './server-report.js';
 
 const SUPPORTED = /^3\.[89]\./;
 const MIN_TICKS = 4;
-/** What the servers grant where nobody has set it, in ticks. */
+/** Servers grant time-outs between these, in ticks, where nobody has set the bounds. */
 const DEFAULT_BOUNDS = { least: 2, most: 20 };
 const DAY_MS = 86_400_000;
 const CERTIFICATE_DAYS = 14;
@@ -14,15 +14,15 @@ const TOO_SLOW_COMMITS = 4;
 const LATE_TIMERS = 10;
 const CLOCKS_APART_MS = 5_000;
 
-/** By what is judged. */
+/** The measures are judged by this. */
 export interface Standard {
   readonly options: ResolvedOptions;
   readonly maxCommitMs: number | undefined;
-  /** By the wall clock. */
+  /** The time of the wall clock. */
   readonly nowMs: number;
 }
 
-/** What follows from the measures for locks with these options. Each part that was measured is judged. */
+/** Says what follows from the measures for locks with these options. Each part that was measured is judged. */
 export function judgeEnsemble(measures: EnsembleMeasures, standard: Standard): CheckItem[] {
   return [
     judgeServers(measures.servers),

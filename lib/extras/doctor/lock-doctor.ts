@@ -44,7 +44,7 @@ export class LockDoctor implements AsyncDisposable {
     this.#reader = new LockReader(() => service[sessionAccess]());
   }
 
-  /** What this doctor has done, for an audit trail. Completes when it is closed. */
+  /** Tells each step that this doctor has taken, for an audit trail. Completes when the doctor is closed. */
   get events$(): Observable<DoctorEvent> {
     return this.#audit.events$.asObservable();
   }
@@ -69,7 +69,7 @@ export class LockDoctor implements AsyncDisposable {
     return this.#service.watch(key);
   }
 
-  /** Who waits for whom, in all processes, and the cycles in it, which are deadlocks. It reads as `scan` does. */
+  /** Finds out who waits for whom, in all processes, and the cycles in it, which are deadlocks. It reads as `scan` does. */
   graph(options: ScanOptions = {}): Promise<WaitGraph> {
     return this.#reader.graph(options);
   }
@@ -79,7 +79,7 @@ export class LockDoctor implements AsyncDisposable {
     return this.#reader.history(key);
   }
 
-  /** What somebody should know of the locks below a prefix, and what to do. It reads as `scan` does. */
+  /** Tells what somebody should know of the locks below a prefix, and what to do. It reads as `scan` does. */
   examine(options: ExamineOptions = {}): Promise<LockExamination> {
     return this.#reader.examine(options);
   }

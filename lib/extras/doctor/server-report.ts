@@ -6,7 +6,7 @@ import type { TlsSettings, TlsSource } from '../../session/tls-settings.js';
 const QUESTION = 'srvr';
 const MAX_ANSWER_CHARACTERS = 65_536;
 
-/** What one server says of itself, or why it said nothing. */
+/** One server's account of itself, or the reason why it gave none. */
 export interface ServerReport {
   /** As `connect` has it: `zk1:2181`. */
   readonly server: string;

@@ -15,7 +15,7 @@ const ABOUT_TO_END = 0.99 * NUMBERS;
  * of its ephemeral nodes in one piece.
  */
 const JUTE_MAX_BUFFER_BYTES = 0xfffff;
-/** What stands in front of each text there. */
+/** A length stands in front of each text there, and takes these bytes. */
 const LENGTH_BYTES = 4;
 const SESSION_NEAR_LIMIT = 0.5;
 /** A server takes at most this many connections of one address, where `maxClientCnxns` is not set. */

@@ -73,7 +73,7 @@ export function strangers(nodes: readonly ListedNode[], withData: readonly strin
   }));
 }
 
-/** What this client may not see: what is below is in no finding. */
+/** Nodes that this client may not list: no finding knows what is below them. */
 export function unreadableNodes(unreadable: readonly SessionError[]): Weighed[] {
   if (unreadable.length === 0) return [];
   const paths = unreadable.map(({ path = 'a node', code }) => `${path} (${code})`);

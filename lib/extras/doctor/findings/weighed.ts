@@ -53,7 +53,7 @@ function andMore(kind: FindingKind, count: number): Finding {
   };
 }
 
-/** Who a contender is, for people. */
+/** Names a contender for people. */
 export function whoIs({ client, sessionId }: Pick<ContenderSnapshot, 'client' | 'sessionId'>): string {
   return client === undefined ? `another kind of client (session ${sessionId})` : nameOf(client);
 }

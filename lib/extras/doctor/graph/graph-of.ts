@@ -4,7 +4,7 @@ import { waitsIn } from './blockers.js';
 import { callersOf } from './callers.js';
 import { knots, wayAround } from './cycles.js';
 
-/** Who waits for whom, over all keys. */
+/** Finds out who waits for whom, over all keys. */
 export function graphOf(keys: readonly SeenKey[]): WaitGraph {
   const nodes = new Map<string, WaitGraphNode>();
   const edges: WaitGraphEdge[] = [];

@@ -8,7 +8,7 @@ import type { ReadKey } from './seen-key.js';
 
 /** At most this many keys are read together. With more of them, the first would have changed before the last one is read. */
 const KEYS_AT_ONCE = 200;
-/** How often a queue that changes while it is read is read again. */
+/** A queue that changes while it is read is read at most this many times. */
 const MAX_LOOKS = 5;
 const NO_DATA = new Uint8Array(0);
 
