@@ -18,8 +18,7 @@ import { OwnNode } from '../own-node.js';
 import { refusal } from '../error-texts.js';
 import type { Janitor } from '../upkeep/janitor.js';
 import type { LinkState } from '../upkeep/link-state.js';
-import { listQueue, type ListsBehindWrites } from '../upkeep/key-nodes.js';
-import type { Parents } from '../upkeep/key-nodes.js';
+import { listQueue, type ListsBehindWrites, type Parents } from '../upkeep/key-nodes.js';
 import type { KeyQueues } from './key-queues.js';
 import type { Creation } from './queue-member.js';
 

@@ -1,6 +1,5 @@
 import { Subject } from 'rxjs';
-import type { AsJson, JsonOf } from '../../lock/json.js';
-import { withJson } from '../../lock/json.js';
+import { type AsJson, type JsonOf, withJson } from '../../lock/json.js';
 import { visible } from '../../lock/visible.js';
 import type { BreakOutcome } from './break-lock.js';
 

@@ -29,8 +29,8 @@ export interface LockRowFacts {
   /** The number of contenders that wait. */
   readonly waiting: number;
   /**
-   * The first of the holders asked this long ago: it has held since then, or waited first. When it entered, its node does not say. Undefined where
-   * nobody holds.
+   * The first of the holders asked this long ago: it has held since then, or waited first. When it entered, its node
+   * does not say. Undefined where nobody holds.
    */
   readonly holderAgeMs: number | undefined;
   readonly longestWaitMs: number | undefined;
