@@ -163,7 +163,7 @@ describe('RedisFence', () => {
       expect(await client.hstrlen(fence.keyOf(R), 'revisions')).toBe(32 * 17);
     });
 
-    it('this is what ioredis does', async () => {
+    it('a write that ioredis itself sends again after a cut is not refused for a newer claim', async () => {
       const proxy = await startProxy({ target: server.port, raw: true });
       const cut = connect(proxy.port);
       try {
