@@ -71,8 +71,8 @@ export function tellOfEvent(error: unknown, instance: unknown, { by, method }: L
   else logger.warn(text);
 }
 
-/** The method is looked up as the event emitter does: decorators above `@Locked` may have put another function in its place. */
 function listensAlone(instance: unknown, method: string | symbol): boolean {
+  // Decorators above `@Locked` may have put another function in its place, and the event emitter looks at that one.
   const member: unknown = (instance as Record<string | symbol, unknown> | undefined)?.[method];
   if (typeof member !== 'function') return false;
   if (Reflect.getMetadata(HANDLER_KIND, member) === OF_EVENTS) return true;

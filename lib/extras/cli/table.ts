@@ -25,8 +25,9 @@ export function tableLines(columns: readonly Column[], rows: readonly (readonly 
   return [line(columns.map(({ title }) => title)), ...rows.map(line)];
 }
 
-/** Takes from the columns that are cut at their end first: what is cut in the middle is a key, which says more. */
+/** Takes width from columns that may be cut until all of them fit. */
 function fit(columns: readonly Column[], widths: number[], room: number): void {
+  // A column that is cut in the middle has keys, which say more than other texts: it gives way last.
   for (const cut of ['end', 'middle'] as const) {
     for (const [index, column] of columns.entries()) {
       if (column.cut !== cut) continue;

@@ -111,14 +111,16 @@ export class BrokenLock {
     }
   }
 
-  /** The holder's node; undefined where it is gone, and where another contender has taken its name since. */
+  /** The holder's node; undefined where it is gone. */
   async #read(): Promise<NodeData | undefined> {
     const found = await this.#link.read(this.#holder.path);
+    // Numbers begin anew when the key's node is removed and made again: another contender may have this name by now.
     return found?.stat.czxid === this.#holder.czxid ? found : undefined;
   }
 
-  /** The link went away, or somebody else has changed or removed a node meanwhile: then another look shows more. */
+  /** Returns where another look shows more. */
   #throwUnlessPassing(error: SessionError): void {
+    // The link went away, or somebody else has changed or removed a node meanwhile.
     const isPassing = isAboutTheLink(error) || failedWith(error, 'NO_NODE') || failedWith(error, 'BAD_VERSION');
     if (!isPassing || error.code === 'CLOSED') throw refusal(error, this.#holder.path);
   }

@@ -91,11 +91,11 @@ interface LossHook {
   compensation: Promise<void> | undefined;
 }
 
-/** The work under a broken lock has ended when its hook has: until then the lock's node keeps others out. */
 async function withCompensation<T>(inside: () => T | PromiseLike<T>, hook: LossHook): Promise<T> {
   try {
     return await inside();
   } finally {
+    // The work under a broken lock has ended when its hook has: until then the lock's node keeps others out.
     await hook.compensation;
   }
 }

@@ -22,11 +22,10 @@ const SESSION_NEAR_LIMIT = 0.5;
 const MAX_CLIENT_CONNECTIONS = 60;
 const HOST_NEAR_LIMIT = 0.8;
 
-/**
- * The number that the next contender would get. Servers tell of a node how often children came or went; they count that from the
- * number of those that came, which is the next number, and the number of those that are there.
- */
+/** The number that the next contender would get. */
 export function nextSequence({ cversion, numChildren }: Pick<Stat, 'cversion' | 'numChildren'>): number {
+  // Servers tell in `cversion` how often children came or went: twice the number of those that came, which is the next number, less
+  // the number of those that are there. It is a signed integer and turns negative half-way; `>>> 0` reads the sum without a sign.
   return ((cversion + numChildren) >>> 0) / 2;
 }
 
