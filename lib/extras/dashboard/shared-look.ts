@@ -33,13 +33,15 @@ export class SharedLook<T> {
     return doneAt !== undefined && performance.now() - doneAt >= this.#validMs;
   }
 
-  /** Makes the next caller look again, because time has passed. A look that is under way is still shared. */
+  /** Makes the next caller look again, because time has passed. */
   expire(): void {
+    // A look that is under way is new enough to be shared.
     if (this.#last?.doneAt !== undefined) this.#last = undefined;
   }
 
-  /** Makes the next caller look again, because something was changed. A look that is under way began before that, and is not shared. */
+  /** Makes the next caller look again, because something was changed. */
   forget(): void {
+    // A look that is under way began before the change, and must not be shared.
     this.#last = undefined;
   }
 

@@ -73,11 +73,9 @@ export class ChildCommand {
     return this.isGone(graceMs);
   }
 
-  /**
-   * Resolves when it is gone, and its group with it, which gets SIGKILL when the grace is over: a signal ends a shell sooner than what the
-   * shell has started, and that may need its time.
-   */
+  /** Resolves when it is gone, and its group with it, which gets SIGKILL when the grace is over. */
   async isGone(graceMs: number): Promise<void> {
+    // A signal ends a shell sooner than what the shell has started, and that may need its time.
     let givesUpAt = Infinity;
     const killing = setTimeout(
       () => {
