@@ -115,16 +115,14 @@ export function resolveOptions(options: DistributedLockOptions): ResolvedOptions
   return Object.freeze(Object.defineProperties(resolved, secrets) as ResolvedOptions);
 }
 
-/**
- * Refuses an ensemble in memory in production: with one per instance the locks of a fleet exclude nobody, and nothing
- * would show it.
- */
+/** Refuses an ensemble in memory in production, unless it is allowed there. */
 function checkMemory({ memory, connect }: DistributedLockOptions, { kind }: ConnectTarget): void {
   if (kind === 'ensemble') {
     if (memory === undefined) return;
     refuse(`memory: is only for connect: 'memory:'. Remove it, because connect is ${shown(connect)}`);
   }
   if (memory?.allowInProduction === true || process.env['NODE_ENV'] !== 'production') return;
+  // With one such ensemble per instance the locks of a fleet exclude nobody, and nothing would show it.
   refuse(
     `connect: ${shown(connect)} is refused where NODE_ENV is 'production', as its locks exclude nobody outside this process: name ` +
       "your ZooKeeper servers, such as 'zk1:2181,zk2:2181,zk3:2181'. If there will only ever be one process, allow it with " +
@@ -132,11 +130,12 @@ function checkMemory({ memory, connect }: DistributedLockOptions, { kind }: Conn
   );
 }
 
-/** Refuses nodes of a creator whom the servers cannot tell from anybody else: they would refuse each of them. */
+/** Refuses `acl: 'creator'` for a client without credentials. */
 function checkCreator({ acl, auth, tls }: DistributedLockOptions): void {
   if (acl !== 'creator' || auth !== undefined) return;
   // What a function returns is known only when a server is dialled.
   if (typeof tls === 'function' || (tls?.cert ?? tls?.pfx ?? undefined) !== undefined) return;
+  // Servers cannot tell such a client from anybody else, and would refuse each node of its.
   refuse(
     "acl: 'creator' is for clients that the servers can tell apart: set auth, or tls with the cert and key of this client",
   );
@@ -253,12 +252,11 @@ function isNamespace(path: unknown): boolean {
   return path === '' || (typeof path === 'string' && checkPath(path) === undefined);
 }
 
-/**
- * Refuses paths whose nodes would stand in the queue of a key, for clients that use the servers without this prefix.
- */
+/** Refuses prefixes with a segment that belongs to queues and sessions. */
 function refuseReserved(option: string, path: string): void {
   const segment = reservedSegment(path);
   if (segment === undefined) return;
+  // For clients that use the servers without this prefix, the nodes below it would stand in the queue of a key.
   refuse(
     `${option}: must not have the segment ${JSON.stringify(segment)}: it is reserved for the nodes of queues and sessions`,
   );

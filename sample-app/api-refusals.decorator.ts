@@ -19,7 +19,7 @@ export class Refusal {
   readonly message!: string;
 }
 
-/** What every operation answers that takes a lock. */
+/** What every operation answers that acquires a lock. */
 export function ApiLockRefusals(): MethodDecorator & ClassDecorator {
   return applyDecorators(
     ApiResponse({

@@ -17,8 +17,7 @@ import { HoldHistory } from './hold/hold-parts.js';
 import { Hold } from './hold/hold.js';
 import { Holders } from './hold/holders.js';
 import { HistoryWriter } from './insight/history-writer.js';
-import { Entry } from './policy/entry.js';
-import { type LocalExclusion, LocalStandIn } from './policy/entry.js';
+import { Entry, type LocalExclusion, LocalStandIn } from './policy/entry.js';
 import { EarlierTries } from './policy/earlier-tries.js';
 import { KeyRecords } from './policy/key-records.js';
 import { MaxWaiting } from './policy/max-waiting.js';
@@ -113,7 +112,9 @@ export function buildEngine(
           label,
           template,
           leaseMs,
+          // Most have no lock-delay, and then the data of each node is shorter without it.
           lockDelayMs: lockDelayMs || undefined,
+          // Snapshots of the queue estimate by it how long those behind have to wait.
           holdMs: history.averageMs(key),
           traceparent: trace?.traceparent,
         },
@@ -122,6 +123,7 @@ export function buildEngine(
     onRequeued: (request, reason) => events.next({ ...factsOf(request), type: 'requeued', reason }),
     beginHold: (contender) => {
       const hold = new Hold(holdParts, contender);
+      // In the same turn, so that nobody from the other queue, of the fleet or of the process, enters beside it.
       rules.entered(hold);
       return hold;
     },
@@ -137,6 +139,7 @@ export function buildEngine(
     scope,
     connectTimeoutMs,
   });
+  // A local lock has no token to write down, and its ensemble in memory is read by nobody else.
   const writer =
     settings.history === undefined || scope === 'process'
       ? undefined

@@ -40,6 +40,7 @@ export class IndexedSet<T extends Member> {
   /** @returns whether it was there */
   delete(member: T): boolean {
     if (!this.has(member)) return false;
+    // The last member moves into the gap: a removal costs the same, however many there are.
     const last = this.#members.pop()!;
     if (last !== member) {
       this.#members[member.setIndex] = last;

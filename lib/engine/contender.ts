@@ -139,10 +139,11 @@ export class Contender {
 
   /**
    * The mark that tells a contender of another process, in the transaction that releases the lock, that it is the next one: this one
-   * has held the lock, so nobody else is ahead. A contender that did not wait itself is most likely waited for by nobody, and leaves none.
+   * has held the lock, so nobody else is ahead.
    */
   get releaseMarks(): readonly MultiPart[] {
     const { mode } = this.request;
+    // A contender that did not wait itself is most likely waited for by nobody, and saves the two parts of the transaction.
     // An upgraded lock has two nodes, of which the intent is not at the head of the queue.
     if (!this.hasWaited || (mode !== 'exclusive' && mode !== 'write')) return NOTHING;
     const mark = releaseMark(this.path);
@@ -156,6 +157,7 @@ export class Contender {
 
   /** Must be called before the contender's node is removed. @returns the guard of that removal */
   leave(leaving: Leaving): Guard | undefined {
+    // Its own removal is no loss that the node's listeners should hear of.
     this.node.forget();
     const onLeave = this.#onLeave;
     this.#onLeave = undefined;

@@ -16,7 +16,7 @@ import type { NodeData } from '../session/requests.js';
 import type { Session } from '../session/session.js';
 import type { LockRequest } from './contender.js';
 
-/** So many characters of a checkpoint are shown. */
+/** At most this many characters of a checkpoint are shown. */
 const MAX_SHOWN = 200;
 
 /** Makes the error for an answer of the servers that trying again does not change. */

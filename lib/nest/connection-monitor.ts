@@ -144,9 +144,10 @@ export class ConnectionMonitor {
     }
   }
 
-  /** Tells once that the first connection is not made: the state of the session and failing calls both say so. */
+  /** Tells once that the first connection is not made. */
   #tellUnreached(what: string): void {
     if (this.#hasBeenUp) return;
+    // The state of the session and each call that fails say so, and one line is enough.
     this.#warnOnce(
       'failures',
       `no ZooKeeper at ${this.#options.connect} has answered yet (${what}). It is tried again and again; until then nobody gets ` +
@@ -183,9 +184,10 @@ export class ConnectionMonitor {
     }
   }
 
-  /** Warns once for each time that ZooKeeper is away: there may be thousands of such locks. */
+  /** Warns once for each time that ZooKeeper is away. */
   #tellDegraded({ key, label }: LockEvent): void {
     const text = `ZooKeeper cannot be reached, so ${visible(key)} is locked in this process only${by(label)}`;
+    // There may be thousands of such locks until ZooKeeper is back.
     if (this.#told.has('degraded')) return this.#logger.debug(`${this.#connection}: ${text}`);
     this.#warnOnce('degraded', `${text}. Until it is back, further locks like this are logged at debug level only`);
   }
@@ -210,11 +212,9 @@ export class ConnectionMonitor {
     );
   }
 
-  /**
-   * A caller that asks `isHeld()` behind a block finds the loss before the event loop has turned, and so before the timer of
-   * the watch has measured the block. That timer runs within two turns.
-   */
   #tellLagSoon(): void {
+    // A caller that asks `isHeld()` behind a block finds the loss before the event loop has turned, and so before the timer of
+    // the watch has measured the block. That timer runs within two turns.
     setImmediate(() => setImmediate(() => this.#tellLag()));
   }
 

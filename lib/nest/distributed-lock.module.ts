@@ -122,12 +122,10 @@ function addConnection(definition: DynamicModule, { isGlobal = true, name }: Dis
   };
 }
 
-/**
- * The options with the credentials in them, behind a function: neither the module nor Nest's container shows them where
- * it is printed.
- */
+/** The options with the credentials in them, behind a function. */
 function hidden(provider: Provider): Provider {
   if (typeof provider === 'function' || provider.provide !== RAW_OPTIONS) return provider;
+  // Where the module or Nest's container is printed, a function shows nothing of what it returns.
   if ('useValue' in provider) {
     const options: unknown = provider.useValue;
     return { provide: RAW_OPTIONS, useFactory: () => () => options };

@@ -10,7 +10,7 @@ import type { AlertThresholds } from '../options.js';
 /** A look costs what a look at a few thousand objects costs, so thresholds of minutes need no more of them. */
 const LONGEST_PERIOD_MS = 10_000;
 const LOOKS_PER_HOLD = 4;
-/** So many keys with failures are remembered; those that failed last are kept. */
+/** At most this many keys with failures are remembered; those that failed last are kept. */
 const MAX_KEYS = 1_000;
 
 /** Watches the locks of this process for the three things that an operator wants to be woken for, each told once per incident. */

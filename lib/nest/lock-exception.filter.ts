@@ -32,7 +32,8 @@ const MS_PER_SECOND = 1_000;
 
 /**
  * Answers lock errors with their `code` in the body, and with `Retry-After` where another try may find the lock service
- * back (503), or a place in the queue (429: by how long the lock was held lately, where that is known). Without it Nest answers with the same status and `{ statusCode, message }`.
+ * back (503), or a place in the queue (429: by how long the lock was held lately, where that is known). Without it Nest
+ * answers with the same status and `{ statusCode, message }`.
  *
  * `app.useGlobalFilters(new LockExceptionFilter())`, or `{ provide: APP_FILTER, useValue: new LockExceptionFilter() }`.
  * Message handlers fail with `{ status: 'error', statusCode, code, message }`, and the clients of a gateway that has it in

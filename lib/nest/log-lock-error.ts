@@ -20,7 +20,8 @@ const logged = new WeakSet<Error>();
 
 /**
  * Tells the log what callers from outside are not told: that a lock is misused, which server was unavailable, or that a key is
- * closed until somebody repairs what its last holder left. Nobody else would: Nest does not log an error that answers with a status of its own. An error is told once, however many pass it on.
+ * closed until somebody repairs what its last holder left. Nobody else would: Nest does not log an error that answers with a
+ * status of its own. An error is told once, however many pass it on.
  */
 export function logLockError(error: unknown): void {
   if (error instanceof LockConfigurationError && isNewToLog(error)) {
@@ -48,7 +49,7 @@ export function countAsLogged(error: Error): void {
 }
 
 /** Whether an error has not been logged. From this question on it counts as logged. */
-export function isNewToLog(error: Error): boolean {
+function isNewToLog(error: Error): boolean {
   if (logged.has(error)) return false;
   countAsLogged(error);
   return true;
@@ -70,8 +71,8 @@ export function tellOfEvent(error: unknown, instance: unknown, { by, method }: L
   else logger.warn(text);
 }
 
-/** The method is looked up as the event emitter does: decorators above `@Locked` may have put another function in its place. */
 function listensAlone(instance: unknown, method: string | symbol): boolean {
+  // Decorators above `@Locked` may have put another function in its place, and the event emitter looks at that one.
   const member: unknown = (instance as Record<string | symbol, unknown> | undefined)?.[method];
   if (typeof member !== 'function') return false;
   if (Reflect.getMetadata(HANDLER_KIND, member) === OF_EVENTS) return true;

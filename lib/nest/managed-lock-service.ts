@@ -240,10 +240,10 @@ export class ManagedLockService
 }
 
 /**
- * The same options for this package's own client, which can do what `client: 'native'` cannot. A copy by members would lose the
- * credentials, which are not enumerable.
+ * The same options for this package's own client, which can do what `client: 'native'` cannot.
  */
 function overWire(options: ResolvedOptions): ResolvedOptions {
+  // A copy by members would lose the credentials, which are not enumerable.
   const members = Object.getOwnPropertyDescriptors(options);
   return Object.defineProperties({} as ResolvedOptions, { ...members, client: { value: 'wire', enumerable: true } });
 }

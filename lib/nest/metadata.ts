@@ -107,8 +107,8 @@ function whereItStands([target, member, place]: readonly unknown[]): string | un
   return isClass(target) ? `above the class ${target.name}` : undefined;
 }
 
-/** Of a member: its class, for a static one, or the prototype. A path or a name is neither. */
 function ownerOf(target: unknown): string | undefined {
+  // The target of a static member is its class, and of another one the prototype. A path or a name is neither.
   if (typeof target === 'function') return target.name;
   return typeof target === 'object' && target !== null ? (target.constructor?.name ?? 'a class') : undefined;
 }

@@ -129,7 +129,7 @@ export function refusalIn(queue: readonly QueueNode[], mode: LockMode, ownName?:
  * The readers that an upgrader has to wait for: all that may be inside at this moment, which are those with no
  * exclusive or write contender ahead. `intentName` is the upgrader's own write node.
  *
- * A writer in front of the upgrader keeps nobody out. The upgrader holds, so that writer has given its lock back, and let
+ * A writer in front of the upgrader keeps nobody out. The upgrader holds, so that writer has released its lock, and let
  * those of its process in.
  */
 export function readersInside(children: readonly string[], intentName: string): QueueNode[] {

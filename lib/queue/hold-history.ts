@@ -5,7 +5,7 @@ import { HISTORY_ROOT } from './reserved-names.js';
 
 /** The holds of all keys share so many nodes, so what is kept does not grow with the number of keys. A power of two. */
 const NODES = 128;
-/** Each node has so much at the most, and so has each write. */
+/** Each node has at most this much, and so has each write. */
 export const MAX_HISTORY_BYTES = 16 * 1024;
 const MAX_TOKEN_DIGITS = 19;
 const MAX_DATE_MS = 8_640_000_000_000_000;

@@ -18,8 +18,7 @@ import { OwnNode } from '../own-node.js';
 import { refusal } from '../error-texts.js';
 import type { Janitor } from '../upkeep/janitor.js';
 import type { LinkState } from '../upkeep/link-state.js';
-import { listQueue, type ListsBehindWrites } from '../upkeep/key-nodes.js';
-import type { Parents } from '../upkeep/key-nodes.js';
+import { listQueue, type ListsBehindWrites, type Parents } from '../upkeep/key-nodes.js';
 import type { KeyQueues } from './key-queues.js';
 import type { Creation } from './queue-member.js';
 
@@ -118,7 +117,7 @@ export async function enqueue(
         if (found !== undefined) return { contender: found, listed: undefined, creation };
         // The node has gone with its session from the queue, where others may have seen it.
         if (session.identity !== identity) parts.onRequeued(request, 'session-ended');
-        // Otherwise the create was never carried out, or the node was removed since: the next try may do.
+        // Otherwise the create was never carried out, or the node was removed since: the next try may succeed.
       } else if (refused.code !== 'NOT_CONNECTED' && refused.code !== 'THROTTLED') throw refusal(refused, key);
     }
   } catch (error) {

@@ -7,7 +7,7 @@ import { Creation } from './queue-member.js';
 
 /** An empty queue, and what is known of it, is kept for so long after the last contender of this process has left. */
 const KEPT_FOR_MS = 2_000;
-/** So many empty queues are kept at the most; the oldest are forgotten first. */
+/** At most this many empty queues are kept; the oldest are forgotten first. */
 const MAX_KEPT = 1_000;
 
 /**
@@ -79,8 +79,11 @@ export class KeyQueues {
   }
 
   #emptied(path: string, queue: KeyQueue): void {
+    // A queue of a session that has ended was dropped before its last contender left.
     if (this.#queues.get(path) !== queue) return;
+    // Without a link no watch tells what changes in the queue.
     if (!queue.isWorthKeeping || !this.#link.isUp) return this.#drop(path, queue);
+    // A `Map` keeps the order of insertion: taken out and put in again, this queue is the newest.
     this.#kept.delete(path);
     this.#kept.set(path, this.#session.clock.now() + KEPT_FOR_MS);
     if (this.#timer === undefined || this.#kept.size > MAX_KEPT) this.#forgetOldest();
@@ -91,6 +94,7 @@ export class KeyQueues {
     this.#timer = undefined;
     const now = this.#session.clock.now();
     for (const [path, at] of this.#kept) {
+      // All are kept for the same time, so behind the first one that stays all others stay, too: one timer is enough.
       if (at > now && this.#kept.size <= MAX_KEPT) {
         this.#timer = this.#timers.set(at, () => this.#forgetOldest());
         return;

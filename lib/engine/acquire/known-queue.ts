@@ -14,7 +14,7 @@ import {
 import type { Session } from '../../session/session.js';
 import type { Contender } from '../contender.js';
 
-/** So many names of members that have left are remembered before a look shows which of their nodes are gone. */
+/** With more names than this of members that have left, a look shows which of their nodes are gone. */
 const MAX_DEPARTED = 100;
 
 interface DepartedNode {
@@ -58,7 +58,7 @@ export class KnownQueue {
 
   /** Those that count for a contender, in the order in which they are served. */
   nodesFor(own: QueueNode): readonly QueueNode[] {
-    // One that excludes all others enters when nobody is left who holds or might. The node of the last of them covers it.
+    // A writer enters when nobody is left who holds or may hold. The node of the last one that departed keeps others out meanwhile.
     if (this.#departed.size === 0 || own.mode === 'exclusive' || own.mode === 'write') return this.#nodes;
     // A contender that only waited need not be there any more: whoever drains a queue removes those behind it, and then it. Only a
     // list that comes after its node shows whether one that may enter beside those who hold is still there. And an upgrader asks the
@@ -104,7 +104,7 @@ export class KnownQueue {
 
   /** A contender of this process stands at the end, and nobody else has come in between. */
   append({ queueNode, czxid }: Contender): void {
-    // A list that has come meanwhile has it, unless somebody has removed it.
+    // A newer list shows the contender already, unless somebody has removed it.
     if (czxid <= this.#seenUpTo) return;
     this.#seenUpTo = czxid;
     this.#nodes = [...this.#nodes, queueNode];
@@ -135,7 +135,7 @@ export class KnownQueue {
 /** A read of the key's node that sets a watch on it, to be sent behind the create of a contender. */
 export interface WatchQuestion {
   readonly request: GetRequest;
-  /** Takes what came of it, and of the create. */
+  /** Takes the answers to this read and to the create in front of it. */
   answered(outcome: Outcome<GetRequest>, created: Created | SessionError): void;
 }
 
@@ -159,7 +159,10 @@ export class KnownOrder implements Watcher {
   #nodeCzxid = 0n;
   /** The number of the newest contender of this process below that node of which it is known who is ahead. */
   #newest: number | undefined;
-  /** The same, whether the node was watched or not: it proves nothing. */
+  /**
+   * The number of the contender that was seen last, with a watch or without. It only tells whether the key is used by this
+   * process alone, and proves nothing.
+   */
   #last: number | undefined;
   /** Whether that one followed another one of this process: most likely nobody else uses the key now. */
   #isAlone = false;

@@ -42,7 +42,7 @@ export class CallScope extends Wait implements Member {
   /** The lock that the call asks for; undefined for a call of another kind. */
   request: LockRequest | undefined;
   #place: QueuePlace | undefined;
-  /** The place that those who listen to calls were told of. */
+  /** The place in the queue that was published last. */
   #toldPlace: QueuePlace | undefined;
   #describeHolder: (() => string | undefined) | undefined;
   #isBehindOthers = false;

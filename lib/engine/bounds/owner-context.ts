@@ -102,7 +102,7 @@ export class LockEvents extends Subject<LockEvent> {
 }
 
 /** The locks around the code that runs now, innermost first. */
-export function* ownedLocks(): Generator<OwnedLock & { readonly service: object }> {
+function* ownedLocks(): Generator<OwnedLock & { readonly service: object }> {
   for (let frame = storage.getStore(); frame !== undefined; frame = frame.parent) {
     if (frame.isClosed) continue;
     for (const { hold, handle } of [...frame.locks].reverse()) {

@@ -132,7 +132,7 @@ export class Upgrade {
         await rules.whenEnded(reader, scope);
       }
       await rules.passAsWriter(hold, scope);
-      // Such a reader may have come in during that wait.
+      // A reader of the other queue may have come in while the record was read.
     } while (readerElsewhere() !== undefined);
     // The last await has let other code run, which may have blocked the event loop.
     const lost = hold.lossError();

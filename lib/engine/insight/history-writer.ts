@@ -20,7 +20,7 @@ import type { LinkState } from '../upkeep/link-state.js';
 const WRITE_EVERY_MS = 1_000;
 /** A node that was refused, or lost to others, so often in a row loses what was to be written. */
 const MAX_TRIES = 3;
-/** So many holds wait to be written at the most, while the link is down or many keys are in use. */
+/** At most this many holds wait to be written, while the link is down or many keys are in use. */
 const MAX_PENDING = 1_000;
 const NONE: KeptHistory = { holds: [], dropped: 0 };
 

@@ -7,7 +7,7 @@ import type { LockRequest } from '../contender.js';
 import { throwRefusal, vanishedInside } from '../error-texts.js';
 import type { RecordWishes } from './record-wishes.js';
 
-/** So many keys are remembered. The delay of a forgotten key counts anew, and its last run is asked for again. */
+/** At most this many keys are remembered. The delay of a forgotten key counts anew, and its last run is asked for again. */
 const MAX_KNOWN = 10_000;
 
 /**

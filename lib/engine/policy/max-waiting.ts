@@ -115,7 +115,7 @@ export class MaxWaiting implements QueueBound {
     const underWay = this.#looks.get(queuePath);
     if (underWay === undefined) return this.#send(queuePath);
     if (underWay.isNew) return underWay.answer;
-    // That one may have been sent before a release that the caller knows of, so it shares the next one.
+    // The look under way may have been sent before a release that the caller knows of, so the caller shares the next look.
     return (underWay.next ??= underWay.answer.then(() => this.#send(queuePath)));
   }
 

@@ -22,12 +22,13 @@ export class TimedWaits {
     await this.#readServerClock(contender, scope);
   }
 
-  /** Writes the contender's own data once more: the answer shows what time it is at the servers. */
+  /** Finds out what time it is at the servers. */
   async #readServerClock(contender: Contender, scope: CallScope): Promise<void> {
     const { session } = this;
     const { path } = contender;
     const [own] = await scope.guard(session.batch([get(path)]));
     if (own instanceof SessionError) return;
+    // Only the answer to a write shows the servers' time, so the contender's own data is written once more.
     const [written] = await scope.guard(session.batch([set(path, own.data, own.stat.version)]));
     if (!(written instanceof SessionError)) contender.sawServerClock(written, session.clock.now());
   }

@@ -153,11 +153,12 @@ export class HeldLocks extends MultiLockHandle {
     return this.#released;
   }
 
-  /** The loss of one lock ends all, so that nobody works with a part of them. */
+  /** Ends all after the loss of one lock. */
   #lose(cause: LockLostError): void {
     if (this.#released !== undefined || this.#controller.signal.aborted) return;
     const [first] = this.locks;
     this.#controller.abort(lostTogether(cause, first?.key));
+    // Nobody must work with a part of the locks.
     for (const { hold } of this.#owned) hold.loseWithSiblings(cause);
     // A broken lock keeps others out until the caller has put right what is half done, and releases these locks.
     if (cause instanceof LockBrokenError) return;

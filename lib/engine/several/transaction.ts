@@ -212,13 +212,14 @@ export class GrowingTransaction implements LockTransaction, Footing {
     this.#over.abort(endedError(this.#keyAsked));
   }
 
-  /** The loss of one lock ends all, so that nobody works with a part of them. */
+  /** Ends all after the loss of one lock. */
   #lose(error: LockLostError): void {
     if (this.signal.aborted) return;
     this.#lostHold = this.#locks.find(({ hold }) => hold.isLost)?.hold;
     this.#controller.abort(error);
     this.#over.abort(error);
-    // Locks that other callers share stay. The transaction's own handles on them are released at its end.
+    // Nobody must work with a part of the locks. Those that other callers share stay: the transaction's own handles on them are
+    // released at its end.
     for (const { hold } of this.#locks) hold.loseWithSiblings(error);
   }
 

@@ -132,12 +132,10 @@ export class Janitor {
     return this.#tasks.whenEmpty();
   }
 
-  /**
-   * Resolves when nothing is left to remove, or nothing was removed for `silentMs`. A request to end the session would wait at the
-   * server behind these removals, thousands perhaps. If the client hung up meanwhile, the server might never read it, and the nodes
-   * would stay until the session times out.
-   */
+  /** Resolves when nothing is left to remove, or nothing was removed for `silentMs`. */
   async idleOrStuck(silentMs: number): Promise<void> {
+    // A request to end the session would wait at the server behind these removals, thousands perhaps. If the client hung up
+    // meanwhile, the server might never read it, and the nodes would stay until the session times out.
     let silentLooks = 0;
     // Looks are counted, and not the time, because answers may be waiting unread when the process has stood still.
     for (let looks = 0; looks < MOST_LOOKS && this.size > 0 && silentLooks * LOOK_EVERY_MS < silentMs; looks += 1) {
@@ -147,16 +145,14 @@ export class Janitor {
     }
   }
 
-  /**
-   * Resolves when the kernel has all requests of this turn, or takes none for a while. A caller may end the process at its next
-   * statement. A removal that still waited for the end of the turn would die with the process, and its node would stay until the
-   * session times out.
-   */
+  /** Resolves when the kernel has all requests of this turn, or takes none for a while. */
   removalsSent(): Promise<void> {
     // The answers of many locks arrive together, so all callers of this step share one write. A turn of promises delimits the
     // step, because an application's fake timers could hold up a timer.
     this.#sent ??= Promise.resolve().then(() => {
       this.#sent = undefined;
+      // A caller may end the process at its next statement. A removal that still waited for the end of the turn would die with
+      // the process, and its node would stay until the session times out.
       const leaving = this.#session.flush();
       return leaving === undefined ? undefined : this.#timers.atMost(LEAVES_WITHIN_MS, leaving);
     });

@@ -6,7 +6,7 @@ import type { Terminal } from './terminal.js';
 export interface Flag {
   /** Without the dashes. */
   readonly name: string;
-  /** What stands behind it, for the help: `FILE`. Undefined where nothing does. */
+  /** Names the value that stands behind it in the help: `FILE`. Undefined for a flag without a value. */
   readonly value?: string;
   readonly text: string;
 }
@@ -16,9 +16,9 @@ export type Connection = Omit<LockDoctorOptions, 'logger'>;
 
 /** One call of the tool. */
 export interface Call {
-  /** What stands behind the name of the command, and is no option. */
+  /** The words behind the name of the command that are no options. */
   readonly operands: readonly string[];
-  /** What stands behind `--`. */
+  /** The words behind `--`. */
   readonly childCommand: readonly string[];
   readonly flags: Flags;
   readonly connection: Connection;
@@ -28,9 +28,9 @@ export interface Call {
 export interface Command {
   readonly name: string;
   readonly group: 'Look' | 'Step in' | 'Use';
-  /** What stands behind its name: `KEY`. */
+  /** The help shows this behind the command's name: `KEY`. */
   readonly operands: string;
-  /** How many operands it takes: at least, and at most. */
+  /** The command takes at least, and at most, this many operands. */
   readonly operandCount: readonly [least: number, most: number];
   /** One line for the list of commands. */
   readonly summary: string;

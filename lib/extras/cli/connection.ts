@@ -24,7 +24,7 @@ export const CONNECTION_FLAGS: readonly Flag[] = [
   { name: 'wait', value: 'TIME', text: 'the longest wait for an answer (15s); of run, for the lock (no limit)' },
 ];
 
-/** What may be given in the environment alone, since everybody on a machine can read the arguments of its processes. */
+/** The environment alone may give these, since everybody on a machine can read the arguments of its processes. */
 const SECRETS = { digest: 'ZK_LOCK_AUTH_DIGEST', passphrase: 'ZK_LOCK_TLS_PASSPHRASE' } as const;
 const YES = /^(1|true|yes|on)$/i;
 
@@ -60,8 +60,8 @@ export function connectionOf(flags: Flags, environment: Environment): Connection
 }
 
 /**
- * What a line to paste must say of the connection, beside the namespace, which it names by itself: the options that stood on this command
- * line. What stands in the environment stands there for that line, too. None of the options holds a secret, so none is left out.
+ * Repeats the options of the connection for a line that people paste, except the namespace, which such a line names by itself. Settings of
+ * the environment hold for that line, too. Options on a command line hold no secret, so all of them are repeated.
  */
 export function connectionWords(flags: Flags, { auth, namespace = '' }: Connection): string[] {
   const words = CONNECTION_FLAGS.flatMap(({ name, value }) => {

@@ -4,7 +4,7 @@ import type { ContenderSnapshot } from '../../lock/snapshot.js';
 import { visible } from '../../lock/visible.js';
 import { momentText, spanText } from './words.js';
 
-/** Who a contender is, in one line: `ReportsService.send on web-3 (pid 4711)`. */
+/** Describes a contender in one line: `ReportsService.send on web-3 (pid 4711)`. */
 export function whoText({ client, sessionId }: Pick<ContenderSnapshot, 'client' | 'sessionId'>): string {
   // A client of another make says nothing of itself that could be read here.
   if (client === undefined) return `another client, session ${sessionId}`;
@@ -38,7 +38,7 @@ export function holderLines(holder: ContenderSnapshot): string[] {
   ];
 }
 
-/** What is known of a holder that vanished. */
+/** Tells all that is known of a holder that vanished. */
 export function abandonedLines(abandoned: AbandonedLock): string[] {
   const { token, since, checkpoint, recoverer } = abandoned;
   return [
@@ -52,7 +52,7 @@ export function abandonedLines(abandoned: AbandonedLock): string[] {
   ];
 }
 
-/** Who calls, for the audit: the user of this machine. */
+/** Names the caller for the audit: the user of this machine. */
 export function callerName(): string {
   try {
     return `${userInfo().username}@${hostname()}`;

@@ -21,7 +21,7 @@ function stepOf(from: string, to: string): string {
   return JSON.stringify([from, to]);
 }
 
-/** What others wrote must not end the text. */
+/** Escapes a text that others wrote: it must not end the quotes around it. */
 function text(value: string): string {
   return `"${visible(value).replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
 }

@@ -1,4 +1,4 @@
-/** How a command ends. `run` has codes of its own, because it ends as the command under the lock did. */
+/** Each command ends with one of these. `run` has codes of its own, because it ends as the command under the lock did. */
 export const EXIT = {
   done: 0,
   /** The answer is no: a finding, a check that failed, a holder that is another one by now, a question answered with no. */

@@ -2,7 +2,7 @@ import type { ScanOptions } from '../doctor/lock-scan.js';
 import type { Call } from './command.js';
 import { countText } from './words.js';
 
-/** What part of the tree is read, with a line of progress for somebody who waits: a large tree takes a while. */
+/** Chooses the part of the tree that the operand names, and shows progress to somebody who waits: a large tree takes a while. */
 export function scanOptions({ operands, terminal }: Call): ScanOptions {
   const [prefix] = operands;
   return {

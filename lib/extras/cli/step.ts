@@ -17,7 +17,7 @@ export const STEP_FLAGS: readonly Flag[] = [
   { name: 'yes', text: 'do not ask' },
 ];
 
-/** How each of them asks, for its help. @param shown what it shows first */
+/** Tells in a step's help how the step asks. @param shown what it shows first */
 export function askingText(shown: string): string {
   return `It shows ${shown}, and asks. With --yes it does not ask. Where nobody can be asked (no terminal), it needs --yes.`;
 }
@@ -27,7 +27,7 @@ export interface Why {
   readonly reason: string;
 }
 
-/** Who steps in, and why. */
+/** Reads from the options who steps in, and why. */
 export function whyOf({ flags }: Call): Why {
   const reason = flags.required('reason', "'stuck since noon'");
   const by = flags.text('by') ?? callerName();
@@ -38,10 +38,10 @@ export function whyOf({ flags }: Call): Why {
   return { by, reason };
 }
 
-/** How one command steps in. */
+/** One command that steps in. */
 export interface Step<Result extends object> {
   readonly question: string;
-  /** What the one who is asked must see first. */
+  /** Shows the lock to the person who is asked, before the question. */
   readonly shown: (locks: LockService) => Promise<string[]>;
   /** Told while it is carried out, where that may take a while. */
   readonly meanwhile?: string;
@@ -82,7 +82,7 @@ async function confirmed(
   return false;
 }
 
-/** Where there is nothing to ask about. */
+/** The error of a step that finds nothing to ask about. */
 export function notFound(key: string, what: string): StaleFencingTokenError {
   return new StaleFencingTokenError(`${key}: ${what}, so nothing was done. Look again with zk-lock show`, key);
 }

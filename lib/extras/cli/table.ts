@@ -2,13 +2,13 @@ import { cutEnd, cutMiddle, widthOf } from './words.js';
 
 export interface Column {
   readonly title: string;
-  /** Where a text that does not fit is cut. A column without it is never cut: tokens and numbers are of no use in part. */
+  /** A text that does not fit is cut here. A column without it is never cut: tokens and numbers are of no use in part. */
   readonly cut?: 'middle' | 'end';
   readonly align?: 'right';
 }
 
 const GAP = '  ';
-/** What columns that may be cut keep, whatever the width of the terminal. */
+/** Columns that may be cut keep at least this width, whatever the width of the terminal. */
 const LEAST_WIDTHS = { end: 16, middle: 12 } as const;
 
 /** The lines of a table that fits the width, as far as columns may be cut. */
@@ -25,8 +25,9 @@ export function tableLines(columns: readonly Column[], rows: readonly (readonly 
   return [line(columns.map(({ title }) => title)), ...rows.map(line)];
 }
 
-/** Takes from the columns that are cut at their end first: what is cut in the middle is a key, which says more. */
+/** Takes width from columns that may be cut until all of them fit. */
 function fit(columns: readonly Column[], widths: number[], room: number): void {
+  // A column that is cut in the middle has keys, which say more than other texts: it gives way last.
   for (const cut of ['end', 'middle'] as const) {
     for (const [index, column] of columns.entries()) {
       if (column.cut !== cut) continue;

@@ -24,12 +24,12 @@ export class Terminal {
     process.stderr.on('error', () => undefined);
   }
 
-  /** Where a line is cut or wrapped. A file or a pipe gets lines of any length: another program may search in them. */
+  /** Lines are cut or wrapped at this column. A file or a pipe gets lines of any length: another program may search in them. */
   get width(): number {
     return process.stdout.isTTY ? (process.stdout.columns ?? DEFAULT_WIDTH) : Infinity;
   }
 
-  /** Whether somebody sits there who can be asked. */
+  /** True if somebody sits there who can be asked. */
   get canAsk(): boolean {
     return process.stdin.isTTY && process.stderr.isTTY;
   }

@@ -34,7 +34,7 @@ export function countText(count: number, one: string, many = `${one}s`): string 
 
 const WIDE = /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]/;
 
-/** How many columns a text takes on a terminal. Characters of Chinese, Japanese and Korean take two, marks above others none. */
+/** Counts the columns that a text takes on a terminal. Characters of Chinese, Japanese and Korean take two, marks above others none. */
 export function widthOf(text: string): number {
   let width = 0;
   for (const one of text) width += /\p{M}/u.test(one) ? 0 : WIDE.test(one) ? 2 : 1;

@@ -6,7 +6,7 @@ export type ColumnId = 'key' | 'template' | 'state' | 'holder' | 'age' | 'waitin
 export interface Column {
   readonly id: ColumnId;
   readonly title: string;
-  /** What the rows are sorted by; undefined comes last. */
+  /** The rows are sorted by this; undefined comes last. */
   readonly valueOf: (row: LockRow) => string | number | undefined;
   /** Of numbers the largest is of interest. */
   readonly isNumber: boolean;

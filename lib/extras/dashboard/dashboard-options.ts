@@ -1,14 +1,14 @@
 import type { CanActivate, ModuleMetadata, Type } from '@nestjs/common';
 import { LockConfigurationError } from '../../lock/errors.js';
 
-/** What somebody wants to do to a lock. */
+/** A visitor asks to do this to a lock. */
 export interface DashboardOperation {
   readonly type: 'break' | 'drain' | 'clear';
   readonly key: string;
 }
 
 export interface LockDashboardOptions {
-  /** Where the pages are, below the global prefix of the application, if it has one: `/locks`. */
+  /** The pages are at this path, below the global prefix of the application, if it has one: `/locks`. */
   readonly path: string;
   /**
    * Decides who may look: a guard of the application, which runs in front of every answer. It must let browsers in by what they send
@@ -35,7 +35,7 @@ export interface LockDashboardOptions {
   /** The connection whose locks are shown, where there are several: the `name` of its module. @default 'default' */
   readonly connection?: string;
   /**
-   * How old what is shown may be, in milliseconds. While somebody looks, the keys are read once in each such interval, however many
+   * The pages may be this old, in milliseconds. While somebody looks, the keys are read once in each such interval, however many
    * look. @default 5000
    */
   readonly scanEveryMs?: number;

@@ -2,14 +2,14 @@ import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { BreakOutcome } from '../doctor/break-lock.js';
 import { addressOf } from './address.js';
 
-/** What became of a step. */
+/** A step that was taken, and its result. */
 export interface Done {
   readonly what: BreakOutcome | 'drained' | 'cleared';
-  /** How many waits were ended; undefined for what is no drain. */
+  /** A drain ended this many waits; undefined for other steps. */
   readonly count?: number;
 }
 
-/** What an address says of a step that was taken. */
+/** A step that was taken, as an address tells it. */
 export interface DoneThen extends Done {
   readonly at: Date;
 }

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** What requests of Express and of Fastify have alike. */
+/** Requests of Express and of Fastify have these members alike. */
 export interface DashboardRequest {
   readonly headers: IncomingHttpHeaders;
   readonly url: string;
@@ -12,7 +12,7 @@ export interface DashboardRequest {
 }
 
 /**
- * What answers of Express and of Fastify have alike. The pages are sent by it: what a handler returns may be wrapped by an
+ * Answers of Express and of Fastify have these members alike. The pages are sent by them: what a handler returns may be wrapped by an
  * interceptor of the application.
  */
 export interface DashboardResponse {

@@ -2,10 +2,10 @@ import { addressOf } from './address.js';
 import { COLUMNS, type ColumnId } from './columns.js';
 
 export const LISTS = ['all', 'queued', 'abandoned'] as const;
-/** Which locks: all, those with a queue, those whose holder vanished. */
+/** The list shows these locks: all, those with a queue, those whose holder vanished. */
 export type ListName = (typeof LISTS)[number];
 
-/** What the address of the list asks for. Whatever makes no sense there counts as not given. */
+/** The address of the list asks for this. Whatever makes no sense there counts as not given. */
 export interface ListQuery {
   readonly search: string;
   readonly list: ListName;

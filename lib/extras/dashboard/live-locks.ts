@@ -9,7 +9,7 @@ import type { LockScan } from '../doctor/lock-scan.js';
 import type { WaitGraph } from '../doctor/wait-graph.js';
 import { SharedLook } from './shared-look.js';
 
-/** What the dashboard asks of a lock doctor. */
+/** The dashboard asks this of a lock doctor. */
 export interface DashboardDoctor {
   scan(options: { readonly signal: AbortSignal }): Promise<LockScan>;
   graph(options: { readonly signal: AbortSignal }): Promise<WaitGraph>;
@@ -29,8 +29,8 @@ export interface LockLook {
 }
 
 /**
- * What all who look at the dashboard of this process are shown. The number of them does not matter to ZooKeeper: in each interval
- * there is one scan at the most, and one look at each lock whose page is open. Where nobody looks there is none.
+ * Reads the locks for all visitors of this process. ZooKeeper does not feel how many they are: in each interval there is at most
+ * one scan, and one look at each lock whose page is open. While nobody looks, nothing is read.
  */
 export class LiveLocks {
   readonly #open: () => Promise<DashboardDoctor>;

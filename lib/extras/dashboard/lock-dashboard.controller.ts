@@ -42,7 +42,10 @@ import { allowedFor, checkAllowed, readKey, readStep, takeStep } from './steps.j
 
 const HALF_A_YEAR_SECONDS = 15_552_000;
 
-/** The pages, their files, and the stream that says when to look again. All pages stand beside each other, so that links between them are relative. */
+/**
+ * The pages, their files, and the stream that says when to look again. All pages stand beside each other, so that links between
+ * them are relative.
+ */
 export abstract class DashboardPages {
   constructor(
     private readonly locks: LiveLocks,

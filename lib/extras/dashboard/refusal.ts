@@ -12,7 +12,7 @@ export class Refusal extends Error {
   }
 }
 
-/** What the page says of an error. A fault of ours is thrown on, to the application's own filters. */
+/** Tells a visitor of an error. A fault of ours is thrown on, to the application's own filters. */
 export function refusalOf(error: unknown): Refusal {
   if (error instanceof Refusal) return error;
   if (!(error instanceof LockError)) throw error;

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
 /**
- * Whether a form comes from a page of this server. Any page can make a browser send a form here, with the cookies that the guard
+ * Tells whether a form comes from a page of this server. Any page can make a browser send a form here, with the cookies that the guard
  * trusts; but browsers tell where it comes from, and no page can make them tell something else. A request that tells nothing is
  * refused as well: every browser of these days tells.
  */

@@ -7,7 +7,7 @@ export const ROWS_ON_A_PAGE = 50;
 
 export interface LockList {
   readonly rows: readonly LockRow[];
-  /** How many fit the query, on all pages. */
+  /** This many locks fit the query, on all pages. */
   readonly total: number;
   /** The place of the first row among them, from 1. */
   readonly first: number;

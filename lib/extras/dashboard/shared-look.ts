@@ -26,20 +26,22 @@ export class SharedLook<T> {
     return this.#last.result;
   }
 
-  /** Whether the next one who asks causes a new look. */
+  /** True if the next caller causes a new look. */
   get isOver(): boolean {
     if (this.#last === undefined) return true;
     const { doneAt } = this.#last;
     return doneAt !== undefined && performance.now() - doneAt >= this.#validMs;
   }
 
-  /** What was seen is old now. A look that is under way goes on to be shared. */
+  /** Makes the next caller look again, because time has passed. */
   expire(): void {
+    // A look that is under way is new enough to be shared.
     if (this.#last?.doneAt !== undefined) this.#last = undefined;
   }
 
-  /** What is seen by a look that began before now is wrong. */
+  /** Makes the next caller look again, because something was changed. */
   forget(): void {
+    // A look that is under way began before the change, and must not be shared.
     this.#last = undefined;
   }
 

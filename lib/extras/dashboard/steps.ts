@@ -9,7 +9,7 @@ const TYPES: readonly Step['type'][] = ['break', 'drain', 'clear'];
 const TOKEN = /^\d{1,19}$/;
 const MAX_LENGTH = 200;
 
-/** What the address of the page asks for. @throws Refusal where it asks for nothing that there is */
+/** Reads from the address of the page which step it asks for. @throws Refusal where it asks for nothing that there is */
 export function readStep(parameters: URLSearchParams): Step {
   const type = TYPES.find((one) => one === parameters.get('do'));
   const key = readKey(parameters);
@@ -29,7 +29,7 @@ export function readKey(parameters: URLSearchParams): string {
   return key;
 }
 
-/** What the visitor may do to a lock, for the buttons. */
+/** Asks the application which steps the visitor may take, for the buttons. */
 export async function allowedFor(settings: DashboardSettings, request: object, key: string): Promise<Allowed> {
   const answers = await Promise.all(TYPES.map(async (type) => settings.mayOperate(request, { type, key })));
   const [mayBreak, mayDrain, mayClear] = answers.map((answer) => answer === true) as [boolean, boolean, boolean];

@@ -1,10 +1,9 @@
 import { Subject } from 'rxjs';
-import type { AsJson, JsonOf } from '../../lock/json.js';
-import { withJson } from '../../lock/json.js';
+import { type AsJson, type JsonOf, withJson } from '../../lock/json.js';
 import { visible } from '../../lock/visible.js';
 import type { BreakOutcome } from './break-lock.js';
 
-/** Where the doctor's audit lines go, two for each step that it takes. Nest's `Logger` fits. */
+/** The doctor writes its audit lines to this, two for each step that it takes. Nest's `Logger` fits. */
 export interface DoctorLogger {
   log(message: string): unknown;
   warn(message: string): unknown;
@@ -27,7 +26,7 @@ export type DoctorEventFacts =
 /** An event in JSON: the token as digits, the date as ISO text. */
 export type DoctorEventJson = JsonOf<DoctorEventFacts>;
 
-/** What a doctor has done, when it is done. `JSON.stringify` accepts it. */
+/** Tells what a doctor has done, once it is done. `JSON.stringify` accepts it. */
 export type DoctorEvent = DoctorEventFacts & AsJson<DoctorEventJson>;
 
 /** Takes down what a doctor does: a line before, a line after, and an event where it was done. */

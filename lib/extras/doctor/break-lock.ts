@@ -10,7 +10,7 @@ export interface BreakOptions extends StepOptions {
   /** The fencing token of the holder that is meant, as `inspect` shows it. With another holder's nothing is done. */
   readonly token: bigint;
   /**
-   * How long the holder may take to put right what is half done, in milliseconds. Then its node is removed, and the next
+   * The holder may take this long to put right what is half done, in milliseconds. Then its node is removed, and the next
    * enters, whatever the holder does. @default 10000
    */
   readonly graceMs?: number;
@@ -34,7 +34,7 @@ export interface BreakFacts {
   readonly tookMs: number;
 }
 
-/** What became of a lock that was broken. `JSON.stringify` accepts it. */
+/** Tells what became of a lock that was broken. `JSON.stringify` accepts it. */
 export interface BreakResult extends BreakFacts, AsJson<JsonOf<BreakFacts>> {}
 
 /** Breaks the lock of one holder: tells it, waits for its end, and removes its node when the grace is over. */
@@ -111,14 +111,16 @@ export class BrokenLock {
     }
   }
 
-  /** The holder's node; undefined where it is gone, and where another contender has taken its name since. */
+  /** The holder's node; undefined where it is gone. */
   async #read(): Promise<NodeData | undefined> {
     const found = await this.#link.read(this.#holder.path);
+    // Numbers begin anew when the key's node is removed and made again: another contender may have this name by now.
     return found?.stat.czxid === this.#holder.czxid ? found : undefined;
   }
 
-  /** The link went away, or somebody else has changed or removed a node meanwhile: then another look shows more. */
+  /** Returns where another look shows more. */
   #throwUnlessPassing(error: SessionError): void {
+    // The link went away, or somebody else has changed or removed a node meanwhile.
     const isPassing = isAboutTheLink(error) || failedWith(error, 'NO_NODE') || failedWith(error, 'BAD_VERSION');
     if (!isPassing || error.code === 'CLOSED') throw refusal(error, this.#holder.path);
   }

@@ -18,7 +18,7 @@ import { askServer } from './server-report.js';
 export interface EnsembleCheckOptions extends Omit<LockDoctorOptions, 'logger'> {
   /** The path below which the application has its keys. The check acquires a lock of its own below it. @default '/' */
   readonly prefix?: string;
-  /** How long 99 of 100 writes may take at the most, in milliseconds. @default a quarter of the granted session time-out */
+  /** The check fails if more than one of 100 writes takes longer, in milliseconds. @default a quarter of the granted session time-out */
   readonly maxCommitMs?: number;
 }
 
@@ -63,7 +63,7 @@ const NOTHING: Omit<EnsembleMeasures, 'servers'> = {
 
 type Found = { readonly measures: Partial<EnsembleMeasures>; readonly failures: readonly CheckItem[] };
 
-/** What the servers' settings rule out is a finding; that they are away is an error. */
+/** Settings of the servers that rule locks out become a finding; servers that are away, an error. */
 async function measured(connection: LockDoctorOptions, prefix: string, askedMs: number): Promise<Found> {
   let measures: Partial<EnsembleMeasures> = {};
   try {

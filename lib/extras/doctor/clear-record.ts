@@ -18,7 +18,7 @@ export interface ClearOptions extends StepOptions {
 export interface ClearFacts {
   readonly key: string;
   readonly token: bigint;
-  /** What was known of the holder that vanished, and is forgotten now. */
+  /** The holder that vanished, as the record described it until now. */
   readonly abandoned: AbandonedLock;
 }
 
@@ -28,7 +28,7 @@ export interface ClearResultJson {
   readonly abandoned: AbandonedLockJson;
 }
 
-/** What was cleared. `JSON.stringify` accepts it. */
+/** Tells what was cleared. `JSON.stringify` accepts it. */
 export interface ClearResult extends ClearFacts, AsJson<ClearResultJson> {}
 
 /**

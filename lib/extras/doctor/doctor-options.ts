@@ -30,16 +30,16 @@ type ConnectionOptions = Pick<
  * servers is waited for, beside the grace of a step.
  */
 export interface LockDoctorOptions extends ConnectionOptions {
-  /** Where the audit lines go. @default nowhere */
+  /** The audit lines go there. @default nowhere */
   readonly logger?: DoctorLogger;
 }
 
 /** The time for an answer where the connection was given none (`waitMs: 0`). */
 export const ANSWER_WITHIN_MS = 15_000;
 
-/** What a step needs to know of who takes it. */
+/** Each step must say who takes it, and why. */
 export interface StepOptions {
-  /** Who does it: a person, or a tool. At most 200 characters. Holders, waiters and the audit lines are told. */
+  /** The person, or the tool, that takes the step. At most 200 characters. Holders, waiters and the audit lines are told. */
   readonly by: string;
   /** Why. At most 200 characters. It is told to the same. */
   readonly reason: string;
@@ -77,7 +77,7 @@ const MUST_BE_TOLD = must(
 export const STEP_RULES = { by: MUST_BE_TOLD, reason: MUST_BE_TOLD, graceMs: mustBeMilliseconds(0) };
 export const MUST_BE_TOKEN = must('a token as a bigint, such as 4294967301n', (value) => typeof value === 'bigint');
 
-/** What a step of an operator must be told. */
+/** A step of an operator accepts these options, and insists on some of them. */
 interface StepRules {
   readonly rules: Readonly<Record<string, OptionRule>>;
   readonly required: readonly string[];

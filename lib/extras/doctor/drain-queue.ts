@@ -10,7 +10,7 @@ import { listNames, namesIn } from './queue-look.js';
 
 export interface DrainOptions extends StepOptions {
   /**
-   * How long the waiters have to learn of it, in milliseconds, a reconnect included. One that learns later queues again,
+   * The waiters have this long to learn of it, in milliseconds, a reconnect included. One that learns later queues again,
    * at the end. @default 5000
    */
   readonly graceMs?: number;
@@ -18,14 +18,14 @@ export interface DrainOptions extends StepOptions {
 
 export interface DrainFacts {
   readonly key: string;
-  /** How many waits were ended. */
+  /** The drain ended this many waits. */
   readonly removed: number;
 }
 
-/** What became of a queue that was drained. `JSON.stringify` accepts it. */
+/** Tells what became of a queue that was drained. `JSON.stringify` accepts it. */
 export interface DrainResult extends DrainFacts, AsJson<JsonOf<DrainFacts>> {}
 
-/** So many removals are sent together. */
+/** At most this many removals are sent together. */
 const AT_ONCE = 500;
 
 /** Ends all waits of one queue, and leaves those alone who hold the lock. */
@@ -85,9 +85,10 @@ export class DrainedQueue {
     }
   }
 
-  /** The marker is there already: by an earlier try whose answer was lost, or by somebody else. */
+  /** @throws LockConfigurationError where the marker that is there already is somebody else's */
   async #refuseBeside(): Promise<void> {
     const found = await this.#link.read(this.#marker);
+    // The answer to an earlier try of this doctor may have been lost.
     if (found === undefined || found.stat.ephemeralOwner === this.#link.session.identity?.id) return;
     const { by, reason } = decodeIntervention(found.data);
     throw new LockConfigurationError(
@@ -118,12 +119,13 @@ export class DrainedQueue {
     return removed;
   }
 
-  /** Writes what is there already, so that those who watch the node look at the queue. */
+  /** Lets those who watch a node look at the queue. */
   async #touch(name: string): Promise<void> {
     for (;;) {
       const found = await this.#link.read(this.#pathOf(name));
       if (found === undefined) return;
       await this.#link.untilUp();
+      // A write of the same data changes nothing, and fires the watches. The version keeps it from undoing another write.
       const [written] = await this.#link.send([set(this.#pathOf(name), found.data, found.stat.version)], 'write');
       // Another write, or the removal, has told the same.
       if (!(written instanceof SessionError) || !isAboutTheLink(written)) return;
@@ -137,6 +139,7 @@ export class DrainedQueue {
       const [removed] = await this.#link.send([remove(this.#marker)], 'write');
       if (!(removed instanceof SessionError) || (mayBeRemoved && removed.code === 'NO_NODE')) return;
       this.#throwUnlessPassing(removed);
+      // The answer to this try may be lost, and the removal done: the next try then finds no marker.
       mayBeRemoved ||= removed.outcomeUnknown;
       if (removed.code !== 'NO_NODE') continue;
       const text =
@@ -154,8 +157,9 @@ export class DrainedQueue {
     return new Promise((resolve) => this.#link.session.clock.setTimer(durationMs, resolve));
   }
 
-  /** The link went away, or somebody has left meanwhile: then another look shows more. */
+  /** Returns where another look shows more. */
   #throwUnlessPassing(error: SessionError): void {
+    // The link went away, or nodes have come or gone meanwhile.
     const isPassing = isAboutTheLink(error) || failedWith(error, 'NO_NODE') || failedWith(error, 'NODE_EXISTS');
     if (!isPassing || error.code === 'CLOSED') throw refusal(error, this.#key);
   }

@@ -11,13 +11,13 @@ export type CheckName =
 export interface CheckItem {
   readonly name: CheckName;
   readonly outcome: CheckOutcome;
-  /** What was found. */
+  /** Says what was found. */
   readonly text: string;
-  /** What to do; undefined where nothing is to be done. */
+  /** Says what to do; undefined where nothing is to be done. */
   readonly advice: string | undefined;
 }
 
-/** How long writes took, one after the other: a majority of the servers has each on disk before it is answered. */
+/** Writes took these times, one after the other: a majority of the servers has each on disk before it is answered. */
 export interface CommitTimes {
   readonly count: number;
   readonly p50Ms: number;
@@ -25,7 +25,7 @@ export interface CommitTimes {
   readonly slowestMs: number;
 }
 
-/** What was measured; undefined where the check did not come so far. */
+/** The check measured this; a member is undefined where the check did not come so far. */
 export interface EnsembleMeasures {
   readonly servers: readonly ServerReport[];
   readonly sessionTimeoutMs: { readonly asked: number; readonly granted: number } | undefined;
@@ -34,9 +34,9 @@ export interface EnsembleMeasures {
   readonly commits: CommitTimes | undefined;
   /** From the call that acquired a lock of the check's own to the end of its release. */
   readonly lockMs: number | undefined;
-  /** How late timers of this process were, at the most. */
+  /** Timers of this process were late by this much at most. */
   readonly loopDelayMs: number | undefined;
-  /** By how much the servers' wall clock is ahead of this machine's. */
+  /** The servers' wall clock is ahead of this machine's by so much. */
   readonly serverClockAheadMs: number | undefined;
 }
 
@@ -47,5 +47,5 @@ export interface EnsembleCheckFacts extends EnsembleMeasures {
   readonly items: readonly CheckItem[];
 }
 
-/** What a preflight found. `JSON.stringify` accepts it. */
+/** Tells what a preflight found. `JSON.stringify` accepts it. */
 export interface EnsembleCheck extends EnsembleCheckFacts, AsJson<JsonOf<EnsembleCheckFacts>> {}

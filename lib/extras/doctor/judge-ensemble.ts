@@ -4,25 +4,25 @@ import type { ServerReport } from './server-report.js';
 
 const SUPPORTED = /^3\.[89]\./;
 const MIN_TICKS = 4;
-/** What the servers grant where nobody has set it, in ticks. */
+/** The servers' own bounds of a session time-out, in ticks. */
 const DEFAULT_BOUNDS = { least: 2, most: 20 };
 const DAY_MS = 86_400_000;
 const CERTIFICATE_DAYS = 14;
-/** A write proves that the session lives, and a quarter of the time-out is left for it: a twentieth is a warning. */
+/** Commits that take this part of the session time-out are a warning, or a failure. */
 const SLOW_COMMITS = 20;
 const TOO_SLOW_COMMITS = 4;
 const LATE_TIMERS = 10;
 const CLOCKS_APART_MS = 5_000;
 
-/** By what is judged. */
+/** The measures are judged by this. */
 export interface Standard {
   readonly options: ResolvedOptions;
   readonly maxCommitMs: number | undefined;
-  /** By the wall clock. */
+  /** The time of the wall clock. */
   readonly nowMs: number;
 }
 
-/** What follows from the measures for locks with these options. Each part that was measured is judged. */
+/** Says what follows from the measures for locks with these options. Each part that was measured is judged. */
 export function judgeEnsemble(measures: EnsembleMeasures, standard: Standard): CheckItem[] {
   return [
     judgeServers(measures.servers),
@@ -98,6 +98,7 @@ function judgeTimeout(
 function judgeTicks({ sessionBoundsMs }: EnsembleMeasures, { options: { serverTickMs } }: Standard): CheckItem[] {
   if (sessionBoundsMs === undefined) return [];
   const { least, most } = sessionBoundsMs;
+  // A session shows the bounds of its time-out, and not the servers' tick. Where nobody has set the bounds, they follow from it.
   const tickMs = least / DEFAULT_BOUNDS.least;
   if (most !== tickMs * DEFAULT_BOUNDS.most) {
     const text = `serverTickMs is ${serverTickMs}; the tick of the servers cannot be told, as their bounds are set by hand`;
@@ -121,6 +122,7 @@ function judgeCommits({ commits, sessionTimeoutMs }: EnsembleMeasures, { maxComm
   if (commits === undefined || sessionTimeoutMs === undefined) return [];
   const { count, p50Ms, p99Ms, slowestMs } = commits;
   const text = `p50 ${p50Ms} ms, p99 ${p99Ms} ms, slowest ${slowestMs} ms of ${count} writes`;
+  // A write proves that the session lives, and a quarter of the time-out is left for it.
   const mostMs = maxCommitMs ?? sessionTimeoutMs.granted / TOO_SLOW_COMMITS;
   const advice = "Look at the servers' disks (dataLogDir on a disk of its own), and at the network between them";
   if (p99Ms > mostMs) return [bad('commits', 'failed', `${text}; more than ${mostMs} ms`, advice)];

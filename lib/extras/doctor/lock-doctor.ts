@@ -44,7 +44,7 @@ export class LockDoctor implements AsyncDisposable {
     this.#reader = new LockReader(() => service[sessionAccess]());
   }
 
-  /** What this doctor has done, for an audit trail. Completes when it is closed. */
+  /** Tells each step that this doctor has taken, for an audit trail. Completes when the doctor is closed. */
   get events$(): Observable<DoctorEvent> {
     return this.#audit.events$.asObservable();
   }
@@ -69,7 +69,7 @@ export class LockDoctor implements AsyncDisposable {
     return this.#service.watch(key);
   }
 
-  /** Who waits for whom, in all processes, and the cycles in it, which are deadlocks. It reads as `scan` does. */
+  /** Finds out who waits for whom, in all processes, and the cycles in it, which are deadlocks. It reads as `scan` does. */
   graph(options: ScanOptions = {}): Promise<WaitGraph> {
     return this.#reader.graph(options);
   }
@@ -79,7 +79,7 @@ export class LockDoctor implements AsyncDisposable {
     return this.#reader.history(key);
   }
 
-  /** What somebody should know of the locks below a prefix, and what to do. It reads as `scan` does. */
+  /** Tells what somebody should know of the locks below a prefix, and what to do. It reads as `scan` does. */
   examine(options: ExamineOptions = {}): Promise<LockExamination> {
     return this.#reader.examine(options);
   }
@@ -96,6 +96,7 @@ export class LockDoctor implements AsyncDisposable {
     checkStepOptions('break', options, { rules, required: ['token', 'by', 'reason'] }, key);
     const { token, by, reason, graceMs = BREAK_GRACE_MS } = options;
     const { clock } = this.#session;
+    // The wall clock may be set in between, so it dates the event and measures nothing.
     const startedAt = clock.now();
     const act = async (): Promise<BreakResult> => {
       const link = this.#link(key, graceMs);
@@ -154,6 +155,7 @@ export class LockDoctor implements AsyncDisposable {
 
   /** Ends the doctor's session. A step that is under way fails, and has done what it has done by then. */
   async close(): Promise<void> {
+    // A doctor holds no locks, so there is nothing to wait for.
     await this.#service.close(0);
     this.#audit.events$.complete();
   }
@@ -172,6 +174,7 @@ export class LockDoctor implements AsyncDisposable {
 
   #link(key: string, graceMs: number): PatientLink {
     const { session, waitMs } = this.#service[sessionAccess]();
+    // The grace is time that others get. The servers' answers need theirs besides, also where `waitMs` is 0.
     return new PatientLink(session, key, graceMs + (waitMs || ANSWER_WITHIN_MS));
   }
 

@@ -8,7 +8,7 @@ export interface ExamineOptions extends ScanOptions {
   /** A queue in which more than so many wait is a finding. @default 100 */
   readonly longQueue?: number;
   /**
-   * What the lines to paste say of the connection, in words of the command line: `['--connect', 'zk1:2181']`. They name no server by
+   * The lines to paste name the connection by these words of the command line: `['--connect', 'zk1:2181']`. They name no server by
    * themselves, only the namespace; and words of a process can be read by everybody on its machine, so no secret belongs here. @default none
    */
   readonly lineOptions?: readonly string[];
@@ -39,9 +39,9 @@ export interface Finding {
   readonly severity: FindingSeverity;
   /** The key that it is about; undefined where it is about several, or about a session. */
   readonly key: string | undefined;
-  /** What is the case. */
+  /** Says what is the case. */
   readonly text: string;
-  /** What to do. */
+  /** Says what to do. */
   readonly advice: string;
 }
 
@@ -53,7 +53,7 @@ export interface CostlyKeyJson extends Omit<CostlyKey, 'blocker'> {
 /** A key that others wait for. */
 export interface CostlyKey {
   readonly key: string;
-  /** How long all who wait now have waited, taken together. */
+  /** All who wait now have waited this long, taken together. */
   readonly waitedMs: number;
   readonly waiting: number;
   /** The holder that was first in the queue; undefined where nobody holds the lock. */
@@ -67,7 +67,7 @@ export interface ExaminationFacts {
   readonly at: Date;
   /** The worst first. */
   readonly findings: readonly Finding[];
-  /** By the time that is waited for them, the most first; twenty at the most. */
+  /** The keys that cost most waiting, the costliest first; at most twenty. */
   readonly costliest: readonly CostlyKey[];
 }
 
@@ -78,7 +78,7 @@ export interface LockExaminationJson {
   readonly costliest: readonly CostlyKeyJson[];
 }
 
-/** What is worth knowing of the locks now. `JSON.stringify` accepts it. */
+/** Tells what is worth knowing of the locks now. `JSON.stringify` accepts it. */
 export interface LockExamination extends ExaminationFacts, AsJson<LockExaminationJson> {}
 
 export function lockExamination(facts: ExaminationFacts): LockExamination {

@@ -5,7 +5,7 @@ export interface LockHistoryFacts {
   readonly key: string;
   /** The last one first. */
   readonly holds: readonly PastHold[];
-  /** How many holds of this key, and of those that are kept beside it, could not be written down in time. */
+  /** This many holds of the key, and of those that are kept beside it, could not be written down in time. */
   readonly dropped: number;
 }
 

@@ -2,7 +2,7 @@ import type { AbandonedLock, AbandonedLockJson } from '../../lock/abandoned.js';
 import { type AsJson, withJson } from '../../lock/json.js';
 import type { ContenderSnapshot, ContenderSnapshotJson, LockState } from '../../lock/snapshot.js';
 
-/** What part of the tree is read. */
+/** The scan reads the part of the tree that these choose. */
 export interface ScanOptions {
   /** Only this key and the keys below it. @default '/', all keys of the namespace */
   readonly prefix?: string;
@@ -12,29 +12,29 @@ export interface ScanOptions {
   readonly onProgress?: (progress: ScanProgress) => void;
 }
 
-/** How far a scan has come. */
+/** A scan has come this far. */
 export interface ScanProgress {
-  /** How many nodes were read so far, those of contenders included. */
+  /** The nodes that were read so far, those of contenders included. */
   readonly nodes: number;
-  /** How many keys with contenders were found so far. */
+  /** The keys with contenders that were found so far. */
   readonly locks: number;
 }
 
 export interface LockRowFacts {
   readonly key: string;
-  /** What kind of key it is, such as `/locks/:id`, where one of its contenders says so. */
+  /** The kind of the key, such as `/locks/:id`, where one of its contenders says so. */
   readonly template: string | undefined;
   readonly state: LockState;
   readonly holders: readonly ContenderSnapshot[];
-  /** How many wait. */
+  /** The number of contenders that wait. */
   readonly waiting: number;
   /**
-   * How long ago the first of the holders asked: it has held since then, or waited first. When it entered, its node does not say. Undefined where
-   * nobody holds.
+   * The first of the holders asked this long ago: it has held since then, or waited first. When it entered, its node
+   * does not say. Undefined where nobody holds.
    */
   readonly holderAgeMs: number | undefined;
   readonly longestWaitMs: number | undefined;
-  /** How long all who wait now have waited, taken together. */
+  /** All who wait now have waited this long, taken together. */
   readonly waitedMs: number;
   /** A holder that vanished inside, until what it left is recovered or cleared. */
   readonly abandoned: AbandonedLock | undefined;
@@ -54,7 +54,7 @@ export interface LockScanFacts {
   readonly at: Date;
   /** In the order of their keys. */
   readonly locks: readonly LockRow[];
-  /** How many nodes this client may not list: what is below them is not in the scan. */
+  /** The client may not list this many nodes: the scan knows nothing of what is below them. */
   readonly unreadable: number;
 }
 

@@ -9,7 +9,7 @@ import { get, list, type ListRequest, type NodeData, remove } from '../../sessio
 
 /** The name of a node that never is. */
 const NEVER_THERE = '.never-there';
-/** So many holders are named in an error. */
+/** At most this many holders are named in an error. */
 const MAX_NAMED = 3;
 
 /** Lists a queue without the keys below the key, as far as possible. */
@@ -70,7 +70,7 @@ function describeHolder({ node, data, token }: { node: QueueNode; data: NodeData
   return `token ${token} (${who}, in the queue since ${new Date(data.stat.ctime).toISOString()})`;
 }
 
-/** What this package and Curator put in front of all names of one contender. */
+/** This package and Curator put this in front of all names of one contender. */
 const PROTECTION = /^_c_[0-9a-f-]{36}-/;
 
 /** The nodes of the contender with this path: its own, and after an upgrade the intent, which has the same id. */

@@ -6,7 +6,7 @@ import type { TlsSettings, TlsSource } from '../../session/tls-settings.js';
 const QUESTION = 'srvr';
 const MAX_ANSWER_CHARACTERS = 65_536;
 
-/** What one server says of itself, or why it said nothing. */
+/** One server's account of itself, or the reason why it gave none. */
 export interface ServerReport {
   /** As `connect` has it: `zk1:2181`. */
   readonly server: string;
@@ -64,7 +64,6 @@ interface Answer {
   readonly certificateUntil: Date | undefined;
 }
 
-/** Resolves when the server has hung up, as it does behind its answer. */
 function answerOf(socket: Socket, withinMs: number): Promise<Answer> {
   return new Promise<Answer>((resolve, reject) => {
     const timer = setTimeout(() => reject(new Error(`no answer within ${withinMs} ms`)), withinMs);
@@ -87,7 +86,7 @@ function answerOf(socket: Socket, withinMs: number): Promise<Answer> {
       answer += text;
       if (answer.length > MAX_ANSWER_CHARACTERS) settle();
     });
-    // A server may hang up without the end of TLS that belongs to it: what was heard counts.
+    // A server hangs up behind its answer, and maybe without the end of TLS that belongs to it: what was heard counts.
     socket.once('close', settle);
   }).finally(() => socket.destroy());
 }

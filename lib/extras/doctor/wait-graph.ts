@@ -2,13 +2,13 @@ import { type AsJson, jsonOf, withJson } from '../../lock/json.js';
 import type { ClientDescription, ClientDescriptionJson } from '../../lock/snapshot.js';
 
 export interface WaitGraphNode {
-  /** What edges and cycles call it. */
+  /** Edges and cycles call it by this. */
   readonly id: string;
   /** `owner`: a logical caller in one process. `key`: a lock. */
   readonly kind: 'owner' | 'key';
   /** For people: the key; of an owner its label, host and process. */
   readonly name: string;
-  /** What an owner says about itself; undefined for keys, and for contenders that do not say. */
+  /** An owner says this about itself; undefined for keys, and for contenders that do not say. */
   readonly client?: ClientDescription | undefined;
 }
 
@@ -36,7 +36,7 @@ export interface WaitGraphJson extends Omit<WaitGraphFacts, 'nodes'> {
   readonly nodes: readonly WaitGraphNodeJson[];
 }
 
-/** Who waits for whom. `JSON.stringify` accepts it. */
+/** Tells who waits for whom. `JSON.stringify` accepts it. */
 export interface WaitGraph extends WaitGraphFacts, AsJson<WaitGraphJson> {}
 
 export function waitGraph(facts: WaitGraphFacts): WaitGraph {

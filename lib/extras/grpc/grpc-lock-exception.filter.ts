@@ -27,7 +27,8 @@ const CODES: ReadonlyMap<number, number> = new Map([
 /**
  * Answers the lock errors of gRPC handlers with gRPC's codes: ABORTED where others were in the way (start again),
  * RESOURCE_EXHAUSTED where the queue was full, FAILED_PRECONDITION where what the last holder left must be repaired first,
- * UNAVAILABLE where the lock service could not be reached or the lock was lost. The details are the error's `code` and `message`. Errors of calls that are not RPC are answered as by `LockExceptionFilter`.
+ * UNAVAILABLE where the lock service could not be reached or the lock was lost. The details are the error's `code` and
+ * `message`. Errors of calls that are not RPC are answered as by `LockExceptionFilter`.
  *
  * Put `@UseFilters(GrpcLockExceptionFilter)` above a controller of gRPC methods.
  */

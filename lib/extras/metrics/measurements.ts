@@ -96,7 +96,7 @@ function holdRecorder(meter: Meter, ofKey: LabelsOfKey, losses: Losses): (messag
   };
 }
 
-/** Records each queue when a call joins it: a queue that hangs is seen while it hangs. */
+/** Records how many are ahead of a call. */
 function onEnqueue(
   connections: readonly string[],
   meters: readonly Meter[],
@@ -113,6 +113,7 @@ function onEnqueue(
       for (const queue of queues) later.now(() => queue(ahead!, labels));
     });
   };
+  // The call is recorded when it joins and not when it ends: a queue that hangs is seen while it hangs.
   const enqueues = channel(LOCK_CHANNELS.enqueue);
   enqueues.subscribe(listener);
   return () => enqueues.unsubscribe(listener);

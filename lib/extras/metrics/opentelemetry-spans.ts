@@ -106,8 +106,9 @@ function now(): number {
   return CLOCK_BEGAN_AT + performance.now();
 }
 
-/** @returns undefined for a span that is not recorded, and where there is none: a link would lead nowhere */
+/** @returns undefined for a span that is not recorded, and where there is none */
 function traceparentOf(span: OpenTelemetrySpanContext | undefined): string | undefined {
+  // A link to a span that is not recorded would lead nowhere.
   if (span === undefined || (span.traceFlags & SAMPLED) === 0) return undefined;
   return `00-${span.traceId}-${span.spanId}-01`;
 }

@@ -84,7 +84,7 @@ export class PrometheusMeter implements Meter {
 }
 
 /** `acquire.duration` in seconds is `zk_lock_acquire_duration_seconds`. */
-export function prometheusName({ kind, name, unit }: Instrument): string {
+function prometheusName({ kind, name, unit }: Instrument): string {
   const parts = ['zk_lock', name.replaceAll('.', '_')];
   if (unit === 's') parts.push('seconds');
   if (kind === 'counter') parts.push('total');

@@ -130,11 +130,9 @@ export class FencedFile {
     throw neverInPlace(this.resource, this.generations.folder);
   }
 
-  /**
-   * Refuses a change whose journal was moved or removed with its folder, possibly while the record was added: nobody will read
-   * it.
-   */
+  /** Refuses a change that nobody will read. */
   async #assertKept(journal: Journal): Promise<void> {
+    // The journal may have been moved or removed with its folder, also while the record was added.
     if (await journal.isInPlace()) return;
     await journal.catchUp();
     if (journal.state.isSealed) {
@@ -168,8 +166,8 @@ export class FencedFile {
     this.#known = { journal: journal.identity, mark: known > journal.state.mark ? known : journal.state.mark };
   }
 
-  /** Another file in the place of the damaged one is what somebody has put there, and counts: of it nothing is known. */
   #markKnownIn({ identity }: Journal): bigint {
+    // Another file in the place of a damaged one is what somebody has put there, and counts: of it nothing is known.
     return this.#known !== undefined && isSameFile(this.#known.journal, identity) ? this.#known.mark : 0n;
   }
 

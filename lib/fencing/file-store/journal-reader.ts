@@ -4,7 +4,7 @@ import { CUT_MARK, isCutOff, type JournalRecord, LINE_FEED, parseLine, type Seen
 
 const SMALLEST_READ = 4 * 1024;
 const LARGEST_READ = 4 * 1024 * 1024;
-/** So many records are remembered by their ends. What a writer had seen before all of these cannot be checked. */
+/** At most this many records are remembered by their ends. What a writer had seen before all of these cannot be checked. */
 const ENDS_KEPT = 4_096;
 
 interface Line {

@@ -96,6 +96,7 @@ export class RedisFence {
   async update(resource: string, fence: Fence, change: MakeContent): Promise<void> {
     const token = await this.#token(resource, fence);
     checkFunction('update(resource, fence, change)', change, resource);
+    // The claim comes before the read: no older holder can change any more what is read.
     await this.#run(CLAIM, { resource, token }, []);
     const hash: Updatable<string, 'done'> = {
       name: resource,
@@ -107,6 +108,7 @@ export class RedisFence {
         const bytes = bytesOf(content, resource, MADE_CONTENT);
         const outcome = await this.#change(WRITE_IF_UNCHANGED, resource, token, [bytes, seen]);
         if (outcome === 'unknown') throw unknownOutcome(resource);
+        // Somebody with the same token has written since the read: undefined makes the loop read again.
         return outcome === 'done' ? outcome : undefined;
       },
     };
@@ -128,6 +130,7 @@ export class RedisFence {
   }
 
   #change(script: Script, resource: string, token: bigint, args: (string | Buffer)[]): Promise<string> {
+    // The client may send a change again whose answer was lost. By this name the script knows that it was done already.
     return this.#run(script, { resource, token }, [newRevision(), ...args], WRITTEN_AT_MOST_ONCE);
   }
 
@@ -138,6 +141,7 @@ export class RedisFence {
     args: (string | Buffer)[],
     whenStale?: string,
   ): Promise<string> {
+    // The scripts compare tokens as texts, which have the order of numbers only at one length.
     const digits = token.toString().padStart(TOKEN_DIGITS, '0');
     const answer = await run(this.#client, script, this.keyOf(resource), [digits, ...args]);
     const [outcome = '', highest = '0'] = (answer as (Buffer | string)[]).map(String);

@@ -117,8 +117,9 @@ async function look(
   return { stat, names: children?.children ?? [] };
 }
 
-/** Whether a node is of this session. A node that is gone by now counts as such: then there is something new to see. */
+/** Whether a node is of this session. */
 async function isOfSession(link: PatientLink, path: string, session: bigint): Promise<boolean> {
   const [stat] = await link.ask([exists(path)]);
+  // A node that is gone by now counts as such: then there is something new to see.
   return stat === undefined || stat.ephemeralOwner === session;
 }

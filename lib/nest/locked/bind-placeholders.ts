@@ -40,6 +40,7 @@ export function bindPlaceholders({ path, placeholders }: LockKeyTemplate, known:
     const fitting = offers.filter(
       (one) => one.heads.includes(head) && !(one.isForParts === true && parts.length === 0),
     );
+    // The same name may stand for several things: what the application has said itself is surer than a name in the source.
     const lowest = Math.min(...fitting.map(({ rank }) => rank));
     const surest = fitting.filter(({ rank }) => rank === lowest);
     const [source, other] = surest;
@@ -80,6 +81,7 @@ function offersOf({ notes, routes, names, defaults }: KnownParameters): Offer[] 
     return { index, shown, read: (args) => pick(args[index] as never), isArgument: false };
   };
   const ofRoute = ({ index, property, roots }: RouteParameter): Offer =>
+    // A whole body or query is no value of a key, but its parts may be.
     property === undefined
       ? { ...ofArgument(index, `route ${roots[0]}.*`), heads: roots, isForParts: true, rank: 3 }
       : { ...ofArgument(index, `route ${property}`), heads: [property], rank: 2 };
@@ -98,13 +100,14 @@ function offersOf({ notes, routes, names, defaults }: KnownParameters): Offer[] 
   ];
 }
 
-/** Reads what the method itself will read: its default values are made when the lock is held already. */
+/** Reads what the method itself will read. */
 function withDefault(read: ArgumentReader, defaultValue: DefaultValue | undefined, shown: string): ArgumentReader {
   if (defaultValue === undefined) return read;
   return (args) => {
     const value = read(args);
     if (value !== undefined) return value;
     if (defaultValue.kind === 'literal') return defaultValue.value;
+    // Only the method can compute this value, and it runs when the lock is held already.
     throw new InvalidLockKeyError(
       `The call gives no value for ${shown}, and the lock is acquired before the method computes its default value. Give the ` +
         'value, make the default a plain text or number, or compute the key: @Locked((...args) => key)',
@@ -115,6 +118,7 @@ function withDefault(read: ArgumentReader, defaultValue: DefaultValue | undefine
 function follow(start: unknown, parts: readonly string[], placeholder: string, key: string): unknown {
   let value = start;
   for (const property of parts) {
+    // A text has members, too, such as `length`. Nobody means those.
     if (typeof value !== 'object' || value === null) {
       throw new InvalidLockKeyError(
         `The lock key ${key} needs a value for ":${placeholder}", and there is no object that could have "${property}"`,
@@ -169,6 +173,7 @@ function partOfRequest(placeholder: string, { routes, names }: KnownParameters):
   if (decorator === undefined || property === undefined) return undefined;
   const needs = `":${head}." reads from a parameter with ${decorator}, and this method has none.`;
   const parts = routes.filter(({ property: part }) => part !== undefined);
+  // The part that was named is a better guess than another part of the same thing.
   const meant =
     parts.find((part) => part.property === property && part.roots.includes(head)) ??
     parts.find((part) => part.property === property) ??

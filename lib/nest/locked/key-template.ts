@@ -131,8 +131,8 @@ function isKeyValue(value: unknown): value is KeyValue {
   }
 }
 
-/** Past 2^53 several integers are one number: several rows would share one lock. */
 function isInexact(value: number): boolean {
+  // Past 2^53 several integers are one number: several rows would share one lock.
   return Number.isInteger(value) && !Number.isSafeInteger(value);
 }
 

@@ -129,11 +129,9 @@ export function checkFilledTypes({ notes, types, names }: KnownParameters): void
   }
 }
 
-/**
- * A compiler that reads one file at a time writes the value that has the name of the type. A function that is no class is the
- * companion of an alias: `type OrderId = string & Brand; const OrderId = (raw: string) => raw as OrderId`.
- */
 function misfit(type: unknown, isMisfit: (name: string) => boolean): string | undefined {
+  // A compiler that reads one file at a time writes the value that has the name of the type. A function that is no class is the
+  // companion of an alias: `type OrderId = string & Brand; const OrderId = (raw: string) => raw as OrderId`.
   if (!isClass(type) || OF_ANYTHING.includes(type.name) || !isMisfit(type.name)) return undefined;
   return type.name === '' ? 'a class' : type.name;
 }

@@ -69,7 +69,7 @@ export async function runLocked<T>(
         : { ...options.acquire, ...recovers, ...(signal && { signal }) },
     );
   } catch (error) {
-    // What a busy lock fails with inside the lock is that of another lock, and the body's own business.
+    // Inside this lock, such an error comes from another lock that the body asked for, and is the body's own business.
     const isBusy = at === 'queue' && (error instanceof LockTimeoutError || error instanceof LockQueueFullError);
     if (!isBusy || options.onBusy === 'throw') {
       tellOfEvent(error, instance, plan, at === 'method');
@@ -91,11 +91,11 @@ interface LossHook {
   compensation: Promise<void> | undefined;
 }
 
-/** The work under a broken lock has ended when its hook has: until then the lock's node keeps others out. */
 async function withCompensation<T>(inside: () => T | PromiseLike<T>, hook: LossHook): Promise<T> {
   try {
     return await inside();
   } finally {
+    // The work under a broken lock has ended when its hook has: until then the lock's node keeps others out.
     await hook.compensation;
   }
 }

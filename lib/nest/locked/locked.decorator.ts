@@ -152,10 +152,11 @@ function recoveredBy(
 /** The texts that a function makes of a value that is missing, or is no text. */
 const ACCIDENTS: readonly string[] = ['undefined', 'null', 'NaN', '[object Object]'];
 
-/** @throws InvalidLockKeyError for a key that looks like an accident: all calls with the same accident would share a lock */
+/** @throws InvalidLockKeyError for a key that looks like an accident */
 function checkComputed(key: unknown, where: string): string {
   const accident = typeof key === 'string' ? key.split('/').find((segment) => ACCIDENTS.includes(segment)) : undefined;
   if (accident === undefined) return key as string;
+  // All calls with the same accident would share a lock.
   throw new InvalidLockKeyError(
     `${where}: the computed key ${String(key)} has the segment "${accident}": a value is missing, or is not text. ` +
       'Placeholders with keys refuse such values, and encode the others',

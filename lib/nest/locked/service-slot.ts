@@ -107,9 +107,9 @@ function serviceOf(instance: object | undefined, name: string): LockService | un
   return other === undefined ? only : undefined;
 }
 
-/** Asks the instance itself: a Proxy on which methods are called may pass the slot of the object behind it on. */
 function readSlot(instance: object, name: string): LockService | undefined {
   const slot = slots.nearest(instance, name);
+  // The instance itself is asked, as a Proxy on which methods are called may pass the slot of the object behind it on.
   return slot === undefined ? undefined : (Reflect.get(instance, slot) as LockService | undefined);
 }
 

@@ -50,15 +50,13 @@ export class CrowdedLists {
     send(count);
   }
 
-  /**
-   * Why a node with so many children is not listed. A node that has become small enough is listed normally from then
-   * on.
-   */
+  /** The error for a list that would be too long; undefined for one that may be sent. */
   #refusal(path: string, stat: Stat | undefined): SessionError | undefined {
     const bytesPerChild = this.#bytesPerChild.get(path);
     if (bytesPerChild === undefined) return undefined;
     const bytes = (stat?.numChildren ?? 0) * bytesPerChild;
     if (bytes > MAX_ANSWER_BYTES) return new TooLargeAnswerError(path, stat?.numChildren, Math.round(bytes));
+    // The node has become small enough, and is listed without this question from now on.
     this.#bytesPerChild.delete(path);
     return undefined;
   }

@@ -21,7 +21,7 @@ const processLine = new TokenLine<Begun>();
 /** The bit of "no security layer" in what a server offers (RFC 4752). The other bits are integrity and privacy. */
 const NO_LAYER = 1;
 const NO_TOKEN = new Uint8Array(0);
-/** The package makes the reply of its first bytes: no layer, and no length of messages under one. It reads eight. */
+/** The package decodes the offer and reads eight bytes of it. Zeros mean: no security layer, no longest message. */
 const EMPTY_OFFER = toBase64(new Uint8Array(8));
 
 /** Authenticates by Kerberos 5 (SASL mechanism GSSAPI), with the system's library, its tickets and its settings. */

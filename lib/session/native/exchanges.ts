@@ -136,13 +136,14 @@ function failure({ rc }: Answer): Result {
 }
 
 /**
- * A create, and what tells its stat, which the package's answer lacks. The name of a sequential node is known only from
- * the answer; where no sibling was created since, its parent tells its zxid, and otherwise the node itself is asked.
+ * A create, and a look at the stat of the new node, which the package's answer lacks.
  */
 function creation(request: CreateRequest, path: string, context: ExchangeContext): Exchange {
   const { mode } = request;
   const isSequential = mode.endsWith('sequential');
   const create: Call = { method: 'a_create', args: [path, dataOf(request), CREATE_FLAGS[mode]] };
+  // The name of a sequential node is known only from the answer. Where no sibling was created since, its parent tells its
+  // zxid; otherwise the node itself is asked behind the answer.
   const look: Call = { method: 'a_exists', args: [isSequential ? parentOf(path) : path, false] };
   return {
     calls: [create, look],

@@ -202,8 +202,8 @@ export class NativeLink implements Link, ThreadClientListener {
 
   /** Tells of the requests at the front that are answered, in their order. */
   #deliver(): void {
-    // What needs no answer of the server has none in its name, either: it is told with the next real answer behind it, as
-    // an answer proves that the server has heard of this session since the request was sent.
+    // A request that the package answers by itself proves nothing about the server. It is reported together with the next real
+    // answer behind it, which proves that the server has heard of this session since the request was sent.
     let end = 0;
     for (let at = 0; this.#pending[at]?.result !== undefined; at += 1) if (this.#pending[at]!.isReal) end = at + 1;
     if (end === 0) return;

@@ -7,7 +7,7 @@ import { LockConfigurationError } from '../../lock/errors.js';
  * connection.
  */
 const VERSIONS = /^7\.3\.\d+$/;
-export const INSTALL = 'npm install zookeeper@~7.3.0';
+const INSTALL = 'npm install zookeeper@~7.3.0';
 
 /**
  * Finds the package without loading it. It is the application's dependency, so it is searched for from the application's

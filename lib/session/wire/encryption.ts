@@ -17,10 +17,7 @@ export function encryptionBy(settings: TlsSettings): Encryption {
   return { settings: { ...settings, ...guarded }, context: createSecureContext(settings) };
 }
 
-/**
- * The application's own check of a certificate. `node:tls` calls it from an event of the socket, where what it throws
- * ends the process, and takes `false` for agreement. Here all but "nothing" is a refusal, which fails this attempt alone.
- */
+/** The application's own check of a certificate. All but "nothing" is a refusal here, which fails this attempt alone. */
 function guardedCheck(check: NonNullable<TlsSettings['checkServerIdentity']>): typeof check {
   return (host, certificate) => {
     try {
@@ -28,9 +25,11 @@ function guardedCheck(check: NonNullable<TlsSettings['checkServerIdentity']>): t
       if ((answer ?? undefined) === undefined) return undefined;
       if (types.isNativeError(answer)) return answer;
       if (types.isPromise(answer)) answer.catch(() => undefined);
+      // `node:tls` would take `false` for agreement.
       const found = types.isPromise(answer) ? 'a promise' : `a ${typeof answer}`;
       return new Error(`tls: checkServerIdentity must return an Error, or nothing where it agrees, not ${found}`);
     } catch (cause) {
+      // `node:tls` calls the check from an event of the socket, where an error that is thrown ends the process.
       return new Error(`tls: checkServerIdentity failed: ${asError(cause).message}`, { cause });
     }
   };

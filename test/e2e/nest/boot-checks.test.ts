@@ -29,7 +29,7 @@ describe('the application', () => {
     );
   });
 
-  it('does not start with it on a controller, on a class that lives for one request, or inherited', async () => {
+  it('does not start with @Fence on a controller, on a class that lives for one request, or inherited', async () => {
     @Controller()
     class Lonely {
       async run(@Fence() token: bigint = injected()): Promise<bigint> {

@@ -155,7 +155,7 @@ describe('RedisFence', () => {
       await fence.claim(R, 6n);
       const inDoubt = 'Nothing was written, unless the answer to a first try was lost and 32 others have written since';
       for (const [, change] of changes.slice(0, 2)) await expect(change(fence)).rejects.toThrow(telling(inDoubt));
-      await expect(fence.claim(R, 5n)).rejects.toThrow(telling('Nothing was written. Take'));
+      await expect(fence.claim(R, 5n)).rejects.toThrow(telling('Nothing was written. Acquire'));
     });
 
     it('no more is remembered than is needed', async () => {
@@ -163,7 +163,7 @@ describe('RedisFence', () => {
       expect(await client.hstrlen(fence.keyOf(R), 'revisions')).toBe(32 * 17);
     });
 
-    it('this is what ioredis does', async () => {
+    it('a write that ioredis itself sends again after a cut is not refused for a newer claim', async () => {
       const proxy = await startProxy({ target: server.port, raw: true });
       const cut = connect(proxy.port);
       try {

@@ -34,31 +34,31 @@ async function ask(host: string, answerTo: (name: string) => NameServerAnswer, f
   return { outcome, asked: [...server.asked].sort() };
 }
 
-describe('That name servers speak, before the system is asked for a name,', () => {
-  it('is so when they know the name', async () => {
+describe('The name servers, before the system is asked for a name:', () => {
+  it('name servers that know the name speak', async () => {
     expect(await ask('zk1.test', () => '127.0.0.1')).toEqual({ outcome: 'they speak', asked: ['zk1.test'] });
   });
 
-  it('is so when they say that there is no such name: the system may have other sources', async () => {
+  it('name servers that say that there is no such name speak: the system may have other sources', async () => {
     expect(await ask('zk1.test', () => 'absent')).toMatchObject({ outcome: 'they speak' });
   });
 
-  it('is not so when they are silent', async () => {
+  it('silent name servers do not speak', async () => {
     expect(await ask('zk1.test', () => 'silent')).toMatchObject({ outcome: 'the name servers do not answer' });
   });
 
-  it('needs no asking for a name of the hosts file', async () => {
+  it('a name of the hosts file needs no asking', async () => {
     const hosts = '127.0.0.1 localhost\n10.0.0.1\tzk1.test zk1 # the first\n';
     expect(await ask('ZK1', () => 'silent', { hosts })).toEqual({ outcome: 'they speak', asked: [] });
   });
 
-  it('is not so for a name that stands in a comment of the hosts file, while they are silent', async () => {
+  it('a name that stands in a comment of the hosts file needs asking', async () => {
     const hosts = '127.0.0.1 localhost # not zk2\n# 10.0.0.1 zk1\n';
     const outcomes = await Promise.all(['zk1', 'zk2'].map((host) => ask(host, () => 'silent', { hosts })));
     expect(outcomes.map(({ outcome }) => outcome)).toEqual(Array(2).fill('the name servers do not answer'));
   });
 
-  it('is so when they know the name in a search domain, though nobody beyond the cluster answers', async () => {
+  it('name servers that know the name in a search domain speak, though nobody beyond the cluster answers', async () => {
     const outcome = await ask(
       'zk-0.zk',
       (name) => (name.endsWith('.locks.svc.cluster.local') ? '127.0.0.1' : 'silent'),
@@ -67,7 +67,7 @@ describe('That name servers speak, before the system is asked for a name,', () =
     expect(outcome).toMatchObject({ outcome: 'they speak' });
   });
 
-  it('is not so when they are silent for the name itself and know it in no search domain', async () => {
+  it('name servers that are silent for the name itself, and know it in no search domain, do not speak', async () => {
     const outcome = await ask('zk.sick.test', (name) => (name === 'zk.sick.test' ? 'silent' : 'absent'), IN_CLUSTER);
     expect(outcome).toEqual({
       outcome: 'the name servers do not answer',
@@ -75,20 +75,20 @@ describe('That name servers speak, before the system is asked for a name,', () =
     });
   });
 
-  it('is not so when they are silent for a search domain, and say that there is no such name without it', async () => {
+  it('name servers that are silent for a search domain, and know no such name without it, do not speak', async () => {
     const outcome = await ask('zk1', (name) => (name === 'zk1' ? 'absent' : 'silent'), {
       resolvConf: 'domain\tcorp.test',
     });
     expect(outcome).toEqual({ outcome: 'the name servers do not answer', asked: ['zk1', 'zk1.corp.test'] });
   });
 
-  it('is asked with the domains of the last line that names any, as only these count', async () => {
+  it('the search domains of the last line that names any are asked, as only these count', async () => {
     const resolvConf = 'domain a.test\nsearch b.test\nnameserver 127.0.0.1\nsearch c.test  d.test \noptions ndots:5\n';
     const { asked } = await ask('zk1', () => 'absent', { resolvConf });
     expect(asked).toEqual(['zk1', 'zk1.c.test', 'zk1.d.test']);
   });
 
-  it('is a question that is taken back at once', async () => {
+  it('a question is taken back at once when its asker gives up', async () => {
     await using server = await startNameServer(() => 'silent');
     const client = new Resolver();
     client.setServers([server.address]);

@@ -1,10 +1,5 @@
-/** What a process says of itself, in this order. Where a step has begun it is said before what it does. */
-export const STEPS = [
-  'asks',
-  'asked',
-  'recovers',
-  'repaired one',
-  'repaired',
+/** The steps of a transfer, from the moment in which its process enters. */
+export const STEPS_OF_TRANSFER = [
   'enters',
   'noted',
   'wrote one',
@@ -12,8 +7,13 @@ export const STEPS = [
   'releases',
   'has sent its release',
   'released',
-  'loses',
-  'leaves',
+] as const;
+
+/** What a process says of itself, in this order. Where a step has begun it is said before what it does. */
+export const STEPS = [
+  ...(['asks', 'asked', 'recovers', 'repaired one', 'repaired'] as const),
+  ...STEPS_OF_TRANSFER,
+  ...(['loses', 'leaves'] as const),
 ] as const;
 
 export type Step = (typeof STEPS)[number];

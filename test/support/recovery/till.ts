@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Accounts } from './accounts.js';
 import { audit, type Verdict } from './audit.js';
 import type { RawRecord } from './raw-record.js';
-import type { Step, WhenToDie } from './steps.js';
+import { type Step, STEPS_OF_TRANSFER, type WhenToDie } from './steps.js';
 import { Transferring } from './transferring.js';
 
 const EACH = 10_000;
@@ -12,16 +12,7 @@ export const TOTAL = 2 * EACH;
 const MOST_TRANSFERS = 3;
 const LONGEST_MS = 60;
 /** Where a process kills itself. */
-const OF_TRANSFER: readonly Step[] = [
-  'asked',
-  'enters',
-  'noted',
-  'wrote one',
-  'wrote both',
-  'releases',
-  'has sent its release',
-  'released',
-];
+const OF_TRANSFER: readonly Step[] = ['asked', ...STEPS_OF_TRANSFER];
 
 /** Where there is something to repair: who died had noted what the balances were to be. */
 const REPAIRED_ONE: Step = 'repaired one';

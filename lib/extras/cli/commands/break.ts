@@ -51,7 +51,7 @@ function runBreak(call: Call): Promise<number> {
   });
 }
 
-/** What the one who is asked must see. Whether the token is still the holder's is for the step itself to say. */
+/** Shows the holder to the person who is asked. The break itself finds out whether the token is still the holder's. */
 async function holderWith(locks: LockService, key: string, token: bigint): Promise<string[]> {
   const { holders, queueLength } = await locks.inspect(key);
   const meant = holders.find(({ fencingToken }) => fencingToken === token);

@@ -114,7 +114,7 @@ async function acquire(call: Call, locks: LockService, options: AcquireOptions):
   if (call.flags.isSet('once')) return locks.tryAcquire(key, options);
   let isOver = false;
   const timer = setTimeout(() => {
-    // It is told for comfort: where it fails, the wait itself says what is wrong.
+    // Nobody needs this line to go on. Where its look fails, the wait itself fails and says why.
     locks.inspect(key).then(
       ({ holders: [holder], queueLength }) => {
         if (isOver || holder === undefined) return;

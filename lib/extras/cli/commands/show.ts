@@ -52,7 +52,7 @@ export function snapshotLines(snapshot: LockSnapshot, width: number, most: numbe
   ];
 }
 
-export function stateText({ state, queueLength, abandoned }: LockSnapshot): string {
+function stateText({ state, queueLength, abandoned }: LockSnapshot): string {
   const waiting = queueLength === 0 ? 'nobody waits' : queueLength === 1 ? '1 waits' : `${queueLength} wait`;
   if (state === 'FREE') return queueLength === 0 ? 'free' : `free, ${waiting}: it is being handed over`;
   const left = abandoned === undefined ? '' : ', and what a holder that vanished has left is not repaired yet';

@@ -5,12 +5,12 @@ import { EXIT, SIGNAL_BASE } from '../exit-codes.js';
 import { isGroupRunning, isInForeground } from './process-group.js';
 
 const LOOK_EVERY_MS = 50;
-/** What SIGKILL ends is gone a moment later, if nothing in the kernel holds it up. */
+/** SIGKILL ends a process within a moment, if nothing in the kernel holds it up. */
 const KILLED_WITHIN_MS = 1_000;
 /** Node takes a longer delay for none at all. */
 const MAX_DELAY_MS = 0x7fff_ffff;
 
-/** How a command ended. */
+/** A command ends in one of these ways. */
 export type Ending =
   | { readonly type: 'exited'; readonly code: number }
   | { readonly type: 'killed'; readonly signal: NodeJS.Signals }
@@ -33,7 +33,7 @@ export class ChildCommand {
     try {
       child = spawn(file, args, { stdio: 'inherit', env: environment, detached: this.hasOwnGroup });
     } catch (error) {
-      // What can be seen before the start, such as an empty name, is thrown.
+      // Node throws at what it sees before the start, such as an empty name.
       this.ended = Promise.resolve({ type: 'not started', error: error as NodeJS.ErrnoException });
       return;
     }
@@ -63,7 +63,7 @@ export class ChildCommand {
     try {
       process.kill(this.hasOwnGroup ? -pid : pid, name);
     } catch {
-      // What cannot be ended is waited for.
+      // The command has ended, or runs as another user now. Its end is waited for in either case.
     }
   }
 
@@ -73,11 +73,9 @@ export class ChildCommand {
     return this.isGone(graceMs);
   }
 
-  /**
-   * Resolves when it is gone, and its group with it, which gets SIGKILL when the grace is over: a signal ends a shell sooner than what the
-   * shell has started, and that may need its time.
-   */
+  /** Resolves when it is gone, and its group with it, which gets SIGKILL when the grace is over. */
   async isGone(graceMs: number): Promise<void> {
+    // A signal ends a shell sooner than what the shell has started, and that may need its time.
     let givesUpAt = Infinity;
     const killing = setTimeout(
       () => {
@@ -106,7 +104,7 @@ export function exitCodeOf(ending: Ending): number {
   }
 }
 
-/** Whether there is no such program. Node refuses the empty name by itself; shells look for it, and do not find it. */
+/** Tells whether there is no such program. Node refuses the empty name by itself; shells look for it, and do not find it. */
 export function isMissing({ code }: NodeJS.ErrnoException): boolean {
   return code === 'ENOENT' || code === 'ERR_INVALID_ARG_VALUE';
 }

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
 /**
- * Whether a terminal's keys reach this process: Ctrl-C then goes to all processes of its group, and so to the command, too. On
+ * Tells whether a terminal's keys reach this process: Ctrl-C then goes to all processes of its group, and so to the command, too. On
  * Linux the kernel says so; elsewhere a stream that is a terminal is taken for it.
  */
 export function isInForeground(): boolean {
@@ -10,7 +10,7 @@ export function isInForeground(): boolean {
   return own.group === own.foregroundGroup;
 }
 
-/** Whether a process of this group still runs. */
+/** Tells whether a process of this group still runs. */
 export function isGroupRunning(group: number): boolean {
   try {
     process.kill(-group, 0);

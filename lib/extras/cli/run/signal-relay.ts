@@ -1,14 +1,14 @@
 import type { ChildCommand } from './child-command.js';
 
 const RELAYED: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'];
-/** What keys of a terminal send to all processes in front of it. */
+/** A terminal's keys send these to all processes in front of it. */
 const BY_KEY: readonly NodeJS.Signals[] = ['SIGINT', 'SIGQUIT'];
 
 /** Hands the signals that this process gets to the command; before there is one, they end the wait for the lock. */
 export class SignalRelay {
   /** The first signal that came before there was a command. */
   received: NodeJS.Signals | undefined;
-  /** Whether the command was sent a signal, or has got it from the terminal. */
+  /** True once the command was sent a signal, or has got it from the terminal. */
   isRelayed = false;
   readonly #interrupted = new AbortController();
   #child: ChildCommand | undefined;

@@ -1,5 +1,5 @@
 /**
- * What keeps a page up to date in the browser. It is a text and no function of ours, because a bundler of an application may rewrite
+ * The script keeps a page up to date in the browser. It is a text and no function of ours, because a bundler of an application may rewrite
  * functions, and leaves texts alone; a test compiles it against the browser's types, and lints it. Without it every page works, and
  * is as old as its load.
  */
@@ -11,12 +11,12 @@ export const SCRIPT = String.raw`'use strict';
   let source = undefined;
   let isPaused = false;
   let isRefreshing = false;
-  /** Who listens to the page hears at most so often that it has changed. */
+  /** Screen readers announce a change of the page at most once in this time. */
   const QUIET_MS = 30_000;
   let told = main.dataset.news;
   let toldAt = 0;
 
-  /** What an element is known by when it moves among its neighbours. */
+  /** An element is known by this when it moves among its neighbours. */
   function idOf(node) {
     return node instanceof Element ? (node.getAttribute('data-id') ?? (node.id || undefined)) : undefined;
   }
@@ -25,7 +25,7 @@ export const SCRIPT = String.raw`'use strict';
   function become(old, fresh) {
     for (const { name } of [...old.attributes]) if (!fresh.hasAttribute(name)) old.removeAttribute(name);
     for (const { name, value } of fresh.attributes) {
-      // What somebody has typed is theirs.
+      // A fresh page must not undo what a visitor has typed.
       if (name !== 'value' && old.getAttribute(name) !== value) old.setAttribute(name, value);
     }
     const known = new Map([...old.children].map((child) => [idOf(child), child]));

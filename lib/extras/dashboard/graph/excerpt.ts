@@ -1,7 +1,7 @@
 import { plural } from '../shown.js';
 import type { WaitGraph, WaitGraphEdge, WaitGraphNode } from '../../doctor/wait-graph.js';
 
-/** What is drawn: a caller, a lock, or many callers in one box. */
+/** One thing in the drawing: a caller, a lock, or many callers in one box. */
 export interface DrawnNode {
   readonly id: string;
   readonly kind: WaitGraphNode['kind'] | 'crowd';
@@ -16,7 +16,7 @@ export interface DrawnEdge extends WaitGraphEdge {
 export interface Excerpt {
   readonly nodes: readonly DrawnNode[];
   readonly edges: readonly DrawnEdge[];
-  /** How many locks that somebody waits for are not in the drawing. */
+  /** The drawing leaves out this many of the locks that somebody waits for. */
   readonly leftOut: number;
 }
 

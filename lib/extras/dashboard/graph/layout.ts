@@ -28,7 +28,7 @@ const LINE_HEIGHT = 16;
 const PADDING = 10;
 export const MAX_CHARACTERS = 34;
 
-/** What of the package is used. */
+/** The members of the package that are used. */
 interface Dagre {
   readonly graphlib: { readonly Graph: new () => DagreGraph };
   layout(graph: DagreGraph): unknown;

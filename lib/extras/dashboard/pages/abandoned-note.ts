@@ -3,7 +3,7 @@ import { addressOf } from '../address.js';
 import { html, type Html } from '../html.js';
 import { labelOf, placeOf, shownDate } from '../shown.js';
 
-/** Who vanished inside the lock, and what it had noted down. @param mayClear whether the visitor may open the key again */
+/** Tells who vanished inside the lock, and what it had noted down. @param mayClear whether the visitor may open the key again */
 export function abandonedNote(key: string, abandoned: AbandonedLock, mayClear: boolean): Html {
   const { token, checkpoint, recoverer } = abandoned;
   const noted =

@@ -2,14 +2,14 @@ import { STYLE_ADDRESS, SCRIPT_ADDRESS } from '../assets/assets.js';
 import { html, type Html } from '../html.js';
 
 export interface PageContent {
-  /** What stands in the window's title, and in the only heading of the first order. */
+  /** The text of the window's title, and of the only heading of the first order. */
   readonly title: string;
-  /** Which entry of the navigation this is; undefined for pages that are in none. */
+  /** This page's entry in the navigation; undefined for pages that have none. */
   readonly current?: 'list' | 'graph';
   readonly main: Html;
-  /** What those who listen to the page are told when it changes by itself; undefined for pages that do not. */
+  /** Screen readers announce this when the page changes by itself; undefined for pages that do not change. */
   readonly news?: string;
-  /** Which connection is shown, where it has a name of its own. */
+  /** The name of the connection that is shown, if it has one. */
   readonly connection?: string;
 }
 

@@ -9,7 +9,7 @@ import { frame, note } from './frame.js';
 
 const MAX_ROWS = 300;
 
-/** Who waits for whom: drawn, and as a table. Where the package that lays it out is missing, the table alone. */
+/** Shows who waits for whom: drawn, and as a table. Without the package that lays it out, there is the table alone. */
 export async function graphPage(graph: WaitGraph, connection?: string, load = loadDagre): Promise<string> {
   const waits = graph.edges.filter(({ kind }) => kind === 'waits for');
   const waited = new Set(waits.map(({ to }) => to));

@@ -9,7 +9,7 @@ import { frame } from './frame.js';
 import { statePill } from './state-pill.js';
 import { timeline } from './timeline.js';
 
-/** What the visitor may do to the lock. */
+/** The visitor may take those of these steps that are true. */
 export type Allowed = Readonly<Record<DashboardOperation['type'], boolean>>;
 
 /** One lock: who holds it, who waits in which order, and who held it before, on one scale of time. */

@@ -6,13 +6,13 @@ import type { LockLook } from '../live-locks.js';
 import { labelOf, placeOf, plural, shownDuration } from '../shown.js';
 import { frame } from './frame.js';
 
-/** What a visitor is about to do. */
+/** A visitor is about to take this step. */
 export interface Step extends DashboardOperation {
   /** Of the holder that is meant, or of the one that vanished; undefined for a drain. */
   readonly token: bigint | undefined;
 }
 
-/** How long the holder of a broken lock may take to put right what is half done. */
+/** The holder of a broken lock may take one of these times to put right what is half done. */
 export const GRACES_SECONDS: readonly number[] = [0, 10, 30, 60];
 const USUAL_GRACE_SECONDS = 10;
 const MAX_REASON_LENGTH = 200;

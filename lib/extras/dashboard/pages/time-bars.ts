@@ -14,7 +14,7 @@ export interface BarPart {
 }
 
 const WIDTH = 1_000;
-/** What is shorter is drawn as long as this, or nobody would see it. */
+/** A shorter bar is drawn as long as this, or nobody would see it. */
 const LEAST_WIDTH = 4;
 
 /** A bar of parts, one behind the other. It says nothing that the row does not say in words. */
@@ -37,7 +37,7 @@ export function bar(scale: TimeScale, parts: readonly BarPart[]): Html {
   </svg>`;
 }
 
-/** What stands above the bars: where they begin and where they end. */
+/** The line above the bars tells where they begin and where they end. */
 export function timeAxis({ fromMs, toMs }: TimeScale): Html {
   const date = new Date(fromMs);
   return html`<span class="axis"

@@ -59,7 +59,7 @@ export function timeline({ at, snapshot, history }: LockLook, action: Action): H
     ${pastNote(history)}`;
 }
 
-/** What is to be known of the past beside its rows. */
+/** Tells what the rows do not show of the past. */
 function pastNote({ holds, dropped }: LockHistory): Html | undefined {
   const text =
     dropped > 0
@@ -83,7 +83,7 @@ function group(title: string, rows: readonly Html[]): Html {
   </tbody>`;
 }
 
-/** What a row says of a contender that is there now. */
+/** A row says this of a contender that is there now. */
 interface SaidNow {
   readonly kind: 'asked' | 'waited';
   readonly text: string;

@@ -23,7 +23,7 @@ export function deadlocks({ nodes, cycles }: WaitGraphFacts, keys: readonly Seen
       severity: 'critical',
       key: inCycle[0]?.key,
       text: `${waits.length} callers wait for each other: ${waits.join(', which is held by the next one; ')}, which is held by the first one.`,
-      advice: `Break one of the locks, such as that of the holder that asked last: ${youngest(inCycle, cycle, lines) ?? ''}. Then let all of this code take its locks in one order, or all at once (acquireAll, transaction).`,
+      advice: `Break one of the locks, such as that of the holder that asked last: ${youngest(inCycle, cycle, lines) ?? ''}. Then let all of this code acquire its locks in one order, or all at once (acquireAll, transaction).`,
       weight: waits.length,
     };
   });

@@ -15,18 +15,17 @@ const ABOUT_TO_END = 0.99 * NUMBERS;
  * of its ephemeral nodes in one piece.
  */
 const JUTE_MAX_BUFFER_BYTES = 0xfffff;
-/** What stands in front of each text there. */
+/** A length stands in front of each text there, and takes these bytes. */
 const LENGTH_BYTES = 4;
 const SESSION_NEAR_LIMIT = 0.5;
-/** So many connections a server takes of one address, where `maxClientCnxns` is not set. */
+/** A server takes at most this many connections of one address, where `maxClientCnxns` is not set. */
 const MAX_CLIENT_CONNECTIONS = 60;
 const HOST_NEAR_LIMIT = 0.8;
 
-/**
- * The number that the next contender would get. Servers tell of a node how often children came or went; they count that from the
- * number of those that came, which is the next number, and the number of those that are there.
- */
+/** The number that the next contender would get. */
 export function nextSequence({ cversion, numChildren }: Pick<Stat, 'cversion' | 'numChildren'>): number {
+  // Servers tell in `cversion` how often children came or went: twice the number of those that came, which is the next number, less
+  // the number of those that are there. It is a signed integer and turns negative half-way; `>>> 0` reads the sum without a sign.
   return ((cversion + numChildren) >>> 0) / 2;
 }
 

@@ -16,7 +16,7 @@ export interface SeenMarker {
   readonly path: string;
   readonly drain: Intervention;
   readonly ageMs: number;
-  /** Whether it goes with no session. */
+  /** True if the node goes with no session. */
   readonly isPersistent: boolean;
 }
 
@@ -79,7 +79,7 @@ export function staleMarkers(markers: readonly SeenMarker[]): Weighed[] {
 export interface SilentHolder {
   readonly seen: SeenKey;
   readonly holder: SeenContender;
-  /** How long ago its session wrote its last heartbeat; undefined where it has none. */
+  /** Its session wrote its last heartbeat this long ago; undefined where it has none. */
   readonly silentMs: number | undefined;
 }
 

@@ -12,7 +12,7 @@ import type { SeenMarker, SilentHolder } from './orphans.js';
 
 /** A heartbeat is due every quarter of a session time-out, which servers bound at 40 s where nobody says more. */
 const SILENT_AFTER_MS = 60_000;
-/** So many of the oldest holds are looked at closely. */
+/** At most this many holds, the oldest, are looked at closely. */
 const MAX_SUSPECTS = 1_000;
 
 /** Reads the markers of drains that the lists have shown. */
@@ -76,7 +76,7 @@ export async function findSilentHolders(
   });
 }
 
-/** The oldest holds of sessions that have made no node for a while: one that has, needed no heartbeat. */
+/** The oldest holds of sessions that have made no node for a while. */
 function suspectsIn(
   keys: readonly SeenKey[],
   longHoldMs: number,
@@ -92,6 +92,7 @@ function suspectsIn(
     holdersOf(seen.contenders)
       .filter(({ node, ephemeralOwner }) => node.ours && ephemeralOwner !== 0n)
       .filter(({ snapshot: { ageMs } }) => ageMs > Math.max(longHoldMs, SILENT_AFTER_MS))
+      // A session that has made a node lately has proved by that write that it lives, and needed no heartbeat.
       .filter(({ snapshot: { sessionId } }) => youngest.get(sessionId)! > SILENT_AFTER_MS)
       .map((holder) => ({ seen, holder })),
   );

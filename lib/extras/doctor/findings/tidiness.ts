@@ -16,6 +16,7 @@ const MANY_NODES = 10_000;
 /** Contenders of other makes that do not see ours: the key has two locks. */
 export function mixedFamilies(keys: readonly SeenKey[]): Weighed[] {
   return keys.flatMap(({ key, listed: { queue } }) => {
+    // Contenders of other makes see those of some modes and not of others, so each mode that is in the queue is tried.
     for (const mode of new Set(queue.filter(({ ours }) => ours).map((node) => node.mode))) {
       const refusal = refusalIn(queue, mode);
       if (refusal?.because !== 'foreign family') continue;
@@ -53,6 +54,7 @@ export function foreignContenders(keys: readonly SeenKey[]): Weighed[] {
 
 /** Nodes among the locks that are none: one finding for each place. */
 export function strangers(nodes: readonly ListedNode[], withData: readonly string[]): Weighed[] {
+  // This package's ephemeral nodes are contenders, or have reserved names; neither are among these nodes.
   const ephemeral = nodes.filter(({ stat }) => stat.ephemeralOwner !== 0n).map(({ path }) => path);
   const byParent = new Map<string, string[]>();
   for (const path of [...new Set([...ephemeral, ...withData])].sort()) {
@@ -73,7 +75,7 @@ export function strangers(nodes: readonly ListedNode[], withData: readonly strin
   }));
 }
 
-/** What this client may not see: what is below is in no finding. */
+/** Nodes that this client may not list: no finding knows what is below them. */
 export function unreadableNodes(unreadable: readonly SessionError[]): Weighed[] {
   if (unreadable.length === 0) return [];
   const paths = unreadable.map(({ path = 'a node', code }) => `${path} (${code})`);
@@ -103,6 +105,7 @@ export function notReaped(
   if (old.length === 0) return [];
   old.sort((one, other) => other.ageMs - one.ageMs);
   const paths = old.map(({ node }) => node.path);
+  // Servers leave a container alone until its first child has come: whoever has made it may be about to use it.
   const never = old.filter(({ node }) => node.stat.cversion === 0).length;
   const why =
     never === 0

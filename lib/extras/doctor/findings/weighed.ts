@@ -21,7 +21,7 @@ const KINDS: readonly FindingKind[] = [
   'container not reaped',
   'wait without a label',
 ];
-/** So many findings of a kind are told one by one. A list of thousands would hide the others. */
+/** At most this many findings of a kind are told one by one. A list of thousands would hide the others. */
 export const MAX_OF_A_KIND = 50;
 
 /** The worst first, and of each kind no more than can be read. */
@@ -53,7 +53,7 @@ function andMore(kind: FindingKind, count: number): Finding {
   };
 }
 
-/** Who a contender is, for people. */
+/** Names a contender for people. */
 export function whoIs({ client, sessionId }: Pick<ContenderSnapshot, 'client' | 'sessionId'>): string {
   return client === undefined ? `another kind of client (session ${sessionId})` : nameOf(client);
 }

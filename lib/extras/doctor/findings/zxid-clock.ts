@@ -33,10 +33,10 @@ export class ZxidClock {
   }
 }
 
-/** So many earlier looks are remembered. */
+/** At most this many earlier looks are remembered. */
 const MAX_MARKS = 100;
 
-/** What the looks of one doctor have shown of the times of transactions. */
+/** The looks of one doctor have shown these times of transactions. */
 export class Marks {
   readonly #earlier: { readonly zxid: bigint; readonly at: number }[] = [];
 

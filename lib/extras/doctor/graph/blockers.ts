@@ -10,7 +10,7 @@ export interface Wait {
 }
 
 /**
- * Who waits for whom in one queue: not each one that waits waits for each that holds. A reader behind a writer waits for those that
+ * Finds out who waits for whom in one queue: not each one that waits waits for each that holds. A reader behind a writer waits for those that
  * the writer waits for.
  * @param isOfInterest of whom to tell, by their ids
  */

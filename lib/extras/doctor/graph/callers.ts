@@ -9,7 +9,7 @@ export interface Caller {
 }
 
 /**
- * Who stands behind each contender of a queue. All contenders of one owner are one caller. One that does not say whose it is, is a
+ * Finds the caller behind each contender of a queue. All contenders of one owner are one caller. One that does not say whose it is, is a
  * caller of its own: a session may have many threads behind it.
  */
 export function callersOf(contenders: readonly SeenContender[]): Map<SeenContender, Caller> {

@@ -1,4 +1,4 @@
-/** Where the ways lead from each place. Places without ways may be left out. */
+/** Leads from each place to others. Places without ways may be left out. */
 export type Ways = ReadonlyMap<string, readonly string[]>;
 
 /** The sets of places that can all reach each other, of two places and more. The stack of calls does not grow with the ways. */

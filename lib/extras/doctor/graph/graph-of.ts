@@ -4,7 +4,7 @@ import { waitsIn } from './blockers.js';
 import { callersOf } from './callers.js';
 import { knots, wayAround } from './cycles.js';
 
-/** Who waits for whom, over all keys. */
+/** Finds out who waits for whom, over all keys. */
 export function graphOf(keys: readonly SeenKey[]): WaitGraph {
   const nodes = new Map<string, WaitGraphNode>();
   const edges: WaitGraphEdge[] = [];
@@ -30,10 +30,11 @@ export function graphOf(keys: readonly SeenKey[]): WaitGraph {
   return waitGraph({ nodes: [...nodes.values()], edges, cycles: cyclesIn(keys, edges) });
 }
 
-/** An edge `waits for` does not say which of the holders is waited for, so what looks like a cycle is looked at closely. */
+/** Finds the circles of callers that wait for each other, and the keys between them. */
 function cyclesIn(keys: readonly SeenKey[], edges: readonly WaitGraphEdge[]): string[][] {
   const ways = new Map<string, string[]>();
   for (const { from, to } of edges) add(ways, from, to);
+  // An edge `waits for` does not say which of the holders is waited for, so what looks like a cycle is looked at closely.
   const suspects = new Set(knots(ways).flat());
   if (suspects.size === 0) return [];
   const closer = new Map<string, string[]>();

@@ -17,7 +17,7 @@ export interface ListedNode {
   readonly below: readonly string[];
 }
 
-/** What the lists of a part of the tree have shown. */
+/** The lists of a part of the tree have shown this. */
 export interface LockTree {
   readonly nodes: readonly ListedNode[];
   /** The nodes that could not be listed, most often for want of rights. */

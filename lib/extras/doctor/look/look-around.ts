@@ -22,7 +22,7 @@ export interface SeenTree {
   readonly nodes: readonly ListedNode[];
   /** The paths of those whose data is none of this package's, and that have no contenders. */
   readonly withOtherData: readonly string[];
-  /** What could not be listed. */
+  /** The errors of nodes that could not be listed. */
   readonly unreadable: readonly SessionError[];
 }
 

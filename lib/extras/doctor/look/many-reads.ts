@@ -6,7 +6,7 @@ import type { Session } from '../../../session/session.js';
 
 /** The name of a node that never is. */
 const NEVER_THERE = '.never-there';
-/** So many requests go together: enough to keep a server busy for a round trip, and little beside what locks send meanwhile. */
+/** At most this many requests go together: enough to keep a server busy for a round trip, and little beside what locks send meanwhile. */
 export const READS_AT_ONCE = 500;
 
 /** Reads any number of nodes, some at a time. What a broken link took along is read again. */

@@ -6,9 +6,9 @@ import { type ListedNode, listedNode } from './lock-tree.js';
 import type { ManyReads } from './many-reads.js';
 import type { ReadKey } from './seen-key.js';
 
-/** So many keys are read together. With more of them, the first would have changed before the last one is read. */
+/** At most this many keys are read together. With more of them, the first would have changed before the last one is read. */
 const KEYS_AT_ONCE = 200;
-/** How often a queue that changes while it is read is read again. */
+/** A queue that changes while it is read is read at most this many times. */
 const MAX_LOOKS = 5;
 const NO_DATA = new Uint8Array(0);
 

@@ -12,16 +12,16 @@ import type { ListedNode } from './lock-tree.js';
 /** One contender, as its node shows it. */
 export interface SeenContender {
   readonly node: QueueNode;
-  /** Whether it holds or waits, as far as the queue shows it. */
+  /** Says whether the contender holds or waits, as far as the queue shows it. */
   readonly state: ContenderState;
   readonly snapshot: ContenderSnapshot;
   /** The transaction that created the node. */
   readonly czxid: bigint;
   /** 0n for a node that no session owns. */
   readonly ephemeralOwner: bigint;
-  /** Who has broken its lock. */
+  /** The operator who has broken its lock. */
   readonly breaking: Intervention | undefined;
-  /** Whether it is the second node of an upgrade, and the first one is not in the queue. */
+  /** True for the second node of an upgrade if the first one is not in the queue. */
   readonly isLeftIntent: boolean;
 }
 
@@ -40,7 +40,7 @@ export function namedKey({ key, listed }: SeenKey): { readonly key: string; read
   return { key, namespace: listed.path.slice(0, listed.path.length - key.length) };
 }
 
-/** What was read of a key besides its list. */
+/** All that was read of a key besides its list. */
 export interface ReadKey {
   readonly found: ReadonlyMap<string, NodeData | 'left'>;
   readonly record: KeyRecord;

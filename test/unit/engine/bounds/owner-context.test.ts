@@ -265,7 +265,7 @@ it('identifiers of one service are UUIDs that differ, and those of another diffe
   for (const id of ids) expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
 });
 
-it('a node that is named with one is known as ours, with its id', () => {
+it('a node that is named with an identifier of a service is known as ours, with that id', () => {
   const id = new Identifiers('0e4d05c1-0e1f-4a3e-93ee-8a9c5f6e1d2b').next();
   expect(parseNodeName(`${namePrefix('write', id)}0000000007`)).toMatchObject({ id, ours: true, mode: 'write' });
 });

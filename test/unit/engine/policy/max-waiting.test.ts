@@ -218,7 +218,7 @@ describe('maxWaiting', () => {
     expect(unknown.retryAfterMs).toBeUndefined();
   });
 
-  it('is a failure on the event stream, and leaves nothing', async () => {
+  it('tells the event stream of a refused call as failed, and leaves nothing', async () => {
     await fill(other, 1);
     const error = await engine.failure(one.locks.acquire(KEY, { maxWaiting: 0, label: 'report' }));
     expect(one.events).toEqual([

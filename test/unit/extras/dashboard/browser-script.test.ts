@@ -47,7 +47,7 @@ describe('The script of the dashboard', () => {
     expect(typeErrors(SCRIPT)).toEqual([]);
   }, 60_000);
 
-  it('would be told of, if it had', () => {
+  it('draws complaints of the linter and of the browser’s types, if a name in it is unused or misspelt', () => {
     expect(complaints(`const unused = 1; window.x = 1;`)).toHaveLength(2);
     expect(typeErrors(`document.querySelectr('a');`)).toEqual([expect.stringContaining('querySelectr')]);
   }, 60_000);

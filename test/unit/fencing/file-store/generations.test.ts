@@ -109,7 +109,7 @@ describe('the journals of a file', () => {
     expect(await textIn(other, 'a')).toBe(`${'x'.repeat(100)}!`);
   });
 
-  it('are not made again by somebody who was stopped before the link, and goes on when all is over', async () => {
+  it('are not made again by a process that was stopped before it linked one, and goes on when all is over', async () => {
     const root = temporaryRoot();
     const folder = join(root, 'a');
     await using store = await FencedFileStore.openWith({ root }, SMALL);

@@ -32,7 +32,7 @@ describe('an update', () => {
     expect(outcome).toEqual({ seen: ['old', undefined], content: 'nothing, updated' });
   });
 
-  it('does not bring it back where the journal was replaced meanwhile, too', async () => {
+  it('does not bring back what was removed where the journal was replaced meanwhile, too', async () => {
     const removeAndReplace = async (other: FencedFileStore): Promise<void> => {
       await other.remove('a', 5n);
       for (let times = 0; times < 20; times += 1) await other.claim('a', 5n);

@@ -95,12 +95,12 @@ describe.each(DECORATORS)('%s without parentheses, which JavaScript would ignore
 });
 
 describe('What has its parentheses is not taken for a decorator without them', () => {
-  it('it is read as it is where a second argument is wrong', () => {
+  it('a decorator with a wrong second argument is not taken for one without parentheses', () => {
     expect(() => LockKey('id', 'order.id' as unknown as () => string)).toThrow('pick must be a function');
     expect(() => (Locked as unknown as (...args: unknown[]) => void)('/locks/a', 'read')).not.toThrow();
   });
 
-  it('it is read as it is where a key is computed by a function', () => {
+  it('a decorator with a name, and with or without a function behind it, is not taken for one without parentheses', () => {
     expect(() => LockKey('id', () => 'order')).not.toThrow();
     expect(() => InjectLock('orders')).not.toThrow();
   });

@@ -150,7 +150,7 @@ describe('The pauses', () => {
     expect(new ServerList(SERVERS, () => 0.5).firstPauseMs(60_000)).toBe(25);
   });
 
-  it('grows while servers take us and hang up at once, so that nobody is hammered', () => {
+  it('grow while servers take us and hang up at once, so that nobody is hammered', () => {
     const list = new ServerList(SERVERS, () => 0.5);
     const pausesMs = [10, 10, 10, 10, 10, 10].map((livedMs) => list.firstPauseMs(livedMs));
     expect(pausesMs).toEqual([25, 50, 100, 125, 125, 125]);

@@ -187,7 +187,7 @@ describe('When the link goes down,', () => {
     expect(link.offer?.sessionId).toBe(0x1234n);
   });
 
-  it('it may be by silence for two thirds of S, which a byte in time prevents', async () => {
+  it('the session is suspended: silence for two thirds of S does it, and a byte in time prevents it', async () => {
     const world = SessionWorld.connected({}, 6_000);
     await world.clock.advance(3_900);
     world.link.reply(-2, undefined);

@@ -50,7 +50,7 @@ describe('a reply that is longer than is kept', () => {
     ['to a delete', remove('/a'), 1],
     ['of more children than it has room for', list('/a'), 8 * MEGABYTE],
     ['of a negative number of children', list('/a'), -1],
-  ])('%s is no reply of ZooKeeper', (_what, request, children) => {
+  ])('a long reply %s is no reply of ZooKeeper', (_what, request, children) => {
     expect(thrown(beginning(30 * MEGABYTE, 1, children), request)).toBeInstanceOf(MalformedFrameError);
   });
 
@@ -59,7 +59,7 @@ describe('a reply that is longer than is kept', () => {
     ['the answer to a ping', -2],
     ['the answer to credentials', -4],
     ['the answer to watches', -8],
-  ])('is not %s', (_what, xid) => {
+  ])('is refused in the place of %s', (_what, xid) => {
     expect(() => pushed(beginning(30 * MEGABYTE, xid, 1))).toThrow(MalformedFrameError);
   });
 
