@@ -1,5 +1,5 @@
 import { encodeRecord, type KeyRecord, parseRecord, type RecordedHolder, type Vanished } from '../queue/key-record.js';
-import { type MultiPart, type NodeData, set, type Stat } from '../session/requests.js';
+import { check, type MultiPart, type NodeData, set, type Stat } from '../session/requests.js';
 
 /** Changes that go with a removal, and that only the data of this node decide, once it is known that no write is under way any more. */
 export interface ChangesAfterLook {
@@ -81,11 +81,15 @@ export class RecordEntry {
   undo(): readonly MultiPart[] | ChangesAfterLook {
     const path = this.#queuePath;
     const { data, stat } = this.#before;
-    if (this.#version !== undefined) return [set(path, data, this.#version)];
+    // The node that goes with it may be an intent, with contenders ahead that write into the record as soon as the upgrader has gone. So
+    // the version is checked besides: a removal of nodes that are there leaves out the versions of its changes.
+    if (this.#version !== undefined) return [check(path, this.#version), set(path, data, this.#version)];
     // Whether the record was written is not known, and its version does not tell: an operator may have cleared what this contender
     // found, or a holder whose release came late may have taken its name out. That must not be undone.
     const isWritten = (found: NodeData): boolean => parseRecord(found.data).inside?.name === this.#record.inside.name;
-    return { path, changesTo: (found) => (isWritten(found) ? [set(path, data, stat.version + 1)] : []) };
+    const changesTo = (found: NodeData): readonly MultiPart[] =>
+      isWritten(found) ? [check(path, found.stat.version), set(path, data, stat.version + 1)] : [];
+    return { path, changesTo };
   }
 
   /** Makes the changes of the record that go with an orderly release. */

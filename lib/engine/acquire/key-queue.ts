@@ -216,7 +216,7 @@ export class KeyQueue {
     // others in beside it: its node, which is still there, would not keep everybody out if somebody removed the next one's.
     const isDeparted = leaving === 'departed' && this.#handsOver && member.excludesAll;
     if (isDeparted) this.known.departed(member.node, member.hold !== undefined);
-    this.#turns.decide(isDeparted ? 'a hand-over' : 'no news');
+    this.#turns.decide(!isDeparted ? 'no news' : member.hold !== undefined ? 'a hand-over' : 'a giving up');
     if (this.known.remembersTooMuch) this.#look();
     this.#tidy();
     return this.#turns.unconfirmed.guard;
@@ -240,7 +240,7 @@ export class KeyQueue {
     if (!(listed instanceof SessionError)) {
       this.#listed(listed, covered);
       // Nobody looks for those far behind before the queue moves on, so what is known by now of who is ahead of them is told.
-      if (!this.#willLook) for (const member of this.members.all) member.entrant.placed(member);
+      if (!this.#willLook) for (const member of [...this.members.all]) member.entrant.placed(member);
     }
     // Where the node of the key is gone, its contenders are gone too.
     else if (failedWith(listed, 'NO_NODE'))

@@ -12,8 +12,10 @@ export type Basis =
   | 'a new list'
   /** The nearest contender in the way was removed. */
   | 'a removal'
-  /** A member has left that excluded everybody, by releasing its lock or giving up its wait: its node is still there. */
+  /** A member has released a lock that excluded everybody: its node is still there. */
   | 'a hand-over'
+  /** A member that would have excluded everybody has given up its wait. Its node may have gone, and then keeps nobody else out. */
+  | 'a giving up'
   | 'no news';
 
 /**
@@ -76,7 +78,9 @@ export class Turns {
   decide(basis: Basis, covered: readonly QueueMember[] = []): void {
     // An event tells of a member that enters, and its listener may release another lock of this queue at once.
     if (this.#isDeciding) {
-      if (this.#nextBasis !== 'a hand-over') this.#nextBasis = basis;
+      const isWeaker =
+        this.#nextBasis === 'a hand-over' || (this.#nextBasis === 'a giving up' && basis !== 'a hand-over');
+      if (!isWeaker) this.#nextBasis = basis;
       return;
     }
     this.#isDeciding = true;
@@ -127,7 +131,7 @@ export class Turns {
   #call(member: QueueMember, basis: Basis): string | undefined {
     if (!member.isSeen) {
       // The member waits for a look, which may show its node as it was before the one in front of it goes.
-      if (basis === 'a hand-over') this.unconfirmed.add(member);
+      if (basis === 'a hand-over' || basis === 'a giving up') this.unconfirmed.add(member);
       return undefined;
     }
     const decision = decideIn(this.#parts.known.nodesFor(member.node), member.node);
@@ -181,7 +185,7 @@ export class Turns {
     else {
       // Nothing shows the node, so a look comes first, as for a member that was not seen.
       member.isSeen = false;
-      if (isGuarded) this.unconfirmed.add(member);
+      if (isGuarded || basis === 'a giving up') this.unconfirmed.add(member);
     }
   }
 }

@@ -9,6 +9,7 @@ import { IndexedSet } from '../collections.js';
 import type { Contender, Leaving } from '../contender.js';
 import { brokenError, lossError, lossEvidence, type UntoldLoss } from '../error-texts.js';
 import type { OwnNode } from '../own-node.js';
+import type { ChangesAfterLook } from '../record-entry.js';
 import type { LinkState } from '../upkeep/link-state.js';
 import type { HoldParts } from './hold-parts.js';
 import type { Hold } from './hold.js';
@@ -72,11 +73,18 @@ export class BrokenHolds extends IndexedSet<Hold> {
 const NOTHING: readonly MultiPart[] = [];
 
 /** Makes the changes that go with an orderly release, besides removing the node. */
-export function orderlyRelease({ session }: HoldParts, contender: Contender): readonly MultiPart[] {
+export function orderlyRelease(
+  { session }: HoldParts,
+  { contender, mode }: Hold,
+): readonly MultiPart[] | ChangesAfterLook {
   // Without transactions no mark can go with the removal, and a refused one would only hold the removal up.
   if (!session.hasMultis) return NOTHING;
   const { releaseMarks, record } = contender;
-  return record === undefined ? releaseMarks : [...releaseMarks, ...record.release()];
+  if (record === undefined) return releaseMarks;
+  // An upgrade that has not succeeded has written the entry, and nobody may find it there once the node of the upgrader is gone.
+  const changes = mode === 'upgradeable' ? record.undo() : record.release();
+  if (!('path' in changes)) return [...releaseMarks, ...changes];
+  return { path: changes.path, changesTo: (found) => [...releaseMarks, ...changes.changesTo(found)] };
 }
 
 /**
@@ -87,7 +95,7 @@ export function removeNodes(
   { janitor, timers, link, session, waitMs }: HoldParts,
   { contender, intent }: { readonly contender: Contender; readonly intent: OwnNode | undefined },
   leaving: Leaving,
-  also: readonly MultiPart[],
+  also: readonly MultiPart[] | ChangesAfterLook,
 ): Promise<void> {
   const { path } = contender;
   const paths = intent === undefined ? [path] : [intent.path, path];

@@ -10,6 +10,7 @@ import { detached, type OwnedHold } from '../bounds/owner-context.js';
 import type { Member } from '../collections.js';
 import type { Contender, Leaving, LockRequest } from '../contender.js';
 import { OwnNode } from '../own-node.js';
+import type { ChangesAfterLook } from '../record-entry.js';
 import type { PendingTimer } from '../timers.js';
 import { doubtOf, lossOf, orderlyRelease, removeNodes, type WhyLost } from './ending.js';
 import { type Footing, HeldLock } from './held-lock.js';
@@ -206,7 +207,7 @@ export class Hold implements Member, Footing, OwnedHold {
     const { waitedMs } = this;
     if (events.observed)
       events.next(Object.assign(this.facts(), { type: 'released' as const, waitedMs, heldMs: Math.round(heldMs) }));
-    return this.#removeNodes('departed', orderlyRelease(this.parts, this.contender));
+    return this.#removeNodes('departed', orderlyRelease(this.parts, this));
   }
 
   /** Sets the lease of a handle, or of the call that acquired the lock, which the hold itself stands for. */
@@ -254,7 +255,7 @@ export class Hold implements Member, Footing, OwnedHold {
   /** The work under a lock that was broken has ended, or its node is gone, so the node keeps nobody out any more. */
   endBroken(leaving: Leaving): Promise<void> {
     if (!this.parts.brokenHolds.delete(this)) return Promise.resolve();
-    return this.#removeNodes(leaving, leaving === 'departed' ? orderlyRelease(this.parts, this.contender) : []);
+    return this.#removeNodes(leaving, leaving === 'departed' ? orderlyRelease(this.parts, this) : []);
   }
 
   /**
@@ -277,11 +278,12 @@ export class Hold implements Member, Footing, OwnedHold {
     });
     events.next({ ...this.facts(), type: 'lost', waitedMs: this.waitedMs, ...loss });
     // The session may live on, and its node would block the key.
-    if (!stays) void this.#removeNodes('lost', []);
+    const undo = this.#mode === 'upgradeable' ? this.contender.record?.undo() : undefined;
+    if (!stays) void this.#removeNodes('lost', undo ?? []);
     else if (this.isBroken) this.watchOwn();
   }
 
-  #removeNodes(leaving: Leaving, also: readonly MultiPart[]): Promise<void> {
+  #removeNodes(leaving: Leaving, also: readonly MultiPart[] | ChangesAfterLook): Promise<void> {
     return removeNodes(this.parts, { contender: this.contender, intent: this.#intent }, leaving, also);
   }
 

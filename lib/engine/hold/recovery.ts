@@ -36,7 +36,8 @@ export class RecordWrites {
 
   #entry(): RecordEntry {
     const { record, request } = this.#hold.contender;
-    if (record !== undefined) return record;
+    // An upgrade that is not done, or has failed and is being undone, has an entry that is not the holder's.
+    if (record !== undefined && this.#hold.mode !== 'upgradeable') return record;
     const text = `The lock ${request.key} has no record for a checkpoint: acquire it with onAbandoned, and not as a reader`;
     throw new LockConfigurationError(text, request.key);
   }

@@ -145,12 +145,12 @@ export class Upgrade {
   #takeBack(intent: Intent | undefined): Promise<void> {
     const { janitor } = this.parts;
     const { request, contender } = this.hold;
-    const undo = contender.record?.undo();
-    contender.record = undefined;
     // Without an answer nobody knows whether the intent was created, so it is searched for by its name.
     if (intent === undefined) return janitor.sweep(request.queuePath, namePrefix('write', contender.id));
     // A search would take a round trip more, in which the intent would stand there as a writer that waits where the upgrader is gone.
-    return janitor.remove([intent.path], undo).done;
+    const removed = janitor.remove([intent.path], contender.record?.undo()).done;
+    // A hold that is released meanwhile takes its name out of the record together with its node.
+    return outsideCalls(() => removed.then(() => void (contender.record = undefined)));
   }
 
   /** Creates the intent, and reads the queue once the intent is in it. */

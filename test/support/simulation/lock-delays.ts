@@ -21,6 +21,11 @@ export class LockDelays {
     this.#vanished.delete(queuePath);
   }
 
+  /** An upgrade has made a writer of one that entered as a sharer: it was told, and what it leaves is its own. */
+  upgraded(queuePath: string): void {
+    this.#vanished.delete(queuePath);
+  }
+
   entered({ name, mode, asksForDelay, path }: Grant): void {
     const queuePath = path.slice(0, path.lastIndexOf('/'));
     const vanished = this.#vanished.get(queuePath);

@@ -40,6 +40,7 @@ async function upgrade(caller: Caller, lock: LockHandle): Promise<void> {
     caller.schedule.records.upgrades(lock.fencingToken);
     await caller.schedule.promises.within(caller.app, text, waitMs, lock.upgrade(upgradeOptions));
     caller.schedule.records.upgraded(lock.fencingToken, lock.abandoned);
+    caller.schedule.book.lockDelays.upgraded(caller.schedule.queuePath(lock.key));
     caller.schedule.note(`${caller.app.name} ${text} done`);
   } catch (error) {
     caller.expect(error, text, LOST_OR_USUAL);

@@ -20,7 +20,7 @@ export const DRAINED_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'lib/engine/acquire/turns.ts',
-        find: 'if (isGuarded) this.unconfirmed.add(member);',
+        find: "if (isGuarded || basis === 'a giving up') this.unconfirmed.add(member);",
         replace: '',
       },
     ],

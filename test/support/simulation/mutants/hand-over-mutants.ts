@@ -83,7 +83,13 @@ export const HAND_OVER_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a removal that is not guarded with one that is only looked for',
-    edits: [{ file: TURNS, find: "if (basis === 'a hand-over') this.unconfirmed.add(member);", replace: '' }],
+    edits: [
+      {
+        file: TURNS,
+        find: "if (basis === 'a hand-over' || basis === 'a giving up') this.unconfirmed.add(member);",
+        replace: '',
+      },
+    ],
     breaks: ['granted is held'],
     withinSeeds: 40,
     directed: 'removed behind its neighbour, at servers that lag',
@@ -139,8 +145,8 @@ export const HAND_OVER_MUTANTS: readonly Mutant[] = [
       },
       {
         file: KEY_QUEUE,
-        find: "this.#turns.decide(isDeparted ? 'a hand-over' : 'no news');",
-        replace: "this.#turns.decide(isDeparted && member.excludesAll ? 'a hand-over' : 'no news');",
+        find: "this.#turns.decide(!isDeparted ? 'no news'",
+        replace: "this.#turns.decide(!isDeparted || !member.excludesAll ? 'no news'",
       },
     ],
     breaks: ['granted is held'],

@@ -69,7 +69,7 @@ export const RECORD_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: HOLD,
-        find: "this.#removeNodes('lost', []);",
+        find: "this.#removeNodes('lost', undo ?? []);",
         replace: "this.#removeNodes('lost', this.contender.record?.release() ?? []);",
       },
     ],
@@ -78,9 +78,7 @@ export const RECORD_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a release that leaves its holder in the record',
-    edits: [
-      { file: 'lib/engine/hold/ending.ts', find: '[...releaseMarks, ...record.release()]', replace: 'releaseMarks' },
-    ],
+    edits: [{ file: 'lib/engine/hold/ending.ts', find: '[...releaseMarks, ...changes]', replace: 'releaseMarks' }],
     breaks: ['recovered once', 'honest errors'],
     withinSeeds: 100,
   },
@@ -89,7 +87,7 @@ export const RECORD_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: HOLD,
-        find: "return this.#removeNodes('departed', orderlyRelease(this.parts, this.contender));",
+        find: "return this.#removeNodes('departed', orderlyRelease(this.parts, this));",
         replace:
           'const parts = this.contender.record?.release() ?? [];\n' +
           "return this.#removeNodes('departed', this.contender.releaseMarks).then(() => void (parts.length > 0 && this.parts.session.batch(parts)));",

@@ -67,7 +67,7 @@ export const SURGERY_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'lib/engine/hold/hold.ts',
-        find: "leaving === 'departed' ? orderlyRelease(this.parts, this.contender) : []",
+        find: "leaving === 'departed' ? orderlyRelease(this.parts, this) : []",
         replace: '[]',
       },
     ],
@@ -79,8 +79,8 @@ export const SURGERY_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'lib/engine/hold/hold.ts',
-        find: "leaving === 'departed' ? orderlyRelease(this.parts, this.contender) : []",
-        replace: 'orderlyRelease(this.parts, this.contender)',
+        find: "leaving === 'departed' ? orderlyRelease(this.parts, this) : []",
+        replace: 'orderlyRelease(this.parts, this)',
       },
     ],
     breaks: ['recovered once'],
