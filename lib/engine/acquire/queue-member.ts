@@ -1,4 +1,4 @@
-import type { LockMode } from '../../lock/mode.js';
+import { LOCK_MODES, type LockMode } from '../../lock/mode.js';
 import { blocks, type Refusal } from '../../queue/decide.js';
 import type { QueueNode } from '../../queue/node-name.js';
 import type { Member } from '../collections.js';
@@ -121,6 +121,8 @@ export class QueueMembers {
   readonly all: readonly QueueMember[];
   readonly #inOrder: QueueMember[] = [];
   readonly #known: { readonly nodes: readonly QueueNode[] };
+  /** The queue as it was counted last: thousands may ask one after the other how many are ahead of them. */
+  #numbers: { readonly of: readonly QueueNode[]; readonly numbers: QueueNumbers } | undefined;
 
   /** @param known the queue as this process knows it */
   constructor(known: { readonly nodes: readonly QueueNode[] }) {
@@ -136,14 +138,18 @@ export class QueueMembers {
     while (place > 0 && this.all[place - 1]!.contender.czxid > contender.czxid) place -= 1;
     if (place === this.all.length) this.#inOrder.push(member);
     else this.#inOrder.splice(place, 0, member);
+    // Most newcomers stand behind all that were counted; elsewhere a list may have shown their nodes already.
+    if (this.#numbers?.numbers.append(member.node) === false) this.#numbers = undefined;
     return member;
   }
 
   /** @returns whether it was there */
   delete(member: QueueMember): boolean {
     const index = this.all.indexOf(member);
-    if (index !== -1) this.#inOrder.splice(index, 1);
-    return index !== -1;
+    if (index === -1) return false;
+    this.#inOrder.splice(index, 1);
+    this.#numbers = undefined;
+    return true;
   }
 
   /** Those of these members that have not left. */
@@ -167,7 +173,14 @@ export class QueueMembers {
     return this.all.find(({ hold }) => hold !== undefined)?.hold;
   }
 
-  readonly #countAhead = ({ node }: QueueMember): number => countKnownAhead(node, this.#nodes);
+  readonly #countAhead = (member: QueueMember): number => {
+    const { node } = member;
+    const { nodes } = this.#known;
+    // Most calls find nobody, and are not to pay for the count.
+    if (this.all[0] === member && (nodes[0]?.sequence ?? Infinity) >= node.sequence) return 0;
+    if (this.#numbers?.of !== nodes) this.#numbers = { of: nodes, numbers: new QueueNumbers(this.#nodes) };
+    return this.#numbers.numbers.countAhead(node);
+  };
 
   get #nodes(): readonly QueueNode[] {
     return [...this.all.map((member) => member.node), ...this.#known.nodes];
@@ -192,9 +205,42 @@ export class Creation implements Member {
   }
 }
 
-/** How many of these are ahead of a node, each counted once; 0 where none of them keeps it from entering. */
-function countKnownAhead(node: QueueNode, known: readonly QueueNode[]): number {
-  const ahead = known.filter(({ sequence }) => sequence < node.sequence);
-  if (!ahead.some(({ mode }) => blocks(mode, node.mode))) return 0;
-  return new Set(ahead.map(({ name }) => name)).size;
+/** The numbers of the nodes in a queue, so that those ahead of a node are counted without going through all of them. */
+export class QueueNumbers {
+  readonly #inOrder: number[];
+  /** By mode: the number of the first node that a contender of this mode has to wait for. */
+  readonly #firstInTheWay = new Map<LockMode, number>();
+
+  /** @param nodes in any order, and perhaps twice */
+  constructor(nodes: readonly QueueNode[]) {
+    const byName = new Map(nodes.map((node) => [node.name, node]));
+    for (const node of byName.values()) this.#note(node);
+    this.#inOrder = [...byName.values()].map(({ sequence }) => sequence).sort((one, other) => one - other);
+  }
+
+  /** @returns false, and does nothing, where the node does not stand behind all others */
+  append(node: QueueNode): boolean {
+    if (node.sequence <= (this.#inOrder.at(-1) ?? -1)) return false;
+    this.#inOrder.push(node.sequence);
+    this.#note(node);
+    return true;
+  }
+
+  /** How many are ahead of this node; 0 where none of them keeps it from entering. */
+  countAhead({ mode, sequence }: QueueNode): number {
+    if ((this.#firstInTheWay.get(mode) ?? Infinity) >= sequence) return 0;
+    let [low, high] = [0, this.#inOrder.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.#inOrder[middle]! < sequence) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  #note({ mode, sequence }: QueueNode): void {
+    for (const waiting of LOCK_MODES)
+      if (blocks(mode, waiting))
+        this.#firstInTheWay.set(waiting, Math.min(sequence, this.#firstInTheWay.get(waiting) ?? Infinity));
+  }
 }
