@@ -2,7 +2,7 @@ import type { AcquireOptions } from '../../../lib/lock/acquire-options.js';
 import { createLockService, openSession, whenUp } from '../../../lib/open.js';
 import { resolveOptions } from '../../../lib/resolve-options.js';
 import { SessionError } from '../../../lib/session/errors.js';
-import { create, remove } from '../../../lib/session/requests.js';
+import { create, list, remove } from '../../../lib/session/requests.js';
 import { NODE_DATA } from './driver.js';
 
 /** What is measured of a lock: to take it and to give it back, each in the contestant's own best way. */
@@ -27,10 +27,7 @@ export async function connectLocks(
   };
 }
 
-/**
- * The least that any lock of this recipe costs: a node is made, and removed. It excludes nobody. No list stands behind the create, as
- * none does in an acquire of ours whose process used the key a moment ago: both send the same, so what is between them is our code.
- */
+/** The least that any lock of this recipe costs: a contender and a list in one trip, and its removal. It excludes nobody. */
 export async function connectFloor(connect: string): Promise<LockDriver<string>> {
   const session = openSession(resolveOptions({ connect, sessionTimeoutMs: SESSION_TIMEOUT_MS }));
   await whenUp(session, 10_000);
@@ -39,8 +36,10 @@ export async function connectFloor(connect: string): Promise<LockDriver<string>>
       await session.batch([create(key, 'persistent')]);
     },
     async acquire(key) {
-      const [created] = await session.batch([create(`${key}/lock-`, 'ephemeral-sequential', NODE_DATA)]);
+      const contender = create(`${key}/lock-`, 'ephemeral-sequential', NODE_DATA);
+      const [created, listed] = await session.batch([contender, list(key)]);
       if (created instanceof SessionError) throw created;
+      if (listed instanceof SessionError) throw listed;
       return created.path;
     },
     async release(path) {
