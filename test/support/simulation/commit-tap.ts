@@ -88,8 +88,9 @@ export class CommitTap {
     if (profile !== 'calm' && profile !== 'processes' && profile !== 'administration') return;
     const bySession = transaction.changes.some(({ op }) => op === 'closeSession');
     const tells = (gone: Entry): number => {
-      // Who removes its own node has taken the watch on it back before, so it is told only where its session or somebody else ends it.
-      const tellsOwner = bySession || this.#book.isExcused(gone.path);
+      // Who removes its own node has taken the watch on it back before, so it is told only where its session or somebody else ends it, or
+      // where its process has another contender wait for it that an operator has removed.
+      const tellsOwner = bySession || this.#book.isExcused(gone.path) || this.#book.hasRemovedBehind(gone);
       return this.#countConcerned(gone) + (isMarked(transaction, gone) ? 1 : 0) + (tellsOwner ? 1 : 0);
     };
     const allowed = removed.reduce((sum, entry) => sum + tells(entry), this.#countNewcomers(transaction));

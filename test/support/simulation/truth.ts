@@ -52,6 +52,10 @@ export class Truth {
     return this.#removals.get(path);
   }
 
+  get removals(): IterableIterator<Removal> {
+    return this.#removals.values();
+  }
+
   unblockedBy(path: string): bigint | undefined {
     return this.#unblockedBy.get(path);
   }
