@@ -92,9 +92,15 @@ export function buildEngine(
   const rules = new Entry(link, new KeyRecords({ session, wishes, tries, waits, machine }), tries, exclusion);
   const keyQueues = new KeyQueues(session, link, timers);
 
+  // A local lock has no token to write down, and its ensemble in memory is read by nobody else.
+  const writer =
+    settings.history === undefined || scope === 'process'
+      ? undefined
+      : new HistoryWriter({ session, link, timers, machine, namespace }, settings.history);
+
   const upkeep = { session, clock, link, timers, janitor, lists };
   const calls = { connection, scopes, identifiers, events, waitMs };
-  const holdParts = { ...upkeep, ...calls, holders, brokenHolds, history, rules, scope };
+  const holdParts = { ...upkeep, ...calls, holders, brokenHolds, history, past: writer, rules, scope };
   const acquire = new Acquire({
     ...upkeep,
     identifiers,
@@ -139,11 +145,5 @@ export function buildEngine(
     scope,
     connectTimeoutMs,
   });
-  // A local lock has no token to write down, and its ensemble in memory is read by nobody else.
-  const writer =
-    settings.history === undefined || scope === 'process'
-      ? undefined
-      : new HistoryWriter({ session, link, timers, machine, namespace }, settings.history);
-  if (writer !== undefined) events.subscribe((event) => writer.onEvent(event));
   return { ...upkeep, ...calls, holders, brokenHolds, history, writer, lockCalls, random };
 }

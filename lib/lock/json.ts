@@ -44,6 +44,14 @@ export function withJson<Facts extends object, Value = JsonOf<Facts>>(
   return Object.defineProperty(facts, 'toJSON', { value: toJSON }) as Facts & AsJson<Value>;
 }
 
+/** An object that inherits its `toJSON`: it is made in a fraction of the time that it takes to give one to an object. */
+export abstract class WithJson {
+  // A member of the prototype: it is not enumerable either.
+  toJSON(): JsonOf<this> {
+    return jsonOf<this>(this);
+  }
+}
+
 /** The members of an object in JSON. Members that are objects of this kind are left as they are. */
 export function jsonOf<Facts extends object>(facts: Facts): JsonOf<Facts> {
   return Object.fromEntries(

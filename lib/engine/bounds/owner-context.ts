@@ -96,8 +96,13 @@ export function detached<T>(work: () => T): T {
 /** The events of a lock service. */
 export class LockEvents extends Subject<LockEvent> {
   override next(facts: LockEventFacts): void {
+    if (this.observed) this.tell(withJson(facts));
+  }
+
+  /** Tells an event that has its `toJSON` already. */
+  tell(event: LockEvent): void {
     // A listener runs in the call that the event is about, but has none of that call's locks around it.
-    if (this.observed) detached(() => super.next(withJson(facts)));
+    detached(() => super.next(event));
   }
 }
 

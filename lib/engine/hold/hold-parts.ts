@@ -1,6 +1,7 @@
 import type { LockScope } from '../../lock/handle.js';
 import type { LockMode } from '../../lock/mode.js';
 import type { Session } from '../../session/session.js';
+import { WithJson } from '../../lock/json.js';
 import { factsOf, type FactsOfRequest } from '../contender.js';
 import type { CallScope, CallScopes } from '../bounds/call-scope.js';
 import type { LockEvents } from '../bounds/owner-context.js';
@@ -26,6 +27,8 @@ export interface HoldParts {
   readonly holders: Holders;
   readonly brokenHolds: BrokenHolds;
   readonly history: HoldHistory;
+  /** Undefined where no history is kept. */
+  readonly past: PastHolds | undefined;
   readonly events: LockEvents;
   readonly rules: UpgradeRules;
   /** Locks with the scope 'process' have no fencing token. */
@@ -40,6 +43,50 @@ export function factsOfHold({ request, mode, token }: Hold, scope: LockScope): F
   const { key, label, template, owner } = factsOf(request);
   // Members are named one by one, as to spread an object takes longer than to make one.
   return { key, mode, label, template, owner, token: scope === 'fleet' ? token : undefined };
+}
+
+/** An event about a hold. Each lock has two of them, so they are classes, which take the least time to make. */
+abstract class EventOfHold extends WithJson implements FactsOfHold {
+  readonly key: string;
+  readonly mode: LockMode;
+  readonly label: string | undefined;
+  readonly template: string | undefined;
+  readonly owner: string;
+  readonly token: bigint | undefined;
+  readonly waitedMs: number;
+
+  constructor({ request, mode, token, waitedMs }: Hold, scope: LockScope) {
+    super();
+    const { key, owner, options } = request;
+    this.key = key;
+    this.mode = mode;
+    this.label = options.label;
+    this.template = options.template;
+    this.owner = owner;
+    this.token = scope === 'fleet' ? token : undefined;
+    this.waitedMs = waitedMs;
+  }
+}
+
+export class Acquired extends EventOfHold {
+  readonly type = 'acquired';
+}
+
+export class Released extends EventOfHold {
+  readonly type = 'released';
+
+  constructor(
+    hold: Hold,
+    scope: LockScope,
+    readonly heldMs: number,
+  ) {
+    super(hold, scope);
+  }
+}
+
+/** Writes down the holds that have ended. */
+export interface PastHolds {
+  ended(hold: Hold, heldMs: number): void;
 }
 
 /** Holds in the other queue of this process (the fleet's or the local one) that exclude contenders of this one. */

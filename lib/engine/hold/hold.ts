@@ -14,7 +14,7 @@ import type { ChangesAfterLook } from '../record-entry.js';
 import type { PendingTimer } from '../timers.js';
 import { doubtOf, lossOf, orderlyRelease, removeNodes, type WhyLost } from './ending.js';
 import { type Footing, HeldLock } from './held-lock.js';
-import { type FactsOfHold, factsOfHold, type HoldParts } from './hold-parts.js';
+import { Acquired, type FactsOfHold, factsOfHold, type HoldParts, Released } from './hold-parts.js';
 import { RecordWrites } from './recovery.js';
 import { leaseholder, Leases, type RemainingWatch } from './time-left.js';
 import { UpgradeTurns } from './upgrade.js';
@@ -58,8 +58,7 @@ export class Hold implements Member, Footing, OwnedHold {
     parts.holders.add(this);
     const { leaseMs } = this.request.options;
     if (leaseMs !== undefined) this.lease(this, leaseMs);
-    const { waitedMs } = this;
-    if (parts.events.observed) parts.events.next(Object.assign(this.facts(), { type: 'acquired' as const, waitedMs }));
+    if (parts.events.observed) parts.events.tell(new Acquired(this, parts.scope));
     const { abandoned } = contender;
     if (abandoned !== undefined) parts.events.next({ ...this.facts(), type: 'abandoned', abandoned });
     // An operator may have removed the node, or broken the lock, before this hold listened to it.
@@ -199,14 +198,13 @@ export class Hold implements Member, Footing, OwnedHold {
     this.#leases?.delete(handle);
     if (this.#handles === 0 && this.isBroken) return this.endBroken('departed');
     if (this.#handles > 0 || !this.isHeld()) return Promise.resolve();
-    const { history, events } = this.parts;
+    const { history, past, events, scope } = this.parts;
     const heldMs = this.ageMs;
     this.#end({ name: 'released' });
     for (const listener of [...(this.#listeners ?? [])]) listener(() => this.#releasedError());
     history.record(this.request.key, heldMs);
-    const { waitedMs } = this;
-    if (events.observed)
-      events.next(Object.assign(this.facts(), { type: 'released' as const, waitedMs, heldMs: Math.round(heldMs) }));
+    past?.ended(this, heldMs);
+    if (events.observed) events.tell(new Released(this, scope, Math.round(heldMs)));
     return this.#removeNodes('departed', orderlyRelease(this.parts, this));
   }
 
@@ -264,7 +262,7 @@ export class Hold implements Member, Footing, OwnedHold {
    */
   lose(why: WhyLost, isPutRight = typeof why === 'object'): void {
     if (this.#state.name !== 'held') return;
-    const { events, brokenHolds } = this.parts;
+    const { past, events, brokenHolds } = this.parts;
     const loss = lossOf(this.parts, this, why);
     const { error } = loss;
     this.#end({ name: 'lost', reason: loss.reason, error });
@@ -276,6 +274,7 @@ export class Hold implements Member, Footing, OwnedHold {
       this.#controller?.abort(error);
       for (const listener of [...(this.#listeners ?? [])]) listener(() => error);
     });
+    past?.ended(this, loss.heldMs);
     events.next({ ...this.facts(), type: 'lost', waitedMs: this.waitedMs, ...loss });
     // The session may live on, and its node would block the key.
     const undo = this.#mode === 'upgradeable' ? this.contender.record?.undo() : undefined;

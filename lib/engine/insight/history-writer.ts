@@ -1,5 +1,4 @@
-import type { LockEvent } from '../../lock/events.js';
-import type { HistoryOptions } from '../../lock/past-hold.js';
+import type { HistoryOptions, HoldEnd } from '../../lock/past-hold.js';
 import {
   decodeHistory,
   encodeHistory,
@@ -14,6 +13,7 @@ import { failedWith, isAboutTheLink, SessionError } from '../../session/errors.j
 import { ancestry } from '../../session/paths.js';
 import { create, get, set } from '../../session/requests.js';
 import type { Session } from '../../session/session.js';
+import type { Hold } from '../hold/hold.js';
 import type { PendingTimer, Timers } from '../timers.js';
 import type { LinkState } from '../upkeep/link-state.js';
 
@@ -22,6 +22,7 @@ const WRITE_EVERY_MS = 1_000;
 const MAX_TRIES = 3;
 /** At most this many holds wait to be written, while the link is down or many keys are in use. */
 const MAX_PENDING = 1_000;
+const MAX_FRESH = 64;
 const NONE: KeptHistory = { holds: [], dropped: 0 };
 
 /** The holds that are to be written into one node. A mere count of dropped ones waits for the next hold. */
@@ -29,6 +30,13 @@ interface PendingNode {
   readonly holds: KeptHold[];
   dropped: number;
   readonly tries: number;
+}
+
+/** A hold that has ended, with what may not be asked of it later. */
+interface EndedHold extends Pick<Hold, 'request' | 'token' | 'mode' | 'waitedMs'> {
+  readonly heldMs: number;
+  readonly endedAt: number;
+  readonly ended: HoldEnd;
 }
 
 function hasHolds([, { holds }]: readonly [string, PendingNode]): boolean {
@@ -44,7 +52,7 @@ export interface HistoryParts {
 }
 
 /**
- * Writes down the holds of this process that have ended. It listens to events, and no call waits for it: once a second at the most it
+ * Writes down the holds of this process that have ended. No call waits for it: once a second at the most it
  * reads one node and writes it back with what was added. What cannot be written is dropped and counted.
  */
 export class HistoryWriter {
@@ -54,6 +62,8 @@ export class HistoryWriter {
   /** By their paths, in the order in which they are written. */
   readonly #pending = new Map<string, PendingNode>();
   #count = 0;
+  /** The holds that have ended since the last look, as they are: to sort them in one go takes less time. */
+  readonly #fresh: EndedHold[] = [];
   #timer: PendingTimer | undefined;
 
   constructor(parts: HistoryParts, { keep, overMs }: Required<HistoryOptions>) {
@@ -62,14 +72,12 @@ export class HistoryWriter {
     this.#overMs = overMs;
   }
 
-  onEvent(event: LockEvent): void {
-    // Locks of this process alone have no token, and are nobody else's business.
-    if ((event.type !== 'released' && event.type !== 'lost') || event.token === undefined) return;
-    const { key, token, mode, label, waitedMs, heldMs } = event;
+  ended({ request, token, mode, waitedMs, lossReason }: Hold, heldMs: number): void {
     if (heldMs < this.#overMs) return;
-    const since = new Date(wallNow(this.#parts.session.clock) - heldMs);
-    const ended = event.type === 'lost' ? event.reason : 'released';
-    this.#add({ key, token, mode, label, ...this.#parts.machine, since, waitedMs, heldMs, ended });
+    const endedAt = wallNow(this.#parts.session.clock);
+    this.#fresh.push({ request, token, mode, waitedMs, heldMs, endedAt, ended: lossReason ?? 'released' });
+    if (this.#fresh.length >= MAX_FRESH) this.#sort();
+    this.#writeSoon();
   }
 
   /** Writes down some of what is left, before the session ends. */
@@ -78,6 +86,20 @@ export class HistoryWriter {
     this.#timer = undefined;
     if (this.#parts.link.isUp) await this.#writeNext();
     this.#pending.clear();
+  }
+
+  #hasSome(): boolean {
+    return this.#fresh.length > 0 || [...this.#pending].some(hasHolds);
+  }
+
+  #sort(): void {
+    const { host, pid } = this.#parts.machine;
+    for (const { request, token, mode, waitedMs, heldMs, endedAt, ended } of this.#fresh.splice(0)) {
+      const { key, options } = request;
+      const since = new Date(endedAt - heldMs);
+      const rounded = Math.round(heldMs);
+      this.#add({ key, token, mode, label: options.label, host, pid, since, waitedMs, heldMs: rounded, ended });
+    }
   }
 
   #add(hold: KeptHold): void {
@@ -91,7 +113,6 @@ export class HistoryWriter {
       return;
     } else this.#count += 1;
     node.holds.push(hold);
-    this.#writeSoon();
   }
 
   #writeSoon(): void {
@@ -99,13 +120,14 @@ export class HistoryWriter {
     this.#timer ??= timers.set(session.clock.now() + WRITE_EVERY_MS, () => {
       void this.#writeNext().finally(() => {
         this.#timer = undefined;
-        if (!session.isClosing && [...this.#pending].some(hasHolds)) this.#writeSoon();
+        if (!session.isClosing && this.#hasSome()) this.#writeSoon();
       });
     });
   }
 
   /** Writes one node. It never rejects. */
   async #writeNext(): Promise<void> {
+    this.#sort();
     const next = [...this.#pending].find(hasHolds);
     if (next === undefined || !this.#parts.link.isUp) return;
     const [path, node] = next;

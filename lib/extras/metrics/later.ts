@@ -24,11 +24,6 @@ export class Later {
     setTimeout(() => this.#next(), PUT_OFF_MS);
   }
 
-  /** Does what cannot be put off, as safely. */
-  now(task: () => void): void {
-    this.#try(task);
-  }
-
   /** Does it now: what is read must have all that has happened. */
   flush(): void {
     this.#do(this.#tasks.length - this.#done);
@@ -44,23 +39,28 @@ export class Later {
   #do(count: number): void {
     const end = this.#done + count;
     // A task may read what others lead to, and so do the rest itself.
-    while (this.#done < Math.min(end, this.#tasks.length)) this.#try(this.#tasks[this.#done++]!);
+    while (this.#done < Math.min(end, this.#tasks.length)) this.try(this.#tasks[this.#done++]!);
     if (this.#done < this.#tasks.length) return;
     this.#tasks = [];
     this.#done = 0;
   }
 
-  /** A client that refuses a value must end neither the process nor the measuring of everything else. */
-  #try(task: () => void): void {
+  /** Does one thing. A client that refuses a value must end neither the process nor the measuring of everything else. */
+  try(task: () => void): void {
     try {
       task();
     } catch (error) {
-      if (this.#hasWarned) return;
-      this.#hasWarned = true;
-      process.emitWarning(
-        `Something about a lock could not be measured; further failures are not told: ${String(error)}`,
-        'LockMetricsWarning',
-      );
+      this.failed(error);
     }
+  }
+
+  /** Says that something could not be measured, the first time. */
+  failed(error: unknown): void {
+    if (this.#hasWarned) return;
+    this.#hasWarned = true;
+    process.emitWarning(
+      `Something about a lock could not be measured; further failures are not told: ${String(error)}`,
+      'LockMetricsWarning',
+    );
   }
 }

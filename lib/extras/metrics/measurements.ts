@@ -110,7 +110,7 @@ function onEnqueue(
     // The number is taken now: the same call may join again, and the message has the newest one.
     later.add(() => {
       const labels = ofKey(message as AcquireMessage);
-      for (const queue of queues) later.now(() => queue(ahead!, labels));
+      for (const queue of queues) later.try(() => queue(ahead!, labels));
     });
   };
   // The call is recorded when it joins and not when it ends: a queue that hangs is seen while it hangs.
@@ -127,7 +127,7 @@ function onEnd<Message extends { readonly connection: string }>(
 ): () => void {
   // Where one client refuses a value, the other one takes it all the same.
   const record = (message: Message): void => {
-    for (const each of records) later.now(() => each(message));
+    for (const each of records) later.try(() => each(message));
   };
   const listener = (message: unknown): void => {
     if (connections.includes((message as Message).connection)) later.add(() => record(message as Message));

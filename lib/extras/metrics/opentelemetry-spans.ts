@@ -79,7 +79,8 @@ export function traceLocks(
       message.traceparent ??= traceparentOf(caller);
     }),
     listen(channel(LOCK_CHANNELS.enqueue), connections, later, (message: AcquireMessage) => {
-      const hold = message.ahead === 0 ? undefined : holds.get(message.key);
+      if (message.ahead === 0) return;
+      const hold = holds.get(message.key);
       const begun = begins.get(message);
       if (hold?.connection === message.connection && begun !== undefined) begun.hold = hold;
     }),
@@ -141,7 +142,12 @@ function listen<Heard extends Message>(
   hear: (message: Heard) => void,
 ): () => void {
   const listener = (message: unknown): void => {
-    if (connections.includes((message as Heard).connection)) later.now(() => hear(message as Heard));
+    if (!connections.includes((message as Heard).connection)) return;
+    try {
+      hear(message as Heard);
+    } catch (error) {
+      later.failed(error);
+    }
   };
   to.subscribe(listener);
   return () => to.unsubscribe(listener);
