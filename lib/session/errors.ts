@@ -106,9 +106,14 @@ export class TooLargeAnswerError extends SessionError {
   }
 }
 
+/** @returns what the error number of a reply means */
+export function codeOf(number: number): SessionErrorCode {
+  return CODE_BY_NUMBER.get(number) ?? 'SERVER_ERROR';
+}
+
 /** Turns the error number of a reply into the error a caller sees. */
 export function serverError(number: number, operation: string, path: string | undefined): SessionError {
-  const code = CODE_BY_NUMBER.get(number) ?? 'SERVER_ERROR';
+  const code = codeOf(number);
   const subject = path === undefined ? operation : `${operation} ${path}`;
   return new SessionError(code, `ZooKeeper answered ${code} (${number}) to: ${subject}`, path);
 }

@@ -7,7 +7,7 @@ import { benchSessions, SESSION_SECONDS } from './session-bench.js';
 import { durationText } from './statistics.js';
 
 const USAGE = `npm run bench -- [session|lock|observed] [--json]
-npm run bench -- lock [--stage one|three|three-leader|three-follower] [--scenario name] [--rounds n] [--json]
+npm run bench -- lock [--stage one|one-pool|three-leader|three-follower] [--scenario name] [--rounds n] [--json]
   Without a name all of them; --json prints one JSON object a line.
   --stage and --scenario play some alone (the beginning of a name is enough), --rounds so many rounds instead of 7.`;
 

@@ -2,7 +2,7 @@ import { startProxy } from '../support/proxy/fault-proxy.js';
 import { startEnsemble } from '../support/zookeeper/ensemble.js';
 import { startZooKeeper } from '../support/zookeeper/start-zookeeper.js';
 import type { ServerOptions } from '../support/zookeeper/options.js';
-import { BENCH_SERVER } from './bench-server.js';
+import { BENCH_SERVER, POOL_SERVER } from './bench-server.js';
 import { DELAY_MS, type Scenario, SCENARIOS } from './lock-scenarios.js';
 
 /** The servers of a stage, while it is played. */
@@ -23,10 +23,11 @@ export interface Stage {
   open(): Promise<Venue>;
 }
 
-export type StageName = 'one' | 'three-leader' | 'three-follower';
+export type StageName = 'one' | 'one-pool' | 'three-leader' | 'three-follower';
 
 /** A container that is reaped within the bench would be made anew at the expense of one contestant. */
-const SERVER: ServerOptions = { ...BENCH_SERVER, containerCheckIntervalMs: 3_600_000 };
+const NOT_REAPED: ServerOptions = { containerCheckIntervalMs: 3_600_000 };
+const SERVER: ServerOptions = { ...BENCH_SERVER, ...NOT_REAPED };
 
 /** What three servers add is the way between them: another delay, or another Redis, would show nothing new. */
 const WITH_THREE: readonly Scenario[] = SCENARIOS.filter(({ delayed }) => !delayed).map((scenario) => ({
@@ -35,7 +36,14 @@ const WITH_THREE: readonly Scenario[] = SCENARIOS.filter(({ delayed }) => !delay
 }));
 
 export const STAGES: readonly Stage[] = [
-  { name: 'one', title: 'one server', scenarios: SCENARIOS, open: openOne },
+  { name: 'one', title: 'one server', scenarios: SCENARIOS, open: () => openOne(SERVER) },
+  {
+    // The floor's list keeps the one thread of the other server awake until the create is answered, which it does nowhere else.
+    name: 'one-pool',
+    title: "one server, with ZooKeeper's own pool of threads",
+    scenarios: SCENARIOS.filter(({ name }) => name === 'uncontended'),
+    open: () => openOne({ ...POOL_SERVER, ...NOT_REAPED }),
+  },
   {
     name: 'three-leader',
     title: 'three servers, all contestants at the leader',
@@ -50,8 +58,8 @@ export const STAGES: readonly Stage[] = [
   },
 ];
 
-async function openOne(): Promise<Venue> {
-  const server = await startZooKeeper(SERVER);
+async function openOne(options: ServerOptions): Promise<Venue> {
+  const server = await startZooKeeper(options);
   const proxy = await startProxy({ target: server.port, raw: true });
   proxy.delay({ toServerMs: DELAY_MS });
   return {

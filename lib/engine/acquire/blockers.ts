@@ -155,7 +155,6 @@ export class Blockers {
   }
 
   #remember(name: string, found: NodeData | SessionError): void {
-    // The bytes are a part of all that was received together, which must not be kept: so this is a copy.
-    if (!(found instanceof SessionError)) this.#read.set(name, { stat: found.stat, data: found.data.slice() });
+    if (!(found instanceof SessionError)) this.#read.set(name, found);
   }
 }

@@ -1,4 +1,4 @@
-import { serverError, SessionError } from '../errors.js';
+import { codeOf, serverError, SessionError } from '../errors.js';
 import { withoutChroot } from '../paths.js';
 import type { Created, MultiResult, Reply, Watcher } from '../requests.js';
 import type { LinkRequest, RemovableWatch, ReplyBody } from './link.js';
@@ -82,9 +82,10 @@ export function readOutcome(call: Call, errorNumber: number, body: ReplyBody, ch
       throw error;
     }
   }
-  const error = serverError(errorNumber, call.request.op, call.path);
-  // "No such node" is a regular answer to `exists`, not an error.
-  return call.request.op === 'exists' && error.code === 'NO_NODE' ? undefined : error;
+  const { op } = call.request;
+  // "No such node" is a regular answer to `exists`. An error, which has a stack, would take longer to make than all else here.
+  if (op === 'exists' && codeOf(errorNumber) === 'NO_NODE') return undefined;
+  return serverError(errorNumber, op, call.path);
 }
 
 /** The error of a call whose answer will not come any more. */

@@ -16,9 +16,14 @@ function chosen(stage?: string, scenario?: string): Record<string, string[]> {
 }
 
 describe('the plan of the benchmark of locks', () => {
-  it('is all scenarios at one server, and all but the delayed one at the leader and at a follower of three', () => {
+  it('is all scenarios at one server, one with its own pool of threads, and all but the delayed one at the leader and at a follower of three', () => {
     const three = SCENARIOS.filter((name) => name !== 'delayed');
-    expect(chosen()).toEqual({ one: SCENARIOS, 'three-leader': three, 'three-follower': three });
+    expect(chosen()).toEqual({
+      one: SCENARIOS,
+      'one-pool': ['uncontended'],
+      'three-leader': three,
+      'three-follower': three,
+    });
   });
 
   it('is one scenario of two stages when the beginnings of their names say so', () => {
