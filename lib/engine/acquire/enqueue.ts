@@ -91,8 +91,14 @@ export async function enqueue(
       const outcomes = await scope.guard(answers);
       const answer = answerOf(outcomes, reads);
       if (!(answer.created instanceof SessionError)) {
-        parents.seen(queuePath, request.usesRecord && isKept(answer.parents));
+        const isNodeKept = !request.usesRecord || isKept(answer.parents);
+        parents.seen(queuePath, request.usesRecord && isNodeKept);
         const contender = contenderOf(session, creation, answer.created);
+        if (!isNodeKept) {
+          if (await keepNode(parts, request, scope)) return { contender, listed: undefined, creation };
+          void janitor.remove([contender.path]);
+          continue;
+        }
         if (!failedWith(answer.listed, 'TOO_LARGE'))
           return {
             contender,
@@ -157,6 +163,24 @@ function whyMissing(parents: readonly unknown[]): SessionError | undefined {
 function isKept(parents: readonly unknown[]): boolean {
   const keeper = parents.at(-1);
   return !(keeper instanceof SessionError) || keeper.code === 'NODE_EXISTS';
+}
+
+/**
+ * Makes the child that keeps the key's node, and with it the record. The node was missing when that child was to be made, and another
+ * process has made it before the contender came.
+ * @returns whether it is kept now; where not, the call must begin anew
+ */
+async function keepNode(parts: EnqueueParts, { key, queuePath }: LockRequest, scope: CallScope): Promise<boolean> {
+  const { session, parents } = parts;
+  const outcomes = await scope.guard(session.batch(parents.missing(queuePath, true)));
+  if (isKept(outcomes)) {
+    parents.seen(queuePath, true);
+    return true;
+  }
+  const refused = outcomes.at(-1) as SessionError;
+  if (refused.code === 'NO_NODE') parents.vanished(queuePath);
+  else if (!isAboutTheLink(refused)) throw refusal(refused, key);
+  return false;
 }
 
 /** Finds the contender after a create whose answer was lost, if that was carried out. */

@@ -58,9 +58,11 @@ export class CommitTap {
       const carryOut = server.carryOut.bind(server);
       server.carryOut = (transaction) => {
         this.#onCarriedOut(transaction);
-        const before = traffic.events;
+        const told: bigint[] = [];
+        traffic.onTold = (sessionId) => told.push(sessionId);
         carryOut(transaction);
-        this.#onTold(transaction.zxid, traffic.events - before);
+        traffic.onTold = () => undefined;
+        this.#onTold(transaction.zxid, told);
       };
     }
   }
@@ -86,22 +88,17 @@ export class CommitTap {
   #expectTelling(transaction: Transaction, removed: readonly Entry[]): void {
     const { profile } = this.#scenario;
     if (profile !== 'calm' && profile !== 'processes' && profile !== 'administration') return;
-    const bySession = transaction.changes.some(({ op }) => op === 'closeSession');
-    const tells = (gone: Entry): number => {
-      // Who removes its own node has taken the watch on it back before, so it is told only where its session or somebody else ends it, or
-      // where its process has another contender wait for it that an operator has removed.
-      const tellsOwner = bySession || this.#book.isExcused(gone.path) || this.#book.hasRemovedBehind(gone);
-      return this.#countConcerned(gone) + (isMarked(transaction, gone) ? 1 : 0) + (tellsOwner ? 1 : 0);
-    };
+    const tells = (gone: Entry): number => this.#countConcerned(gone) + (isMarked(transaction, gone) ? 1 : 0);
     const allowed = removed.reduce((sum, entry) => sum + tells(entry), this.#countNewcomers(transaction));
     this.#tellings.set(transaction.zxid, { allowed, told: 0, removed });
   }
 
-  /** Those that the end of a node may let in, and an upgrader that waits for this reader. */
+  /** Those of other sessions that the end of a node may let in, and an upgrader that waits for this reader. */
   #countConcerned(gone: Entry): number {
     const queue = this.#book.truth.queue(gone.queuePath);
     let count = 0;
     for (const entry of queue) {
+      if (entry.sessionId === gone.sessionId) continue;
       const isWaiting = Truth.nearestBlocker(queue, entry) === gone;
       const isIntentBehind = gone.mode === 'read' && entry.mode === 'write' && entry.sequence > gone.sequence;
       const readsIntent = gone.mode === 'write' && entry.mode === 'read' && entry.sequence < gone.sequence;
@@ -131,10 +128,11 @@ export class CommitTap {
     return removed.some(({ queuePath }) => this.observedKeys.has(queuePath));
   }
 
-  #onTold(zxid: bigint, told: number): void {
+  #onTold(zxid: bigint, told: readonly bigint[]): void {
     const telling = this.#tellings.get(zxid);
     if (telling === undefined) return;
-    telling.told += told;
+    // The session of the node may hear of its end, and that is one event however many wait there.
+    telling.told += told.filter((sessionId) => !telling.removed.some((entry) => entry.sessionId === sessionId)).length;
     // Who begins to observe a key at a server that is behind is told of what another server has carried out before.
     if (telling.told <= telling.allowed || this.#isObserved(telling.removed)) return;
     const what = telling.removed.map(({ path }) => path).join(', ');

@@ -81,18 +81,6 @@ export class GrantBook implements TruthListener {
     return entry !== undefined && (this.#excusedIds.has(entry.id) || this.#excusedSessions.has(entry.sessionId));
   }
 
-  /** Whether an operator has removed a contender behind this one and of its session: their process may still let it wait for this node. */
-  hasRemovedBehind({ queuePath, sequence, sessionId }: Entry): boolean {
-    if (this.#excusedIds.size === 0) return false;
-    return [...this.#truth.removals].some(
-      ({ entry }) =>
-        entry.queuePath === queuePath &&
-        entry.sessionId === sessionId &&
-        entry.sequence > sequence &&
-        this.#excusedIds.has(entry.id),
-    );
-  }
-
   /** To be called in the first line after an acquire. */
   granted(app: AppProcess, owner: string, key: string, lock: LockHandle, ways: Ways, multi?: MultiLockHandle): Grant {
     const grant = new Grant(app, owner, key, lock, multi, ways, this.#judge);

@@ -75,7 +75,7 @@ export class ClientConnection {
 
   notify(event: WatchEvent): void {
     if (this.#state === 'closed') return;
-    this.#server.traffic.events += 1;
+    this.#server.traffic.told(this.sessionId);
     this.#send({ kind: 'event', event });
   }
 

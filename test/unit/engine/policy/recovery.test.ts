@@ -9,7 +9,7 @@ import {
 } from '../../../../lib/lock/errors.js';
 import type { LockHandle } from '../../../../lib/lock/handle.js';
 import { RECORD_KEEPER } from '../../../../lib/queue/reserved-names.js';
-import { get, set } from '../../../../lib/session/requests.js';
+import { create, get, list, remove, type Request, set } from '../../../../lib/session/requests.js';
 import { replyTo } from '../../../support/sessions/reply-to.js';
 import { type Client, rejection, typesOf } from '../support/engine-world.js';
 import { useEngineWith } from '../support/use-engine.js';
@@ -72,6 +72,24 @@ describe('After a holder that vanished inside,', () => {
     await engine.settle(entering);
     engine.faults.expire(one.session.identity!.id);
     expect((await engine.settle(waiting)).abandoned).toBeDefined();
+  });
+
+  it('the next one is told although another process made the node of the key anew while it came', async () => {
+    await engine.settle((await acquire(one)).release());
+    await engine.settle(replyTo(other.session, remove(KEY)));
+    const { session } = one;
+    const batch = session.batch.bind(session);
+    // The servers removed the empty node. What keeps the record finds it missing, and the contender behind that finds a new one.
+    session.batch = (async (requests: readonly Request[]) => {
+      session.batch = batch;
+      const front = await batch(requests.slice(0, 1));
+      expect(front).toEqual([expect.objectContaining({ code: 'NO_NODE' })]);
+      await replyTo(other.session, create(KEY, 'container'));
+      return [...front, ...(await batch(requests.slice(1)))];
+    }) as typeof batch;
+    await vanish({ onAbandoned: 'enter', label: 'the first' });
+    expect(await engine.settle(replyTo(other.session, list(KEY)))).toMatchObject({ children: [RECORD_KEEPER] });
+    expect((await acquire(other)).abandoned).toMatchObject({ label: 'the first' });
   });
 
   it('nobody is told where it released in order, or where it asked for nothing', async () => {
