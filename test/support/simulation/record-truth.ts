@@ -116,8 +116,7 @@ export class RecordTruth {
     this.#entered.set(path, hold);
     const began = this.#began.get(path);
     for (const run of this.#runs.get(key) ?? []) {
-      // Its call has failed before its work began: the next one is to recover, and to do the work.
-      if (run.hold.call?.recovery?.state === 'failed') continue;
+      if (this.#hasFailedBeforeWork(run.hold)) continue;
       const sinceMs = (began?.at ?? this.time.wallNow()) - run.beganAt;
       const text = `${name} began ${sinceMs} ms after ${run.hold.name}, which was to have ${run.atLeastMs} ms`;
       if (sinceMs < run.atLeastMs) this.judge.blame('once per occurrence', text);
@@ -130,6 +129,13 @@ export class RecordTruth {
     if (atLeastMs === undefined) return;
     if (began === undefined) this.judge.blame('once per occurrence', `${name} entered, and nothing says when`);
     else this.#runs.set(key, [...(this.#runs.get(key) ?? []), { hold, beganAt: began.at, atLeastMs }]);
+  }
+
+  /** Whether its call failed before its work began: the next one is to recover, and to do the work. */
+  #hasFailedBeforeWork(hold: RecordedHold): boolean {
+    if (hold.call?.recovery === undefined || hold.isHandedOut) return false;
+    // Where the lock was broken, the call fails although its recovery has ended well.
+    return hold.call.recovery.state === 'failed' || (hold.call.recovery.state === 'ran' && this.wasBroken(hold));
   }
 
   #reachedAfter(run: Run, { path, call }: RecordedHold): void {
