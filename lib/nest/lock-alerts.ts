@@ -50,26 +50,28 @@ export class LockAlerts {
     if (event.busy || event.error instanceof LockAbortedError || event.error instanceof LockClosedError) return;
     const failures = (this.#failures.get(key) ?? 0) + 1;
     this.#failures.set(key, failures);
-    if (failures !== this.#thresholds.failures) return;
+    // It is told by the call that reaches the threshold, which may be no whole number, and by none after it.
+    if (failures < this.#thresholds.failures || failures - 1 >= this.#thresholds.failures) return;
     this.#tell({ alert: 'failures', key, label: event.label, template: event.template, failures });
   }
 
   #look(): void {
     const { heldMs, queueLength } = this.#thresholds;
     const { held, pending } = this.#query();
-    const now = new Set<string>();
-    const tellOnce = (incident: string, alert: LockAlert): void => {
-      now.add(incident);
-      if (!this.#told.has(incident)) this.#tell(alert);
-    };
+    const now = new Map<string, LockAlert>();
     for (const { key, label, template, nodePath, ...hold } of held) {
-      if (hold.heldMs > heldMs) tellOnce(nodePath, { alert: 'held', key, label, template, heldMs: hold.heldMs });
+      if (hold.heldMs > heldMs) now.set(nodePath, { alert: 'held', key, label, template, heldMs: hold.heldMs });
     }
+    // Many calls may wait for one key: the queue is one incident, told by the call that has most ahead of it.
     for (const { key, label, template, ahead = 0 } of pending) {
-      if (ahead > queueLength) tellOnce(`queue of ${key}`, { alert: 'queue', key, label, template, ahead });
+      const incident = `queue of ${key}`;
+      const other = now.get(incident);
+      if (ahead <= queueLength || (other?.alert === 'queue' && other.ahead >= ahead)) continue;
+      now.set(incident, { alert: 'queue', key, label, template, ahead });
     }
+    for (const [incident, alert] of now) if (!this.#told.has(incident)) this.#tell(alert);
     // What is not there any more may come again, and is another incident then.
-    this.#told = now;
+    this.#told = new Set(now.keys());
   }
 }
 

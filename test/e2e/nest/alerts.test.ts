@@ -36,8 +36,8 @@ describe('The log, once per incident,', () => {
     expect(told('(Reports.write)')).toHaveLength(2);
   });
 
-  it('warns of a queue that is too long', async () => {
-    const locks = await start({ heldMs: 40, queueLength: 2 });
+  it('warns of a queue that is too long, and names the call that has most ahead of it', async () => {
+    const locks = await start({ heldMs: 40, queueLength: 1 });
     const lock = await locks.acquire(KEY);
     const waits = [1, 2, 3].map(() => locks.acquire(KEY));
     await eventually('the warning', () => told(`3 are ahead of a call that waits for ${KEY}`).length === 1);
@@ -56,6 +56,16 @@ describe('The log, once per incident,', () => {
       expect(told(text)).toHaveLength(times);
       await lock.release();
     }
+  });
+
+  it('warns of calls that fail also where the threshold is no whole number', async () => {
+    const locks = await start({ failures: 2.5 });
+    const lock = await locks.acquire(KEY);
+    for (let call = 0; call < 5; call += 1)
+      await expect(locks.acquire(KEY, { waitMs: 10 })).rejects.toThrow(LockTimeoutError);
+    expect(told('have failed one after the other')).toHaveLength(1);
+    expect(told('3 calls for')).toHaveLength(1);
+    await lock.release();
   });
 
   it('warns of no call that its caller has ended itself', async () => {
