@@ -2,7 +2,7 @@ import { channel, tracingChannel } from 'node:diagnostics_channel';
 import type { LockService } from '../../engine/lock-service.js';
 import { type AcquireMessage, type HoldMessage, LOCK_CHANNELS } from '../../lock/channels.js';
 import { LOSS_REASONS, type LossReason } from '../../lock/events.js';
-import type { HeldLockFacts, PendingLockFacts } from '../../lock/process-locks.js';
+import type { HeldLockFacts, PendingLockFacts, ProcessLocks } from '../../lock/process-locks.js';
 import type { ConnectionState } from '../../session/connection-state.js';
 import { INSTRUMENTS, type Labels, type Meter, type Sample } from './instruments.js';
 import type { Later } from './later.js';
@@ -27,17 +27,20 @@ export function measure(connections: Connections, meters: readonly Meter[], late
     template: templates.labelOf(template),
   });
   const parts = meters.map((meter) => ({ meter, losses: new Losses(meter) }));
+  const enqueues = meters.map((meter) => enqueueRecorder(meter, ofKey));
   const acquires = parts.map(({ meter, losses }) => acquireRecorder(meter, ofKey, losses));
   const holds = parts.map(({ meter, losses }) => holdRecorder(meter, ofKey, losses));
+  const looks = new Looks(connections);
+  for (const meter of meters) {
+    observeLocks(looks, meter, ofKey);
+    observeConnections(connections, looks, meter);
+  }
+  // A meter may refuse an instrument: nothing is listened to before it has them all.
   const stops = [
-    onEnqueue(names, meters, ofKey, later),
+    onEnqueue(names, enqueues, later),
     onEnd<AcquireMessage>(LOCK_CHANNELS.acquire, names, acquires, later),
     onEnd<HoldMessage>(LOCK_CHANNELS.hold, names, holds, later),
   ];
-  for (const meter of meters) {
-    observeLocks(connections, meter, ofKey);
-    observeConnections(connections, meter);
-  }
   return () => {
     for (const stop of stops) stop();
     later.flush();
@@ -96,21 +99,23 @@ function holdRecorder(meter: Meter, ofKey: LabelsOfKey, losses: Losses): (messag
   };
 }
 
+function enqueueRecorder(meter: Meter, ofKey: LabelsOfKey): (message: AcquireMessage, ahead: number) => void {
+  const queue = meter.histogram(INSTRUMENTS.ahead);
+  return (message, ahead) => queue(ahead, ofKey(message));
+}
+
 /** Records how many are ahead of a call. */
 function onEnqueue(
   connections: readonly string[],
-  meters: readonly Meter[],
-  ofKey: LabelsOfKey,
+  records: readonly ((message: AcquireMessage, ahead: number) => void)[],
   later: Later,
 ): () => void {
-  const queues = meters.map((meter) => meter.histogram(INSTRUMENTS.ahead));
   const listener = (message: unknown): void => {
+    // The number is taken now: the same call may join again, and the message has the newest one.
     const { connection, ahead } = message as AcquireMessage;
     if (!connections.includes(connection)) return;
-    // The number is taken now: the same call may join again, and the message has the newest one.
     later.add(() => {
-      const labels = ofKey(message as AcquireMessage);
-      for (const queue of queues) later.try(() => queue(ahead!, labels));
+      for (const each of records) later.try(() => each(message as AcquireMessage, ahead!));
     });
   };
   // The call is recorded when it joins and not when it ends: a queue that hangs is seen while it hangs.
@@ -137,11 +142,29 @@ function onEnd<Message extends { readonly connection: string }>(
   return () => asyncEnd.unsubscribe(listener);
 }
 
-function observeLocks(connections: Connections, meter: Meter, ofKey: LabelsOfKey): void {
+/** A look at the locks of each connection. Gauges are read one after the other in one go: they share a look, so that they agree. */
+class Looks {
+  readonly #connections: Connections;
+  #taken: readonly (readonly [string, ProcessLocks])[] | undefined;
+
+  constructor(connections: Connections) {
+    this.#connections = connections;
+  }
+
+  take(): readonly (readonly [string, ProcessLocks])[] {
+    if (this.#taken === undefined) {
+      this.#taken = Object.entries(this.#connections).map(([connection, locks]) => [connection, locks.query()]);
+      queueMicrotask(() => (this.#taken = undefined));
+    }
+    return this.#taken;
+  }
+}
+
+function observeLocks(looks: Looks, meter: Meter, ofKey: LabelsOfKey): void {
   const held = (value: (one: HeldLockFacts) => number, join: Join) => () =>
-    byTemplate(connections, ofKey, { factsOf: (locks) => locks.held, value, join });
+    byTemplate(looks, ofKey, { factsOf: (locks) => locks.held, value, join });
   const pending = (value: (one: PendingLockFacts) => number, join: Join) => () =>
-    byTemplate(connections, ofKey, { factsOf: (locks) => locks.pending, value, join });
+    byTemplate(looks, ofKey, { factsOf: (locks) => locks.pending, value, join });
   meter.gauge(
     INSTRUMENTS.held,
     held(() => 1, add),
@@ -166,19 +189,19 @@ const add: Join = (one, other) => one + other;
 
 /** What is measured of the locks of a process: a number for each, and one number for all of a template. */
 interface Measured<Facts> {
-  readonly factsOf: (locks: ReturnType<LockService['query']>) => readonly Facts[];
+  readonly factsOf: (locks: ProcessLocks) => readonly Facts[];
   readonly value: (facts: Facts) => number;
   readonly join: Join;
 }
 
 function byTemplate<Facts extends { readonly template: string | undefined }>(
-  connections: Connections,
+  looks: Looks,
   ofKey: LabelsOfKey,
   { factsOf, value, join }: Measured<Facts>,
 ): readonly Sample[] {
   const samples = new Map<string, Sample>();
-  for (const [connection, locks] of Object.entries(connections)) {
-    for (const facts of factsOf(locks.query())) {
+  for (const [connection, locks] of looks.take()) {
+    for (const facts of factsOf(locks)) {
       const labels = ofKey({ connection, template: facts.template });
       const id = `${connection} ${labels['template']}`;
       const before = samples.get(id)?.value;
@@ -188,21 +211,19 @@ function byTemplate<Facts extends { readonly template: string | undefined }>(
   return [...samples.values()];
 }
 
-function observeConnections(connections: Connections, meter: Meter): void {
-  const entries = Object.entries(connections);
+function observeConnections(connections: Connections, looks: Looks, meter: Meter): void {
   meter.gauge(INSTRUMENTS.removals, () =>
-    entries.map(([connection, locks]) => ({ labels: { connection }, value: locks.query().removals })),
+    looks.take().map(([connection, { removals }]) => ({ labels: { connection }, value: removals })),
   );
   meter.gauge(INSTRUMENTS.state, () =>
-    entries.flatMap(([connection, { connectionState }]) =>
+    Object.entries(connections).flatMap(([connection, { connectionState }]) =>
       STATES.map((state) => ({ labels: { connection, state }, value: state === connectionState ? 1 : 0 })),
     ),
   );
   meter.gauge(INSTRUMENTS.certainty, () =>
-    entries.flatMap(([connection, locks]) => {
-      const { held, certainMs } = locks.query();
+    looks.take().flatMap(([connection, { held, certainMs }]) =>
       // Without a lock nobody needs certainty, and nothing renews it.
-      return held.length === 0 ? [] : [{ labels: { connection }, value: certainMs / 1_000 }];
-    }),
+      held.length === 0 ? [] : [{ labels: { connection }, value: certainMs / 1_000 }],
+    ),
   );
 }

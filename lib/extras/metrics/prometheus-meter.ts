@@ -1,3 +1,4 @@
+import { LockConfigurationError } from '../../lock/errors.js';
 import type { Instrument, Labels, Meter, Sample } from './instruments.js';
 
 /**
@@ -20,6 +21,7 @@ interface PrometheusGauge {
 }
 
 export interface PrometheusRegistry {
+  getSingleMetric(name: string): unknown;
   removeSingleMetric(name: string): void;
 }
 
@@ -72,6 +74,12 @@ export class PrometheusMeter implements Meter {
 
   #optionsOf(instrument: Instrument): PrometheusOptions {
     const name = prometheusName(instrument);
+    if (this.#registry.getSingleMetric(name) !== undefined) {
+      throw new LockConfigurationError(
+        `The Prometheus registry has a metric ${name} already. Record locks once: one LockMetricsModule names all ` +
+          'connections, as in { connections: [...] }; or hand in another { registry }',
+      );
+    }
     this.#names.push(name);
     return {
       name,

@@ -19,7 +19,7 @@ export interface LockMetricsOptions {
 /**
  * Records the locks of some lock services, by the names of their connections; without Nest the name is 'default'.
  * @returns how to stop
- * @throws LockConfigurationError where there is nothing to record with
+ * @throws LockConfigurationError where there is nothing to record with, or the registry has metrics of these names already
  */
 export function recordLockMetrics(connections: Connections, options: LockMetricsOptions): () => void {
   const { client, registry, opentelemetry } = options;
@@ -30,14 +30,23 @@ export function recordLockMetrics(connections: Connections, options: LockMetrics
         "`import * as opentelemetry from '@opentelemetry/api'`",
     );
   }
-  const stops: (() => void)[] = [];
   const later = new Later();
   const meters: Meter[] = [];
   if (client !== undefined) meters.push(new PrometheusMeter(client, registry));
   if (opentelemetry !== undefined) meters.push(new OpenTelemetryMeter(opentelemetry));
-  stops.push(measure(connections, meters, later));
+  const stops = [measureOrUndo(connections, meters, later)];
   if (opentelemetry !== undefined) stops.push(traceLocks(Object.keys(connections), opentelemetry, later));
   return () => {
     for (const stop of stops) stop();
   };
+}
+
+/** Where a meter refuses an instrument, those that it has taken before are taken back: what failed can be tried anew. */
+function measureOrUndo(connections: Connections, meters: readonly Meter[], later: Later): () => void {
+  try {
+    return measure(connections, meters, later);
+  } catch (error) {
+    for (const meter of meters) meter.stop();
+    throw error;
+  }
 }

@@ -1,11 +1,16 @@
 import * as successor from '@prometheus-io/client';
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { type INestApplication, Injectable } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
 import * as promClient from 'prom-client';
-import { LockMetricsModule, type LockMetricsModuleOptions } from '../../../lib/extras/metrics/index.js';
+import {
+  LockMetricsModule,
+  type LockMetricsModuleOptions,
+  recordLockMetrics,
+} from '../../../lib/extras/metrics/index.js';
 import { DistributedLockTestingModule, LockTesting } from '../../../lib/extras/testing/index.js';
 import { Locked, LockKey, LockService } from '../../../lib/index.js';
+import { processLocks } from '../../../lib/lock/process-locks.js';
 import { eventually } from '../../support/process/eventually.js';
 
 const TEMPLATE = '/locks/orders/:id';
@@ -133,6 +138,35 @@ describe.each(CLIENTS)('LockMetricsModule with %s', (_name, client) => {
     expect(valueOf(text, 'zk_lock_acquire_duration_seconds_count', other)).toBe(3);
     expect(text).toContain('/t/499');
     expect(text).not.toContain('/t/500');
+  });
+
+  it('refuses a registry that has one of the metrics already, and leaves nothing in it', async () => {
+    const registry = new client.Registry();
+    const options = { name: 'zk_lock_losses_total', help: 'mine', registers: [registry as never] };
+    const mine = new client.Counter(options);
+    const records = (): (() => void) => recordLockMetrics({}, { client, registry });
+    expect(records).toThrow(/has a metric zk_lock_losses_total already\. Record locks once/);
+    expect(registry.getMetricsAsArray()).toEqual([mine]);
+    registry.clear();
+    const stop = records();
+    expect(records).toThrow(expect.objectContaining({ code: 'LOCK_CONFIGURATION' }));
+    // What the first one records stays.
+    expect(await registry.metrics()).toContain('zk_lock_acquire_duration_seconds');
+    stop();
+    expect(registry.getMetricsAsArray()).toEqual([]);
+    await start();
+  });
+
+  it('looks at the locks once for all the gauges that are read in one go, so that they agree', async () => {
+    const registry = new client.Registry();
+    const query = jest.fn(() => processLocks({ held: [], pending: [], removals: 0, certainMs: 0 }));
+    const stop = recordLockMetrics({ default: { query, connectionState: 'connected' } }, { client, registry });
+    await registry.metrics();
+    expect(query).toHaveBeenCalledTimes(1);
+    await registry.metrics();
+    expect(query).toHaveBeenCalledTimes(2);
+    stop();
+    await start();
   });
 
   it('refuses a connection that there is not', async () => {
