@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { Connection, Flag } from './command.js';
-import { type Flags, spanOf } from './flags.js';
+import { choiceOf, type Flags, spanOf } from './flags.js';
 import { UsageError } from './usage-error.js';
 
 /** The options of the connection. Each can stand in the environment instead: `--tls-ca` as ZK_LOCK_TLS_CA. */
@@ -43,7 +43,7 @@ export function connectionOf(flags: Flags, environment: Environment): Connection
     throw new UsageError('--connect memory: is inside the process of an application, and cannot be seen from here');
   const auth = authOf(given, environment);
   const tls = tlsOf(given, environment);
-  const acl = flags.oneOf('acl', ['creator', 'open']);
+  const acl = given.choice('acl', ['creator', 'open']);
   return {
     connect,
     ...present({
@@ -93,8 +93,12 @@ class Settings {
 
   span(name: string): number | undefined {
     const value = this.text(name);
-    const source = this.flags.text(name) === undefined ? variableOf(name) : `--${name}`;
-    return value === undefined ? undefined : spanOf(source, value);
+    return value === undefined ? undefined : spanOf(this.#sourceOf(name), value);
+  }
+
+  choice<const Value extends string>(name: string, values: readonly Value[]): Value | undefined {
+    const value = this.text(name);
+    return value === undefined ? undefined : choiceOf(this.#sourceOf(name), value, values);
   }
 
   file(name: string): string | undefined {
@@ -106,6 +110,11 @@ class Settings {
       throw new UsageError(`--${name}: ${path} cannot be read (${(error as NodeJS.ErrnoException).code})`);
     }
   }
+
+  /** What a person has to correct. */
+  #sourceOf(name: string): string {
+    return this.flags.text(name) === undefined ? variableOf(name) : `--${name}`;
+  }
 }
 
 function variableOf(name: string): string {
@@ -113,7 +122,7 @@ function variableOf(name: string): string {
 }
 
 function authOf(given: Settings, environment: Environment): Connection['auth'] {
-  const digest = given.file('auth-digest-file')?.trim() ?? (environment[SECRETS.digest] || undefined);
+  const digest = given.file('auth-digest-file')?.trim() ?? (environment[SECRETS.digest]?.trim() || undefined);
   const names = {
     service: given.text('kerberos-service'),
     host: given.text('kerberos-host'),
@@ -125,8 +134,9 @@ function authOf(given: Settings, environment: Environment): Connection['auth'] {
   if (isKerberos) return { scheme: 'kerberos', ...present(names) };
   if (digest === undefined) return undefined;
   const colon = digest.indexOf(':');
-  // The text itself is not shown: it is a password, or half of one.
-  if (colon < 1) throw new UsageError(`--auth-digest-file (or ${SECRETS.digest}) must hold user:password, in one line`);
+  // The text itself is not shown: it is a password, or half of one. A second line would be taken for a part of the password.
+  if (colon < 1 || /[\r\n]/.test(digest))
+    throw new UsageError(`--auth-digest-file (or ${SECRETS.digest}) must hold user:password, in one line`);
   return { username: digest.slice(0, colon), password: digest.slice(colon + 1) };
 }
 

@@ -5,7 +5,7 @@ export const EXIT = {
   no: 1,
   wrongUse: 2,
   unavailable: 3,
-  /** A fault of this tool. */
+  /** A fault of this tool, or a result that cannot be written. */
   fault: 70,
   lost: 121,
   busy: 122,
@@ -22,7 +22,7 @@ export const EXIT_TEXTS: readonly (readonly [code: string, text: string])[] = [
   ['1', 'the answer is no: something was found, failed, or was not done'],
   ['2', 'wrong use: an option, a key, a setting of the connection'],
   ['3', 'ZooKeeper did not answer in time'],
-  ['70', 'a fault of zk-lock itself'],
+  ['70', 'a fault of zk-lock itself, or its result cannot be written'],
 ];
 
 /** Of commands that only look. */

@@ -23,12 +23,9 @@ export class Flags {
     return value;
   }
 
-  oneOf<const Value extends string>(name: string, values: readonly Value[]): Value | undefined {
+  choice<const Value extends string>(name: string, values: readonly Value[]): Value | undefined {
     const value = this.text(name);
-    if (value === undefined) return undefined;
-    const found = values.find((one) => one === value);
-    if (found === undefined) throw new UsageError(`--${name} takes one of ${values.join(', ')}, not '${value}'`);
-    return found;
+    return value === undefined ? undefined : choiceOf(`--${name}`, value, values);
   }
 
   /** A time span, such as `30s`, in milliseconds. */
@@ -50,6 +47,13 @@ export class Flags {
     if (token >= 0n && token <= MAX_TOKEN) return token;
     throw new UsageError(`--token takes the digits of a fencing token, not '${value}': zk-lock show KEY has it`);
   }
+}
+
+/** @param option the name under which it was given */
+export function choiceOf<const Value extends string>(option: string, value: string, values: readonly Value[]): Value {
+  const found = values.find((one) => one === value);
+  if (found === undefined) throw new UsageError(`${option} takes one of ${values.join(', ')}, not '${value}'`);
+  return found;
 }
 
 /** @param option the name under which it was given */

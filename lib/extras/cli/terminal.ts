@@ -1,4 +1,5 @@
 import { createInterface } from 'node:readline/promises';
+import { EXIT } from './exit-codes.js';
 import { wrapped } from './words.js';
 
 const STYLES = { red: 31, green: 32, yellow: 33, bold: 1, dim: 2 } as const;
@@ -18,7 +19,9 @@ export class Terminal {
     // `zk-lock ls | head` ends the reader first: what is left to say then interests nobody. A result that is lost in another way must not
     // pass for one that was given.
     process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EPIPE') throw error;
+      if (error.code === 'EPIPE' || process.exitCode === EXIT.fault) return;
+      process.exitCode = EXIT.fault;
+      this.tell(`the result cannot be written to stdout: ${error.message}`, { code: 'UNWRITABLE' });
     });
     // A terminal that was closed, or a disk that is full, must not end what stops a command whose lock is lost.
     process.stderr.on('error', () => undefined);

@@ -36,7 +36,7 @@ const LONGEST_TIMEOUT_MS = 0x7fff_ffff;
 /**
  * Looks whether locks will work with these options, before an application is started with them: what the servers grant, how long a write
  * takes, whether a lock can be acquired. It opens up to three sessions, and leaves nothing behind.
- * @throws LockUnavailableError where no ZooKeeper answers in time
+ * @throws InvalidLockKeyError where the prefix is none, LockUnavailableError where no ZooKeeper answers in time
  */
 export async function checkEnsemble(options: EnsembleCheckOptions): Promise<EnsembleCheck> {
   const { prefix = '/', maxCommitMs, ...connection } = options;
@@ -68,7 +68,10 @@ async function measured(connection: LockDoctorOptions, prefix: string, askedMs: 
   let measures: Partial<EnsembleMeasures> = {};
   try {
     await using locks = await createLockService(connection);
-    const granted = locks[sessionAccess]().session.identity?.timeoutMs ?? askedMs;
+    const { session, queuePathOf } = locks[sessionAccess]();
+    // What is wrong with the prefix is told of the prefix, and not of the check's own key below it.
+    if (prefix !== '') queuePathOf(prefix);
+    const granted = session.identity?.timeoutMs ?? askedMs;
     measures = { sessionTimeoutMs: { asked: askedMs, granted }, sessionBoundsMs: await boundsOf(connection) };
     return {
       measures: { ...measures, ...(await tried(locks, `${prefix}/${CHECK_SEGMENT}/${randomUUID()}`)) },

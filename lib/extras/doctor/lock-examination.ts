@@ -65,6 +65,8 @@ export interface CostlyKey {
 export interface ExaminationFacts {
   /** When the reading began, by the wall clock of this process. */
   readonly at: Date;
+  /** The keys that were examined: those with contenders, or with a record that closes them. */
+  readonly locks: number;
   /** The worst first. */
   readonly findings: readonly Finding[];
   /** The keys that cost most waiting, the costliest first; at most twenty. */
@@ -74,6 +76,7 @@ export interface ExaminationFacts {
 /** An examination in JSON. */
 export interface LockExaminationJson {
   readonly at: string;
+  readonly locks: number;
   readonly findings: readonly Finding[];
   readonly costliest: readonly CostlyKeyJson[];
 }
@@ -87,5 +90,5 @@ export function lockExamination(facts: ExaminationFacts): LockExamination {
 
 function examinationJson(this: ExaminationFacts): LockExaminationJson {
   const costliest = this.costliest.map(({ blocker, ...key }) => ({ ...key, blocker: blocker?.toJSON() }));
-  return { at: this.at.toJSON(), findings: this.findings, costliest };
+  return { at: this.at.toJSON(), locks: this.locks, findings: this.findings, costliest };
 }

@@ -154,6 +154,12 @@ describe('zk-lock check', () => {
     expect(found.stdout).not.toContain('secret');
   });
 
+  it('shows a prefix that is none as it was given', async () => {
+    const found = await check('orders');
+    expect(found).toMatchObject({ code: 2, stdout: '' });
+    expect(found.stderr).toContain('Not a lock key: "orders". A key is an absolute path');
+  });
+
   it('ends with 3 where no server answers, and says what each said', async () => {
     const found = await zkLock.call(['check', '--connect', '127.0.0.1:1', '--connect-timeout', '300ms', '--json']);
     expect(found).toMatchObject({ code: 3, stdout: '' });

@@ -156,7 +156,7 @@ describe('zk-lock', () => {
     const { token, end } = await busy(await stage.open(), `/examined${LONG_KEY}`);
     expect(await call('doctor', '/examined')).toMatchObject({
       code: 0,
-      stdout: expect.stringContaining('Nothing was found.\n'),
+      stdout: expect.stringContaining('Nothing was found. 1 lock was examined.\n'),
     });
     const terminal = await zkLock.startAtTerminal(['doctor', '/examined', '--long-hold', '0ms'], environment())
       .finished;
@@ -171,14 +171,25 @@ describe('zk-lock', () => {
       Array(2).fill(`npx -p nestjs-zookeeper-lock zk-lock break '/examined${LONG_KEY}' --token ${token}`),
     );
     const json = await call('doctor', '/examined', '--long-hold', '0ms', '--json');
-    const { findings, costliest } = JSON.parse(json.stdout) as LockExaminationJson;
-    expect([json.code, findings.map(({ kind }) => kind), costliest.map(({ waiting }) => waiting)]).toEqual([
+    const { locks, findings, costliest } = JSON.parse(json.stdout) as LockExaminationJson;
+    expect([json.code, locks, findings.map(({ kind }) => kind), costliest.map(({ waiting }) => waiting)]).toEqual([
+      1,
       1,
       ['long hold'],
       [2],
     ]);
     await end();
   });
+
+  it.each(['ls --json', 'doctor'])(
+    'ends with 70 where its result cannot be written, and says so in one sentence: %s',
+    async (line) => {
+      const lost = await zkLock.startWithFull('stdout', line.split(' '), environment()).finished;
+      expect(lost.code).toBe(70);
+      expect(lost.stderr.match(/the result cannot be written to stdout: ENOSPC/g)).toHaveLength(1);
+      expect(lost.stderr.trim()).not.toContain('\n');
+    },
+  );
 
   it('doctor and show give a line that works as it stands, though the servers were named by options alone', async () => {
     const { token, end } = await busy(await stage.open(), "/pasted/it's");

@@ -50,7 +50,8 @@ describe('A lock of zk-lock run that is lost', () => {
   });
 
   it('ends it as well where zk-lock cannot say so', async () => {
-    const running = zkLock.startSpeechless(
+    const running = zkLock.startWithFull(
+      'stderr',
       ['run', '--verbose', '--grace', '100ms', KEY, '--', 'sh', '-c', IGNORES],
       environment(sessions),
     );

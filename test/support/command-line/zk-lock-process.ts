@@ -95,11 +95,15 @@ export class ZkLock {
     return this.#keep(spawn('script', ['--quiet', '--return', '--command', command, '/dev/null'], { env }));
   }
 
-  /** As `start`; whatever it writes to stderr fails, as on a disk that is full. */
-  startSpeechless(args: readonly string[], environment: Readonly<Record<string, string>> = {}): ZkLockProcess {
+  /** As `start`; whatever it writes to this stream fails, as on a disk that is full. */
+  startWithFull(
+    stream: 'stdout' | 'stderr',
+    args: readonly string[],
+    environment: Readonly<Record<string, string>> = {},
+  ): ZkLockProcess {
     const full = openSync('/dev/full', 'w');
     try {
-      const stdio: StdioOptions = ['ignore', 'pipe', full];
+      const stdio: StdioOptions = ['ignore', stream === 'stdout' ? full : 'pipe', stream === 'stderr' ? full : 'pipe'];
       return this.#keep(spawn(process.execPath, [this.#script, ...args], { env: cleaned(environment), stdio }));
     } finally {
       closeSync(full);

@@ -53,11 +53,11 @@ async function runDoctor(call: Call): Promise<number> {
   return found.findings.some(({ severity }) => severity !== 'notice') ? EXIT.no : EXIT.done;
 }
 
-function examinationLines({ findings, costliest }: LockExamination, terminal: Terminal): string[] {
+function examinationLines({ locks, findings, costliest }: LockExamination, terminal: Terminal): string[] {
   const most = costliest.slice(0, MAX_COSTLY);
   return [
     ...(findings.length === 0
-      ? ['Nothing was found.']
+      ? [`Nothing was found. ${countText(locks, 'lock was', 'locks were')} examined.`]
       : findings.flatMap((one, index) => [...(index === 0 ? [] : ['']), ...findingLines(one, terminal)])),
     ...(most.length === 0 ? [] : ['', 'Waited for most']),
     ...most.flatMap((one) => costlyLines(one, terminal.width)),

@@ -97,7 +97,7 @@ function busyCodeOf({ flags }: Call): number | undefined {
 }
 
 function optionsOf({ flags, connection }: Call, file: string): AcquireOptions {
-  const mode = flags.oneOf('mode', ['exclusive', 'read', 'write']);
+  const mode = flags.choice('mode', ['exclusive', 'read', 'write']);
   const atLeastMs = flags.span('at-least');
   return {
     label: (flags.text('label') ?? `zk-lock run ${basename(file)}`).slice(0, MAX_LABEL),

@@ -64,7 +64,12 @@ export async function examine(access: SessionAccess, options: ExamineOptions, ma
     ...unlabelledWaits(keys),
   ];
   marks.remember(tree, nowMs);
-  return lockExamination({ at: new Date(at), findings: worstFirst(findings), costliest: costliestOf(keys, lines) });
+  return lockExamination({
+    at: new Date(at),
+    locks: keys.length,
+    findings: worstFirst(findings),
+    costliest: costliestOf(keys, lines),
+  });
 }
 
 function isOfServers(path: string): boolean {

@@ -34,7 +34,7 @@ describe('The connection of the command line', () => {
       ZK_LOCK_CONNECT_TIMEOUT: '1s',
       ZK_LOCK_WAIT: '2s',
       ZK_LOCK_TLS: '1',
-      ZK_LOCK_ACL: '',
+      ZK_LOCK_ACL: 'creator',
     };
     expect(connectionOf(new Flags({ namespace: '/mine' }), environment)).toEqual({
       connect: 'zk2',
@@ -43,8 +43,13 @@ describe('The connection of the command line', () => {
       serverTickMs: 500,
       connectTimeoutMs: 1_000,
       waitMs: 2_000,
+      acl: 'creator',
       tls: {},
     });
+  });
+
+  it('takes an empty variable for one that was taken away', () => {
+    expect(connection({}, { ZK_LOCK_ACL: '', ZK_LOCK_WAIT: '', ZK_LOCK_AUTH_DIGEST: '' })).toEqual({ connect: 'zk1' });
   });
 
   it('reads a digest from a file or the environment, and the password may have colons', () => {
@@ -104,9 +109,11 @@ describe('The connection of the command line', () => {
     ['inside the process of an application', { connect: 'memory:' }, {}],
     ['--tls-ca: /nowhere cannot be read (ENOENT)', { 'tls-ca': '/nowhere' }, {}],
     ['must hold user:password', {}, { ZK_LOCK_AUTH_DIGEST: 'secret' }],
+    ['must hold user:password, in one line', {}, { ZK_LOCK_AUTH_DIGEST: 'ada:secret\nbob:secret' }],
     ['the connection has one of them', { kerberos: true }, { ZK_LOCK_AUTH_DIGEST: 'ada:secret' }],
     ['ZK_LOCK_WAIT takes a time with its unit', {}, { ZK_LOCK_WAIT: '5' }],
     ['--acl takes one of creator, open', { acl: 'world' }, {}],
+    ['ZK_LOCK_ACL takes one of creator, open', {}, { ZK_LOCK_ACL: 'world' }],
   ])('is refused, and shows no secret: %s', (text, given, environment) => {
     let message = '';
     try {
