@@ -90,7 +90,8 @@ export abstract class DashboardPages {
     return this.#answer(response, async () => {
       const step = readStep(parametersOf(request));
       await checkAllowed(this.settings, request, step);
-      return stepPage(step, await this.locks.look(step.key), this.settings.operatorOf(request));
+      const look = await this.locks.look(step.key);
+      return stepPage(step, look, this.settings.operatorOf(request), this.settings.connection);
     });
   }
 
@@ -121,8 +122,10 @@ export abstract class DashboardPages {
   asset(@Req() request: DashboardRequest, @Res() response: DashboardResponse): void {
     const path = pathOf(request);
     const found = assetNamed(path.slice(path.lastIndexOf('/') + 1));
-    if (found === undefined)
-      return sendPage(response, errorPage('Not found', 'There is no such file.', '../list'), 404);
+    if (found === undefined) {
+      const content = { title: 'Not found', text: 'There is no such file.', back: '../list' };
+      return sendPage(response, errorPage(content, this.settings.connection), 404);
+    }
     const { asset, isExact } = found;
     const cache = isExact ? `private, max-age=${HALF_A_YEAR_SECONDS}, immutable` : 'no-store';
     return send(response, 200, { 'content-type': asset.type, 'cache-control': cache }, asset.text);
@@ -134,7 +137,7 @@ export abstract class DashboardPages {
       if (page !== undefined) sendPage(response, page);
     } catch (error) {
       const { status, title, message } = refusalOf(error);
-      sendPage(response, errorPage(title, message, back), status);
+      sendPage(response, errorPage({ title, text: message, back }, this.settings.connection), status);
     }
   }
 }

@@ -137,6 +137,17 @@ describe('The dashboard in Chromium', () => {
     expect(visitor.doctor.calls).toContain(`break ${LOCK_KEY}`);
   });
 
+  it('gives its button back where the browser shows the page again as it was left', async () => {
+    await visitor.open(LOCK);
+    await Promise.all([visitor.page.waitForNavigation(), visitor.page.click(`a[id^='break-']`)]);
+    const button = (): Promise<unknown> =>
+      visitor.evaluate(`[document.querySelector('button.danger')].map((one) => [one.disabled, one.textContent])[0]`);
+    await visitor.evaluate(`void document.querySelector('form.step').dispatchEvent(new Event('submit'))`);
+    expect(await button()).toEqual([true, 'Under way …']);
+    await visitor.evaluate(`void window.dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))`);
+    expect(await button()).toEqual([false, 'Break the lock']);
+  });
+
   it('works without scripts', async () => {
     const plain = await visitor.chromium.browser.newPage();
     await plain.setJavaScriptEnabled(false);

@@ -121,10 +121,16 @@ export const SCRIPT = String.raw`'use strict';
   }
 
   for (const form of document.querySelectorAll('form.step')) {
+    const button = form.querySelector('button');
+    const text = button.textContent;
     form.addEventListener('submit', () => {
-      const button = form.querySelector('button');
       button.textContent = button.dataset.busy;
       button.disabled = true;
+    });
+    // A browser may show this page again as it was left.
+    window.addEventListener('pageshow', () => {
+      button.textContent = text;
+      button.disabled = false;
     });
   }
 

@@ -18,7 +18,7 @@ const USUAL_GRACE_SECONDS = 10;
 const MAX_REASON_LENGTH = 200;
 
 /** Asks once more, and for the reason. It does nothing by itself. */
-export function stepPage(step: Step, look: LockLook, by: string): string {
+export function stepPage(step: Step, look: LockLook, by: string, connection: string): string {
   const { type, key, token } = step;
   const { title, text, button } = WORDS[type](look, token);
   const action = addressOf('step', { do: type, key, token: token === undefined ? undefined : String(token) });
@@ -48,7 +48,7 @@ export function stepPage(step: Step, look: LockLook, by: string): string {
         <a class="button" href="${addressOf('lock', { key })}">Leave it</a>
       </p>
     </form>`;
-  return frame({ title, main });
+  return frame({ title, main, connection });
 }
 
 function graceField(): Html {
@@ -95,10 +95,7 @@ const WORDS: Readonly<Record<Step['type'], (look: LockLook, token: bigint | unde
         ${plural(queueLength, 'call that waits', 'calls that wait')} for <strong><bdi>${key}</bdi></strong> will fail
         with LOCK_DRAINED.
       </p>
-      <p>
-        ${holders.length === 0 ? 'Nobody holds it' : html`${holders.map((one) => named(one, one.fencingToken))} goes on holding it`}.
-        Whoever asks afterwards queues as usual.
-      </p>`,
+      <p>${holdersStay(holders)}. Whoever asks afterwards queues as usual.</p>`,
   }),
   clear: ({ snapshot: { key, abandoned } }, token) => ({
     title: 'Open the key again?',
@@ -113,6 +110,13 @@ const WORDS: Readonly<Record<Step['type'], (look: LockLook, token: bigint | unde
       </p>`,
   }),
 };
+
+function holdersStay(holders: readonly ContenderSnapshot[]): Html | string {
+  const [holder] = holders;
+  if (holder === undefined) return 'Nobody holds it';
+  if (holders.length > 1) return `The ${holders.length} readers inside go on holding it`;
+  return html`${named(holder, holder.fencingToken)} goes on holding it`;
+}
 
 function named(holder: ContenderSnapshot | undefined, token: bigint | undefined): Html {
   if (holder === undefined) return html`the holder with the token ${token}, which was not seen there a moment ago`;

@@ -9,7 +9,7 @@ import { SCRIPT } from '../../../../lib/extras/dashboard/assets/script.js';
 import { STYLE } from '../../../../lib/extras/dashboard/assets/style.js';
 
 /** What of a browser the script uses. */
-const GLOBALS = ['document', 'location', 'fetch', 'DOMParser', 'Element', 'HTMLElement', 'EventSource'];
+const GLOBALS = ['document', 'window', 'location', 'fetch', 'DOMParser', 'Element', 'HTMLElement', 'EventSource'];
 
 function complaints(script: string): string[] {
   const globals = Object.fromEntries(GLOBALS.map((name) => [name, 'readonly' as const]));
@@ -48,7 +48,7 @@ describe('The script of the dashboard', () => {
   }, 60_000);
 
   it('draws complaints of the linter and of the browser’s types, if a name in it is unused or misspelt', () => {
-    expect(complaints(`const unused = 1; window.x = 1;`)).toHaveLength(2);
+    expect(complaints(`const unused = 1; windows.x = 1;`)).toHaveLength(2);
     expect(typeErrors(`document.querySelectr('a');`)).toEqual([expect.stringContaining('querySelectr')]);
   }, 60_000);
 
