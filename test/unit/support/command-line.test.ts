@@ -47,7 +47,7 @@ describe('the command line', () => {
   });
 
   it.each<[string, RegExp]>([
-    ['lock --stage four', /There is no stage 'four'. There are: one, three-leader, three-follower/],
+    ['lock --stage four', /There is no stage 'four'. There are: one, one-pool, three-leader, three-follower/],
     ['lock --stage three --scenario delayed', /There is no scenario 'delayed'. There are: 200-keys, uncontended, /],
     ['lock --rounds 0', /--rounds takes a whole number from 1 on, not '0'/],
     ['session --rounds 2', /--stage, --scenario and --rounds are for 'lock' alone/],
