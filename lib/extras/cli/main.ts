@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { LockError, type LockErrorCode } from '../../lock/errors.js';
 import { visible } from '../../lock/visible.js';
-import { checkAgainst, type CommandLine, readCommandLine } from './command-line.js';
+import { checkAgainst, readCommandLine } from './command-line.js';
 import { COMMANDS } from './commands/commands.js';
 import { connectionOf } from './connection.js';
 import { EXIT } from './exit-codes.js';
@@ -16,14 +16,12 @@ import { UsageError } from './usage-error.js';
 export async function main(args: readonly string[]): Promise<number> {
   // The terminal must know before the arguments are understood: what is wrong with them is said in JSON, too.
   const terminal = new Terminal(args.slice(0, endOfOwn(args)).includes('--json'));
-  try {
-    return await carryOut(readCommandLine(args, COMMANDS), terminal);
-  } catch (error) {
-    return tellError(error, terminal);
-  }
+  const exitCode = await carryOut(args, terminal).catch((error: unknown) => tellError(error, terminal));
+  return (await terminal.written()) ? exitCode : EXIT.fault;
 }
 
-async function carryOut(line: CommandLine, terminal: Terminal): Promise<number> {
+async function carryOut(args: readonly string[], terminal: Terminal): Promise<number> {
+  const line = readCommandLine(args, COMMANDS);
   const { flags, operands, childCommand } = line;
   const asksForHelp = line.command === 'help';
   const name = asksForHelp ? operands[0] : line.command;

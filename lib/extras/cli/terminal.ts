@@ -1,5 +1,4 @@
 import { createInterface } from 'node:readline/promises';
-import { EXIT } from './exit-codes.js';
 import { wrapped } from './words.js';
 
 const STYLES = { red: 31, green: 32, yellow: 33, bold: 1, dim: 2 } as const;
@@ -13,14 +12,15 @@ export class Terminal {
   readonly isJson: boolean;
   #lastProgressAt = -Infinity;
   #hasProgress = false;
+  #hasLostResult = false;
 
   constructor(isJson: boolean) {
     this.isJson = isJson;
     // `zk-lock ls | head` ends the reader first: what is left to say then interests nobody. A result that is lost in another way must not
     // pass for one that was given.
     process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code === 'EPIPE' || process.exitCode === EXIT.fault) return;
-      process.exitCode = EXIT.fault;
+      if (error.code === 'EPIPE' || this.#hasLostResult) return;
+      this.#hasLostResult = true;
       this.tell(`the result cannot be written to stdout: ${error.message}`, { code: 'UNWRITABLE' });
     });
     // A terminal that was closed, or a disk that is full, must not end what stops a command whose lock is lost.
@@ -54,6 +54,14 @@ export class Terminal {
   /** The results of a stream for programs: a document in each line. */
   printJsonLine(value: unknown): void {
     this.print(JSON.stringify(value));
+  }
+
+  /** Resolves when all results have been handed over. @returns false where some could not be written */
+  async written(): Promise<boolean> {
+    await new Promise<void>((resolve) => process.stdout.write('', () => resolve()));
+    // A stream tells of an error in a turn behind the one that tells of the write.
+    await new Promise<void>((resolve) => setImmediate(resolve));
+    return !this.#hasLostResult;
   }
 
   /** Says something beside the result. With `--json` it says it in JSON. */
