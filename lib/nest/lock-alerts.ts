@@ -1,7 +1,7 @@
 import { clearInterval, setInterval } from 'node:timers';
 import { RecentMap } from '../engine/collections.js';
 import type { LockAlert } from '../lock/alerts.js';
-import { LockAbortedError, LockClosedError } from '../lock/errors.js';
+import { LockAbortedError, LockClosedError, LockUnavailableError } from '../lock/errors.js';
 import type { LockEvent } from '../lock/events.js';
 import type { ProcessLocks } from '../lock/process-locks.js';
 import { visible } from '../lock/visible.js';
@@ -12,6 +12,10 @@ const LONGEST_PERIOD_MS = 10_000;
 const LOOKS_PER_HOLD = 4;
 /** At most this many keys with failures are remembered; those that failed last are kept. */
 const MAX_KEYS = 1_000;
+/** A caller has changed its mind, the service closes, or ZooKeeper is away: that is told of the connection, once for all keys. */
+const NO_TROUBLE_WITH_THE_KEY = [LockAbortedError, LockClosedError, LockUnavailableError];
+/** A queue that was told must become shorter than this part of the threshold before it is another incident. */
+const OVER_BELOW = 0.5;
 
 /** Watches the locks of this process for the three things that an operator wants to be woken for, each told once per incident. */
 export class LockAlerts {
@@ -45,9 +49,8 @@ export class LockAlerts {
       return;
     }
     if (type !== 'failed') return;
-    // A try that finds the lock busy has its answer; a caller that changed its mind, and a service that closes, are no trouble
-    // with the key.
-    if (event.busy || event.error instanceof LockAbortedError || event.error instanceof LockClosedError) return;
+    // A try that finds the lock busy has its answer. Whatever else is no trouble with the key is left out, too.
+    if (event.busy || NO_TROUBLE_WITH_THE_KEY.some((each) => event.error instanceof each)) return;
     const failures = (this.#failures.get(key) ?? 0) + 1;
     this.#failures.set(key, failures);
     // It is told by the call that reaches the threshold, which may be no whole number, and by none after it.
@@ -66,7 +69,8 @@ export class LockAlerts {
     for (const { key, label, template, ahead = 0 } of pending) {
       const incident = `queue of ${key}`;
       const other = now.get(incident);
-      if (ahead <= queueLength || (other?.alert === 'queue' && other.ahead >= ahead)) continue;
+      const least = this.#told.has(incident) ? queueLength * OVER_BELOW : queueLength;
+      if (ahead <= least || (other?.alert === 'queue' && other.ahead >= ahead)) continue;
       now.set(incident, { alert: 'queue', key, label, template, ahead });
     }
     for (const [incident, alert] of now) if (!this.#told.has(incident)) this.#tell(alert);
@@ -88,8 +92,8 @@ export function describeAlert(alert: LockAlert): string {
       );
     case 'queue':
       return (
-        `${alert.ahead} are ahead of a call that waits for ${key}${by}. Hold it shorter, share it among fewer, or turn ` +
-        'callers away with maxWaiting; alerts.queueLength says from when on this is told'
+        `${alert.ahead} are ahead of a call that waits for ${key}${by}, as far as this process knows. Hold it shorter, share ` +
+        'it among fewer, or turn callers away with maxWaiting; alerts.queueLength says from when on this is told'
       );
     case 'failures':
       return (

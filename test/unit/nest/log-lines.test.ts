@@ -7,6 +7,8 @@ const REPOSITORY = join(import.meta.dirname, '..', '..', '..');
 const LEVELS = ['log', 'warn', 'error'];
 /** A shorter piece between two values, such as ` (`, is nothing that anybody looks for. */
 const LEAST_LENGTH = 8;
+/** Functions that make lines for a logger elsewhere. */
+const MAKERS = ['describeAlert'];
 
 /** Every piece of fixed text that a source passes to a logger, above the level debug. */
 function textsToLoggers(path: string, source: string): string[] {
@@ -22,6 +24,9 @@ function textsToLoggers(path: string, source: string): string[] {
       // The first of `#warnOnce` is what is told once.
       if (first !== undefined && !node.expression.getText().endsWith('#warnOnce')) texts.push(first);
       texts.push(...others);
+    }
+    if (ts.isFunctionDeclaration(node) && MAKERS.includes(node.name?.text ?? '')) {
+      node.body?.forEachChild((statement) => void texts.push(...piecesOf(statement)));
     }
     ts.forEachChild(node, visit);
   };
@@ -67,7 +72,8 @@ describe('what goes to the log', () => {
       new Logger('X').error(broken ? 'one thing is broken' : \`another is: \${more}\`);
       logger.debug('nobody need explain this');
       this.#warn('this everybody should know');
-      this.#warnOnce('something', 'which happens often');`;
+      this.#warnOnce('something', 'which happens often');
+      function describeAlert(alert) { return alert.isOld ? 'an old alert' : \`a new alert of \${alert.key}\`; }`;
 
     expect(textsToLoggers('x.ts', source)).toEqual([
       'the first part',
@@ -78,6 +84,8 @@ describe('what goes to the log', () => {
       'more of the same',
       'this everybody should know',
       'which happens often',
+      'an old alert',
+      'a new alert of',
     ]);
   });
 });
