@@ -39,8 +39,8 @@ interface EndedHold extends Pick<Hold, 'request' | 'token' | 'mode' | 'waitedMs'
   readonly ended: HoldEnd;
 }
 
-function hasHolds([, { holds }]: readonly [string, PendingNode]): boolean {
-  return holds.length > 0;
+function endOf({ since, heldMs }: KeptHold): number {
+  return since.getTime() + heldMs;
 }
 
 export interface HistoryParts {
@@ -89,7 +89,7 @@ export class HistoryWriter {
   }
 
   #hasSome(): boolean {
-    return this.#fresh.length > 0 || [...this.#pending].some(hasHolds);
+    return this.#fresh.length > 0 || this.#next() !== undefined;
   }
 
   #sort(): void {
@@ -108,11 +108,27 @@ export class HistoryWriter {
     this.#pending.set(path, node);
     const ofKey = node.holds.filter(({ key }) => key === hold.key);
     if (ofKey.length >= this.#keep) node.holds.splice(node.holds.indexOf(ofKey[0]!), 1);
-    else if (this.#count >= MAX_PENDING) {
-      node.dropped += 1;
-      return;
-    } else this.#count += 1;
+    else if (this.#count >= MAX_PENDING) this.#dropOldest();
+    else this.#count += 1;
     node.holds.push(hold);
+  }
+
+  /** The last holds of a key are asked for, so the hold that ended first makes room. */
+  #dropOldest(): void {
+    let oldest: PendingNode | undefined;
+    for (const node of this.#pending.values()) {
+      // Those of one node are in the order in which they ended.
+      if (node.holds.length > 0 && (oldest === undefined || endOf(node.holds[0]!) < endOf(oldest.holds[0]!)))
+        oldest = node;
+    }
+    oldest!.holds.shift();
+    oldest!.dropped += 1;
+  }
+
+  /** The node whose turn to be written comes next. */
+  #next(): readonly [string, PendingNode] | undefined {
+    for (const one of this.#pending) if (one[1].holds.length > 0) return one;
+    return undefined;
   }
 
   #writeSoon(): void {
@@ -128,7 +144,7 @@ export class HistoryWriter {
   /** Writes one node. It never rejects. */
   async #writeNext(): Promise<void> {
     this.#sort();
-    const next = [...this.#pending].find(hasHolds);
+    const next = this.#next();
     if (next === undefined || !this.#parts.link.isUp) return;
     const [path, node] = next;
     this.#pending.delete(path);

@@ -7,12 +7,15 @@ import type {
   WaitGraphJson,
 } from '../../../lib/extras/doctor/index.js';
 import type { LockSnapshotJson } from '../../../lib/index.js';
+import { encodeHistory, historyPath } from '../../../lib/queue/hold-history.js';
+import { create } from '../../../lib/session/requests.js';
 import { eventually } from '../../support/process/eventually.js';
 import { useZkLock } from '../../support/command-line/use-zk-lock.js';
 import type { Finished } from '../../support/command-line/zk-lock-process.js';
 import type { LockClient } from '../../support/locks/lock-client.js';
 import { LockStage } from '../../support/locks/lock-stage.js';
 import { TICK_MS } from '../../support/locks/times.js';
+import { replyTo } from '../../support/sessions/reply-to.js';
 
 const LONG_KEY = `/looks/long/${'a-part-of-a-name/'.repeat(6)}the-end`;
 
@@ -228,6 +231,18 @@ describe('zk-lock', () => {
       ['Orders.cancel', 'released'],
       ['Orders.ship', 'released'],
     ]);
+
+    // A busy process has more to tell than it can write down.
+    const operator = await stage.operator();
+    await replyTo(
+      operator,
+      create(historyPath('', '/crowded'), 'persistent', encodeHistory({ holds: [], dropped: 7 })),
+    );
+    const crowded = await call('history', '/crowded');
+    expect(crowded).toMatchObject({ code: 0, stdout: '' });
+    expect(crowded.stderr).toMatch(
+      /^zk-lock: 7 holds of \/crowded, or of keys .* could not be written down in time\n$/,
+    );
 
     const none = await call('history', '/nothing');
     expect(none).toMatchObject({ code: 0, stdout: '', stderr: expect.stringContaining('nothing is kept of /nothing') });

@@ -5,7 +5,7 @@ import { nameText } from '../contenders.js';
 import { EXIT, LOOK_EXIT_TEXTS } from '../exit-codes.js';
 import { withDoctor } from '../step.js';
 import { tableLines } from '../table.js';
-import { momentText, spanText } from '../words.js';
+import { countText, momentText, spanText } from '../words.js';
 
 const COLUMNS = [
   { title: 'SINCE' },
@@ -34,9 +34,18 @@ async function runHistory(call: Call): Promise<number> {
   const { terminal } = call;
   const key = call.operands[0]!;
   const found = await withDoctor(call, (doctor) => doctor.history(key));
-  if (terminal.isJson) terminal.printJson(found);
-  else if (found.holds.length > 0) terminal.print(...tableLines(COLUMNS, found.holds.map(cells), terminal.width));
-  else terminal.tell(`nothing is kept of ${visible(key)}: the option history is off, or nobody has held it since`);
+  const { holds, dropped } = found;
+  if (terminal.isJson) {
+    terminal.printJson(found);
+    return EXIT.done;
+  }
+  if (holds.length > 0) terminal.print(...tableLines(COLUMNS, holds.map(cells), terminal.width));
+  else if (dropped === 0)
+    terminal.tell(`nothing is kept of ${visible(key)}: the option history is off, or nobody has held it since`);
+  if (dropped > 0) {
+    const what = countText(dropped, 'hold', 'holds');
+    terminal.tell(`${what} of ${visible(key)}, or of keys that are kept beside it, could not be written down in time`);
+  }
   return EXIT.done;
 }
 
