@@ -11,7 +11,14 @@ import { refusal } from '../../session/patient-link.js';
 import { get, remove, set } from '../../session/requests.js';
 import type { Session } from '../../session/session.js';
 import { checkDoctorOptions, type LockDoctorOptions } from './doctor-options.js';
-import type { CheckItem, CommitTimes, EnsembleCheck, EnsembleMeasures } from './ensemble-check.js';
+import {
+  type CheckItem,
+  type CommitTimes,
+  commitTimesOf,
+  type EnsembleCheck,
+  type EnsembleMeasures,
+  rounded,
+} from './ensemble-check.js';
 import { judgeEnsemble, worstOf } from './judge-ensemble.js';
 import { askServer } from './server-report.js';
 
@@ -132,10 +139,8 @@ async function writeAgain(
     // The clocks are compared best where the answer came soonest.
     if (tookMs < best.tookMs) best = { tookMs, aheadMs: written.mtime - (Date.now() - tookMs / 2) };
   }
-  times.sort((one, other) => one - other);
-  const at = (part: number): number => rounded(times[Math.min(times.length - 1, Math.floor(times.length * part))]!);
   return {
-    commits: { count: times.length, p50Ms: at(0.5), p99Ms: at(0.99), slowestMs: rounded(times.at(-1)!) },
+    commits: commitTimesOf(times),
     serverClockAheadMs: Math.round(best.aheadMs),
   };
 }
@@ -153,8 +158,4 @@ async function boundsOf(connection: LockDoctorOptions): Promise<EnsembleMeasures
     if (error instanceof LockError) return undefined;
     throw error;
   }
-}
-
-function rounded(ms: number): number {
-  return Math.round(ms * 10) / 10;
 }

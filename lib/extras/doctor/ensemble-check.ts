@@ -49,3 +49,15 @@ export interface EnsembleCheckFacts extends EnsembleMeasures {
 
 /** Tells what a preflight found. `JSON.stringify` accepts it. */
 export interface EnsembleCheck extends EnsembleCheckFacts, AsJson<JsonOf<EnsembleCheckFacts>> {}
+
+/** @param tookMs at least one, in milliseconds */
+export function commitTimesOf(tookMs: readonly number[]): CommitTimes {
+  const sorted = [...tookMs].sort((one, other) => one - other);
+  // So many of them took this long at the most: of a hundred writes one may be slower than p99.
+  const at = (part: number): number => rounded(sorted[Math.ceil(sorted.length * part) - 1]!);
+  return { count: sorted.length, p50Ms: at(0.5), p99Ms: at(0.99), slowestMs: at(1) };
+}
+
+export function rounded(ms: number): number {
+  return Math.round(ms * 10) / 10;
+}

@@ -87,10 +87,11 @@ function judgeTimeout(
       : `, and the servers allow ${sessionBoundsMs.least} to ${sessionBoundsMs.most} ms`;
   const text = `${granted} ms granted, ${asked} ms asked${bounds}`;
   const warn = (advice: string): CheckItem[] => [bad('session time-out', 'warning', text, advice)];
-  if (granted < MIN_TICKS * serverTickMs)
-    return warn(
-      `Less than four ticks (serverTickMs: ${serverTickMs}): locks would be lost soon. Ask for ${MIN_TICKS * serverTickMs} ms`,
-    );
+  const least = MIN_TICKS * serverTickMs;
+  if (granted < least) {
+    const what = asked < least ? `Ask for ${least} ms` : `Raise maxSessionTimeout of the servers to ${least} or more`;
+    return warn(`Less than four ticks (serverTickMs: ${serverTickMs}): locks would be lost soon. ${what}`);
+  }
   if (granted !== asked) return warn('Only what is granted counts: ask for that, or change the bounds of the servers');
   return [ok('session time-out', text)];
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { CheckName, EnsembleMeasures } from '../../../../lib/extras/doctor/ensemble-check.js';
+import { type CheckName, commitTimesOf, type EnsembleMeasures } from '../../../../lib/extras/doctor/ensemble-check.js';
 import { judgeEnsemble, worstOf } from '../../../../lib/extras/doctor/judge-ensemble.js';
 import type { DistributedLockOptions } from '../../../../lib/options.js';
 import { resolveOptions } from '../../../../lib/resolve-options.js';
@@ -36,6 +36,13 @@ function judge({ measures = {}, options = {}, maxCommitMs }: Setting) {
 }
 
 describe('The preflight', () => {
+  it('lets one of a hundred writes be slower than p99', () => {
+    const [slow, slower] = [Array.from({ length: 100 }, (_, index) => (index === 7 ? 900 : 2)), [900, 900]];
+    expect(commitTimesOf(slow)).toEqual({ count: 100, p50Ms: 2, p99Ms: 2, slowestMs: 900 });
+    expect(commitTimesOf([...slow.slice(0, 98), ...slower]).p99Ms).toBe(900);
+    expect(commitTimesOf([3.14])).toEqual({ count: 1, p50Ms: 3.1, p99Ms: 3.1, slowestMs: 3.1 });
+  });
+
   it('has nothing against an ensemble where all is well', () => {
     const items = judge({});
     expect(items.map(({ outcome, advice }) => [outcome, advice])).toEqual(Array(7).fill(['ok', undefined]));
@@ -68,6 +75,18 @@ describe('The preflight', () => {
       { measures: { sessionTimeoutMs: { asked: 60_000, granted: 40_000 } } },
     ],
     ['session time-out', 'warning', 'four ticks', { measures: { sessionTimeoutMs: { asked: 6_000, granted: 6_000 } } }],
+    [
+      'session time-out',
+      'warning',
+      'Ask for 8000',
+      { measures: { sessionTimeoutMs: { asked: 6_000, granted: 6_000 } } },
+    ],
+    [
+      'session time-out',
+      'warning',
+      'Raise maxSessionTimeout of the servers to 8000',
+      { measures: { sessionTimeoutMs: { asked: 10_000, granted: 6_000 } } },
+    ],
     ['ticks', 'failed', 'serverTickMs to 3000', { measures: { sessionBoundsMs: { least: 6_000, most: 60_000 } } }],
     ['ticks', 'warning', 'tickTime', { measures: { sessionBoundsMs: { least: 4_000, most: 60_000 } } }],
     ['commits', 'warning', 'dataLogDir', { measures: { commits: { count: 9, p50Ms: 2, p99Ms: 501, slowestMs: 501 } } }],
