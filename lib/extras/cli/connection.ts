@@ -17,6 +17,7 @@ export const CONNECTION_FLAGS: readonly Flag[] = [
   { name: 'tls-ca', value: 'FILE', text: 'authorities to trust, PEM; implies --tls' },
   { name: 'tls-cert', value: 'FILE', text: 'the certificate of this client, PEM' },
   { name: 'tls-key', value: 'FILE', text: 'its key, PEM' },
+  { name: 'tls-pfx', value: 'FILE', text: 'both in one file, PKCS#12' },
   { name: 'tls-servername', value: 'NAME', text: "the name in the servers' certificates" },
   { name: 'session-timeout', value: 'TIME', text: 'the session time-out to ask for (10s)' },
   { name: 'server-tick', value: 'TIME', text: "the servers' tickTime, or more (2s)" },
@@ -102,10 +103,14 @@ class Settings {
   }
 
   file(name: string): string | undefined {
+    return this.bytes(name)?.toString('utf8');
+  }
+
+  bytes(name: string): Buffer | undefined {
     const path = this.text(name);
     if (path === undefined) return undefined;
     try {
-      return readFileSync(path, 'utf8');
+      return readFileSync(path);
     } catch (error) {
       throw new UsageError(`--${name}: ${path} cannot be read (${(error as NodeJS.ErrnoException).code})`);
     }
@@ -145,6 +150,7 @@ function tlsOf(given: Settings, environment: Environment): Connection['tls'] {
     ca: given.file('tls-ca'),
     cert: given.file('tls-cert'),
     key: given.file('tls-key'),
+    pfx: given.bytes('tls-pfx'),
     servername: given.text('tls-servername'),
   });
   if (!given.isSet('tls') && Object.keys(settings).length === 0) return undefined;

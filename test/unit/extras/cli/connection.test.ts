@@ -69,6 +69,14 @@ describe('The connection of the command line', () => {
     });
   });
 
+  it('reads a PKCS#12 file as it is', () => {
+    const pfx = file('pfx', 'P12');
+    expect(connection({ 'tls-pfx': pfx }).tls).toEqual({ pfx: Buffer.from('P12') });
+    expect(connection({}, { ZK_LOCK_TLS_PFX: pfx, ZK_LOCK_TLS_PASSPHRASE: 'secret' }).tls).toMatchObject({
+      passphrase: 'secret',
+    });
+  });
+
   it('knows Kerberos', () => {
     expect(connection({ kerberos: true }).auth).toEqual({ scheme: 'kerberos' });
     expect(connection({ 'kerberos-principal': 'app' }).auth).toEqual({ scheme: 'kerberos', principal: 'app' });
