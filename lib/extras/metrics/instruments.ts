@@ -86,7 +86,7 @@ export const INSTRUMENTS = {
     kind: 'gauge',
     name: 'queue.longest',
     unit: '{contender}',
-    help: 'How many contenders are ahead of the call of this process that has most ahead of it',
+    help: 'How many contenders are ahead of the call of this process that has most ahead of it, as far as it knows',
     labels: OF_KEY,
   },
   removals: {
