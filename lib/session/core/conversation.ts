@@ -47,6 +47,25 @@ const XIDS_APART: Readonly<Record<ApartRequest['op'], number>> = {
   setWatches: SET_WATCHES_XID,
 };
 
+/** The watches whose removal was put off because a request for another watch on the same path is under way. */
+class SkippedRemovals {
+  readonly #skipped = new Set<string>();
+
+  get isEmpty(): boolean {
+    return this.#skipped.size === 0;
+  }
+
+  add(kind: RemovableWatch, path: string): void {
+    this.#skipped.add(`${kind}${path}`);
+  }
+
+  /** @returns whether it was there */
+  delete(kind: RemovableWatch, path: string): boolean {
+    // There is nearly never one, and each new text would be hashed to find that out.
+    return !this.isEmpty && this.#skipped.delete(`${kind}${path}`);
+  }
+}
+
 /** The requests sent over one link, and their answers. A server answers in the order of the requests. */
 export class Conversation {
   readonly #context: ConversationContext;
@@ -54,11 +73,7 @@ export class Conversation {
   readonly #pending = new PendingCalls();
   readonly #throttled: ThrottledAnswers;
   readonly #apart: ReadonlyMap<number, PendingCalls>;
-  /**
-   * Watches whose removal was put off because a request for another watch on the same path is under way. Each is
-   * written as its table and its path.
-   */
-  readonly skippedRemovals = new Set<string>();
+  readonly skippedRemovals = new SkippedRemovals();
   #xid = 0;
   #answers = 0;
   #isOver = false;
@@ -186,7 +201,7 @@ export class Conversation {
     traffic?.onAnswered(call, readAt, failed ? 'nothing' : proofBy(call.request));
     if (!failed && call.watcher !== undefined) traffic?.onWatchSet(call, outcome !== undefined);
     else if (call.watcher !== undefined && failedWith(outcome, 'TOO_LARGE')) this.#takeBackWatch(call);
-    else if (failed && this.skippedRemovals.size > 0) traffic?.onWatchNotSet(call);
+    else if (failed && !this.skippedRemovals.isEmpty) traffic?.onWatchNotSet(call);
     if (failedWith(outcome, 'THROTTLED')) this.#throttled.add(call, outcome);
     else call.settle(outcome);
     // An outcome of this kind is about the link or the session, not about the request. The next request would get the

@@ -16,6 +16,8 @@ const APART_MS = 2;
  */
 const LONGEST_MS = 2 * PAUSE_MS;
 
+const NO_TABLES: ReadonlySet<RemovableWatch> = new Set();
+
 /** Calls that were sent and are not answered yet, in the order in which the server must answer them. */
 export class PendingCalls {
   #calls: Call[] = [];
@@ -54,8 +56,10 @@ export class PendingCalls {
 
   /** Takes the wish for a watch out of calls that are not answered yet. @returns the tables of these watches */
   unwatch(path: string, watcher: Watcher): ReadonlySet<RemovableWatch> {
+    const wishes = this.#wishes.get(path);
+    if (wishes === undefined) return NO_TABLES;
     const tables = new Set<RemovableWatch>();
-    for (const call of this.#wishes.get(path) ?? []) {
+    for (const call of wishes) {
       if (call.watcher !== watcher || call.unwatched) continue;
       call.unwatched = true;
       tables.add(call.watchTable!);

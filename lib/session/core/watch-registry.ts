@@ -11,6 +11,15 @@ const MAX_PATH_UNITS = 128 * 1_024;
 
 const ALL_WATCHES = ['data', 'exists', 'children'] as const;
 
+/** The watches that an event uses up. */
+const USED_UP_BY: Readonly<Record<WatchEvent['type'], readonly WatchKind[]>> = {
+  created: ['data', 'exists'],
+  changed: ['data', 'exists'],
+  deleted: ALL_WATCHES,
+  children: ['children'],
+  lost: ALL_WATCHES,
+};
+
 /** The watchers of each path. A server keeps one watch per path and kind, however many watchers want it here. */
 export class WatchRegistry {
   readonly #watches: Readonly<Record<WatchKind, Watches>> = {
@@ -34,33 +43,30 @@ export class WatchRegistry {
   }
 
   /** @returns the watches that the server no longer has to keep for this client */
-  // A watcher that was removed during a round of calls must not be called any more.
   remove(path: string, watcher: Watcher): RemovableWatch[] {
+    // A watcher that was removed during a round of calls must not be called any more.
     for (const round of this.#rounds) round.get(path)?.delete(watcher);
-    const gone = ALL_WATCHES.filter((kind) => this.#removeWatcher(kind, path, watcher));
     const unwanted: RemovableWatch[] = [];
-    if (gone.includes('children')) unwanted.push('children');
+    if (this.#removeWatcher('children', path, watcher)) unwanted.push('children');
+    const isData = this.#removeWatcher('data', path, watcher);
+    const isExists = this.#removeWatcher('exists', path, watcher);
     // The server keeps data and exists watches in one table, so that one may still be needed for the other.
-    if ((gone.includes('data') || gone.includes('exists')) && !this.wants(path, 'data')) unwanted.push('data');
+    if ((isData || isExists) && !this.wants(path, 'data')) unwanted.push('data');
     return unwanted;
   }
 
   /** Calls the watchers whom this event concerns. The event uses up their one-shot watches. */
   fire(event: WatchEvent): void {
-    const round: Watches = new Map();
-    if (event.type === 'children') this.#takeWatchers('children', event.path, round);
-    else {
-      this.#takeWatchers('data', event.path, round);
-      this.#takeWatchers('exists', event.path, round);
-      if (event.type === 'deleted') this.#takeWatchers('children', event.path, round);
-    }
+    const { type, path } = event;
     // A watcher that watches a path in several ways is called once for one event.
-    const called = new Set<Watcher>();
-    this.#callWatchers(round, (watcher) => {
-      if (called.has(watcher)) return;
-      called.add(watcher);
-      watcher.onWatchEvent(event);
-    });
+    let watchers: Set<Watcher> | undefined;
+    for (const kind of USED_UP_BY[type]) {
+      const some = this.#take(kind, path);
+      if (watchers === undefined) watchers = some;
+      else for (const watcher of some ?? []) watchers.add(watcher);
+    }
+    if (watchers === undefined) return;
+    this.#callWatchers(new Map([[path, watchers]]), (watcher) => watcher.onWatchEvent(event));
   }
 
   /** Tells every watcher that the session is over, and its watches with it. */
@@ -77,11 +83,11 @@ export class WatchRegistry {
     return this.#watches[kind].keys();
   }
 
-  #takeWatchers(kind: WatchKind, path: string, round: Watches): void {
-    const watchers = this.#watches[kind].get(path);
-    if (watchers === undefined) return;
-    this.#watches[kind].delete(path);
-    collect(round, path, watchers);
+  #take(kind: WatchKind, path: string): Set<Watcher> | undefined {
+    const watches = this.#watches[kind];
+    const watchers = watches.get(path);
+    if (watchers !== undefined) watches.delete(path);
+    return watchers;
   }
 
   #callWatchers(round: Watches, callWatcher: (watcher: Watcher, path: string) => void): void {
@@ -115,10 +121,11 @@ export class ClientWatches {
   }
 
   unwatch(path: string, watcher: Watcher): void {
-    const unwanted = new Set(this.registry.remove(path, watcher));
+    const unwanted = this.registry.remove(path, watcher);
     const conversation = this.#conversation();
     if (conversation === undefined) return;
-    for (const kind of conversation.unwatch(path, watcher)) if (!this.registry.wants(path, kind)) unwanted.add(kind);
+    for (const kind of conversation.unwatch(path, watcher))
+      if (!unwanted.includes(kind) && !this.registry.wants(path, kind)) unwanted.push(kind);
     // The removal is sent now, also behind a request that is still to set the watch: whatever is sent later finds it gone.
     for (const kind of unwanted) this.#removeAtServer(conversation, path, kind);
   }
@@ -129,7 +136,7 @@ export class ClientWatches {
     if (path === undefined || watcher === undefined || watchTable === undefined) return;
     const conversation = this.#conversation();
     // The watch that now exists is decided on below, so no removal of it is owed any more.
-    conversation?.skippedRemovals.delete(`${watchTable}${path}`);
+    conversation?.skippedRemovals.delete(watchTable, path);
     if (!call.unwatched) this.registry.add(kindOf(call, found), path, watcher);
     else if (conversation !== undefined && !call.isRemovedBehind && !this.registry.wants(path, watchTable)) {
       this.#removeAtServer(conversation, path, watchTable);
@@ -140,16 +147,15 @@ export class ClientWatches {
   notSet({ path, watchTable }: Call): void {
     const conversation = this.#conversation();
     if (path === undefined || watchTable === undefined || conversation === undefined) return;
-    if (!conversation.skippedRemovals.delete(`${watchTable}${path}`) || this.registry.wants(path, watchTable)) return;
+    if (!conversation.skippedRemovals.delete(watchTable, path) || this.registry.wants(path, watchTable)) return;
     this.#removeAtServer(conversation, path, watchTable);
   }
 
   #removeAtServer(conversation: Conversation, path: string, kind: RemovableWatch): void {
-    const removal = `${kind}${path}`;
     // A removal at the server would also take the watch that another request under way is about to set.
-    if (conversation.wantsWatchOn(path, kind)) conversation.skippedRemovals.add(removal);
+    if (conversation.wantsWatchOn(path, kind)) conversation.skippedRemovals.add(kind, path);
     else {
-      conversation.skippedRemovals.delete(removal);
+      conversation.skippedRemovals.delete(kind, path);
       conversation.removeWatches(path, kind);
     }
   }

@@ -19,7 +19,7 @@ export const MORE_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'lib/session/core/watch-registry.ts',
-        find: 'if (!this.registry.wants(path, kind)) unwanted.add(kind);',
+        find: 'if (!unwanted.includes(kind) && !this.registry.wants(path, kind)) unwanted.push(kind);',
         replace: 'void kind;',
       },
     ],
