@@ -113,7 +113,7 @@ export const SCENARIOS: readonly Scenario[] = [
     durationMs: 1_000,
     command: (key, durationMs) => ['crowd', key, 1, durationMs],
     alsoWarmedBy: (key) => ['spread', key, CONTENDERS, WARMED_FOR_MS],
-    extraWarmUpRounds: 7,
+    extraWarmUpRounds: 17,
     figures: (answers, durationMs) => {
       const entered = answers.map((answer) => answer.get('entered')!);
       return {
